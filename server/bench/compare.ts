@@ -4,6 +4,7 @@
  *
  *     npm run bench:compare -- /path/to/another/checkout/that/is/built
  *
+ * Both builds of a round are measured one after the other, so the ratio says more than the times.
  * What is measured goes from a request in protobuf to encoded scores, with the log in memory and without HTTP.
  */
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -11,8 +12,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { makeRequests } from './requests.ts'
 
 const SPANS = 8000
-const WARM_UP = 6
-const ROUNDS = 14
+const WARM_UP = 8
+const ROUNDS = 25
 
 /** Milliseconds after which the runs of a request are complete, and after which their spans are given up. */
 const SETTLE_MS = 3000
@@ -39,6 +40,13 @@ for (let round = 0; round < WARM_UP + ROUNDS; round++) {
     if (round >= WARM_UP) build.microseconds.push((user + system) / requests.spans)
   }
 }
+const [ours, theirs] = builds.map(({ microseconds }) => microseconds)
+const ratios = (ours ?? [])
+  .map((each, round) => each / (theirs?.[round] ?? each))
+  .toSorted((left, right) => left - right)
+console.info(
+  `This build takes ${ratios[ratios.length >> 1]?.toFixed(3)} of the other one's time (median of ${ROUNDS} pairs).`,
+)
 console.table(
   builds.map(({ folder, microseconds }) => {
     const sorted = microseconds.toSorted((left, right) => left - right)

@@ -3,6 +3,7 @@ import type { SourceLog, SourceSpan } from 'spanscore/engine'
 import type { DecodedRecord } from '../src/log/span-log.ts'
 import { bareSpan } from '../src/traces/span-content.ts'
 import type { HeldBytes } from '../src/traces/span-content.ts'
+import { logFactsOf, spanFactsOf } from '../src/traces/span-facts.ts'
 import type { SettledSpans } from '../src/traces/trace-buffer.ts'
 
 /** A record with these spans and log records; its body is their JSON. */
@@ -10,7 +11,8 @@ export function toRecord(spans: readonly SourceSpan[], logs: readonly SourceLog[
   const texts = [...spans, ...logs].map((each) => JSON.stringify(each))
   let end = 0
   const places = texts.flatMap((text) => [end, (end += Buffer.byteLength(text))])
-  return { spans, logs, bytes: { body: { bytes: Buffer.from(texts.join('')), holders: 0 }, places } }
+  const bytes = { body: { bytes: Buffer.from(texts.join('')), holders: 0 }, places }
+  return { spans: spans.map(spanFactsOf), logs: logs.map(logFactsOf), bytes }
 }
 
 /** What was settled and is still in memory. */

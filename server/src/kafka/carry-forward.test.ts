@@ -63,7 +63,7 @@ class Owner {
         const span = decoded?.spans[0]
         if (span === undefined) continue
         const parts = this.held.get(span.traceId) ?? new Map()
-        this.held.set(span.traceId, parts.set(Number(span.name), { offset, isEmitted: states?.[0] === EMITTED }))
+        this.held.set(span.traceId, parts.set(Number(span.spanId), { offset, isEmitted: states?.[0] === EMITTED }))
       }
     })
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one shape of requests that carrying forward makes
@@ -89,7 +89,7 @@ class Owner {
       }
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is read of it
       const decoded = {
-        spans: [{ traceId: message.traceId, name: String(message.part) }],
+        spans: [{ traceId: message.traceId, spanId: String(message.part) }],
         logs: [],
       } as unknown as DecodedRecord
       const record = { signal: 'traces', encoding: 'protobuf', contentEncoding: '', body: BODY, decoded } as const

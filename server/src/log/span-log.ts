@@ -1,16 +1,18 @@
-import type { DecodedAgain, SourceLog, SourceSpan } from 'spanscore/engine'
+import type { DecodedAgain } from 'spanscore/engine'
+
+import type { LogFacts, SpanFacts } from '../traces/span-facts.ts'
 
 /** The contents of a log's record. */
 export type Signal = 'traces' | 'logs'
 
 /**
- * A record's spans and log records in body order, identified by their index. `undefined` for one that is left out because it is too large,
+ * What is known of a record's spans and log records, in body order, identified by their index. `undefined` for one that is left out because it is too large,
  * or was written by spanscore itself.
  */
 export interface DecodedRecord {
-  readonly spans: readonly (SourceSpan | undefined)[]
+  readonly spans: readonly (SpanFacts | undefined)[]
   /** Their indexes continue those of the spans. */
-  readonly logs: readonly (SourceLog | undefined)[]
+  readonly logs: readonly (LogFacts | undefined)[]
   readonly bytes: RecordBytes
 }
 

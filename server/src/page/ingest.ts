@@ -96,7 +96,7 @@ export class Ingest {
   }
 
   #arrived(record: ToPage & { readonly kind: 'record' }): void {
-    const decoded = this.#reader.decode(record)
+    const decoded = this.#reader.sources(record)
     const spans = decoded.spans.filter((span) => span !== undefined)
     const logs = decoded.logs.filter((log) => log !== undefined)
     const logsOf = Map.groupBy(logs, ({ traceId }) => traceId)

@@ -50,17 +50,18 @@ describe.each(['json', 'protobuf'] as const)('a request in %s', (encoding) => {
     for (const body of bodies) {
       const bytes = body ?? new Uint8Array()
       const { decoded } = whole.read(bytes, encoding)
+      const sources = whole.sources({ signal: 'traces', encoding, contentEncoding: '', body: bytes })
       // Where some attributes are left out, places are the same.
       expect(reader.read(bytes, encoding).decoded.bytes.places).toEqual(decoded.bytes.places)
       const again = reader.bodyOf({ signal: 'traces', encoding, contentEncoding: '', body: bytes })
       for (const from of [decoded.bytes.body, again]) {
-        for (const [index, span] of decoded.spans.entries()) {
+        for (const [index, span] of sources.spans.entries()) {
           const { resource, scope } = span!
           expect(reader.span(from, placeIn(decoded.bytes, index), { resource, scope, ids: span! })).toEqual(span)
           count += 1
         }
-        for (const [index, log] of decoded.logs.entries()) {
-          const place = placeIn(decoded.bytes, decoded.spans.length + index)
+        for (const [index, log] of sources.logs.entries()) {
+          const place = placeIn(decoded.bytes, sources.spans.length + index)
           expect(reader.log(from, { ...place, scope: log!.scope })).toEqual(log)
           count += 1
         }

@@ -10,6 +10,7 @@ import type {
 } from 'spanscore/engine'
 
 import type { DecodedRecord, NewRecord, RecordBody, RecordBytes } from '../log/span-log.ts'
+import { logFactsOf, spanFactsOf } from '../traces/span-facts.ts'
 import { decompressAgain } from './decompress.ts'
 import { parseJsonRequest, toProtobuf } from './json-to-protobuf.ts'
 import { Refusal } from './refusal.ts'
@@ -27,6 +28,13 @@ export interface ReadRequest {
   readonly logRecords: number
   /** Whether anything in it can be part of a run. */
   readonly isOfUse: boolean
+}
+
+/** A record's spans and log records in body order. `undefined` for one that is left out. */
+export interface SourceRecord {
+  readonly spans: readonly (SourceSpan | undefined)[]
+  /** Their indexes continue those of the spans. */
+  readonly logs: readonly (SourceLog | undefined)[]
 }
 
 /** Limits of one request. */
@@ -78,7 +86,7 @@ export class RequestReader {
     if (tooLarge.size > 0 && tooLarge.size === count) {
       throw new Refusal('too-large', `Expected spans of at most ${maxSpanBytes} bytes each, got only larger ones.`)
     }
-    const decoded = toDecoded(batch, tooLarge, bytes)
+    const decoded = toDecoded(wantedOf(batch, tooLarge), bytes)
     return {
       decoded,
       invalid: invalid + tooLarge.size,
@@ -94,9 +102,19 @@ export class RequestReader {
    *
    * @throws Refusal if the body is not an OTLP request
    */
-  decode({ body, encoding, contentEncoding }: NewRecord): DecodedRecord {
-    const { batch, bytes } = this.#parse(decompressAgain(body, contentEncoding), encoding)
-    return toDecoded(batch, this.#tooLarge(batch, bytes), bytes)
+  decode(record: NewRecord): DecodedRecord {
+    const { batch, bytes } = this.#parseAgain(record)
+    return toDecoded(wantedOf(batch, this.#tooLarge(batch, bytes)), bytes)
+  }
+
+  /**
+   * Decodes a record from the log with all that its spans and log records contain.
+   *
+   * @throws Refusal if the body is not an OTLP request
+   */
+  sources(record: NewRecord): SourceRecord {
+    const { batch, bytes } = this.#parseAgain(record)
+    return wantedOf(batch, this.#tooLarge(batch, bytes))
   }
 
   /**
@@ -140,6 +158,10 @@ export class RequestReader {
     return new Set([...spans, ...logs].filter(isTooLarge))
   }
 
+  #parseAgain({ body, encoding, contentEncoding }: NewRecord) {
+    return this.#parse(decompressAgain(body, contentEncoding), encoding)
+  }
+
   /** JSON is converted to protobuf first, so that all further code has one format. */
   #parse(
     body: Uint8Array,
@@ -167,12 +189,18 @@ export class RequestReader {
 const NONE: ReadonlySet<SourceSpan | SourceLog> = new Set()
 
 /** Every span and log record keeps its index, left out or not. */
-function toDecoded(batch: OtlpBatch, tooLarge: ReadonlySet<SourceSpan | SourceLog>, bytes: RecordBytes): DecodedRecord {
-  const { spans, logs } = batch
+function wantedOf({ spans, logs }: OtlpBatch, tooLarge: ReadonlySet<SourceSpan | SourceLog>): SourceRecord {
   const isWanted = (each: SourceSpan | SourceLog): boolean => each.scope.name !== OWN_SCOPE && !tooLarge.has(each)
   return {
     spans: spans.every(isWanted) ? spans : spans.map((span) => (isWanted(span) ? span : undefined)),
     logs: logs.map((log) => (isWanted(log) && log.traceId !== '' && log.spanId !== '' ? log : undefined)),
+  }
+}
+
+function toDecoded({ spans, logs }: SourceRecord, bytes: RecordBytes): DecodedRecord {
+  return {
+    spans: spans.map((span) => span && spanFactsOf(span)),
+    logs: logs.map((log) => log && logFactsOf(log)),
     bytes,
   }
 }

@@ -1,9 +1,9 @@
-import { recognise, roleOf } from 'spanscore/engine'
-import type { SourceLog, SourceSpan } from 'spanscore/engine'
+import type { SourceLog } from 'spanscore/engine'
 
 import type { RecordBytes } from '../log/span-log.ts'
 import type { DueItem } from './due-times.ts'
 import type { HeldBytes } from './span-content.ts'
+import type { SpanFacts } from './span-facts.ts'
 
 /** A log record of a held span. */
 export interface HeldLog extends HeldBytes {
@@ -14,25 +14,12 @@ export interface HeldLog extends HeldBytes {
 }
 
 /** A span of an unfinished trace. */
-export interface HeldSpan extends HeldBytes {
-  readonly spanId: string
-  readonly parentSpanId: string | undefined
-  readonly parentIsRemote: boolean
-  /** Whether it can be the outermost span of a run: an agent, or a workflow that may turn out to be one. */
-  readonly isAnchor: boolean
-  /** Whether a dialect recognised it. Other spans only connect their children to their ancestors. */
-  readonly isRecognised: boolean
-  /** Whether the library writes the spans of a run side by side, so that parents do not show what belongs together. */
-  readonly isFlat: boolean
-  readonly startTimeMs: number
-  readonly endTimeMs: number
+export interface HeldSpan extends HeldBytes, Omit<SpanFacts, 'traceId'> {
   /** Its service and process: the times of two spans with the same sender are by the same clock. */
   readonly sender: string
   /** Its record of the log, and its index in it. */
   readonly offset: number
   readonly index: number
-  readonly resource: SourceSpan['resource']
-  readonly scope: SourceSpan['scope']
   /** Whether the scores of a run with this span were acknowledged. */
   isEmitted: boolean
   logs: HeldLog[] | undefined
@@ -73,25 +60,23 @@ export interface SpanPlace {
   readonly index: number
 }
 
-/** Reads what is needed to place a span. */
-export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace, { places }: RecordBytes): HeldSpan {
-  const dialect = recognise(source.scope.name, source.attributes, source.name)
-  const role = dialect === undefined ? undefined : roleOf(dialect, source)
+/** Creates a span that is not placed yet. */
+export function toHeldSpan(facts: SpanFacts, { offset, index }: SpanPlace, { places }: RecordBytes): HeldSpan {
   return {
     body: undefined,
     start: places[2 * index] ?? 0,
     end: places[2 * index + 1] ?? 0,
-    spanId: source.spanId,
-    parentSpanId: source.parentSpanId,
-    parentIsRemote: source.parentIsRemote === true,
-    isAnchor: role === 'agent' || role === 'entry',
-    isRecognised: dialect !== undefined,
-    isFlat: isFlat(dialect, source),
-    startTimeMs: source.startTimeMs,
-    endTimeMs: source.endTimeMs,
-    sender: senderOf(source.resource),
-    resource: source.resource,
-    scope: source.scope,
+    spanId: facts.spanId,
+    parentSpanId: facts.parentSpanId,
+    parentIsRemote: facts.parentIsRemote,
+    isAnchor: facts.isAnchor,
+    isRecognised: facts.isRecognised,
+    isFlat: facts.isFlat,
+    startTimeMs: facts.startTimeMs,
+    endTimeMs: facts.endTimeMs,
+    sender: senderOf(facts.resource),
+    resource: facts.resource,
+    scope: facts.scope,
     offset,
     index,
     isEmitted: false,
@@ -119,14 +104,6 @@ export function anchorOf(span: HeldSpan, maxDepth: number): HeldSpan {
     current = current.parent
   }
   return anchor ?? current
-}
-
-function isFlat(dialect: ReturnType<typeof recognise>, source: SourceSpan): boolean {
-  try {
-    return dialect?.isFlat?.(source) === true
-  } catch {
-    return false
-  }
 }
 
 /** The spans of a request share one resource object. */

@@ -1,5 +1,3 @@
-import type { SourceLog, SourceSpan } from 'spanscore/engine'
-
 import type { DecodedRecord, RecordBytes } from '../log/span-log.ts'
 import { EMITTED, FINISHED } from '../log/record-states.ts'
 import { BoundedSet } from './bounded-set.ts'
@@ -13,6 +11,7 @@ import type { FinishedSpans } from './held-units.ts'
 import { LooseLogs } from './loose-logs.ts'
 
 import { heldSize, placeIn } from './span-content.ts'
+import type { LogFacts, SpanFacts } from './span-facts.ts'
 import { isDangling, whenDue } from './when-due.ts'
 
 /** Spans that are ready to be reconstructed into runs. */
@@ -160,12 +159,12 @@ export class TraceBuffer {
     }
   }
 
-  #addSpan(source: SourceSpan, place: SpanPlace, bytes: RecordBytes, nowMs: number, isEmitted: boolean): boolean {
-    const trace = this.#held.traceOf(source.traceId)
+  #addSpan(facts: SpanFacts, place: SpanPlace, bytes: RecordBytes, nowMs: number, isEmitted: boolean): boolean {
+    const trace = this.#held.traceOf(facts.traceId)
     // A sender without an answer repeats its request. The same span adds nothing.
-    if (trace.spans.has(source.spanId)) return false
+    if (trace.spans.has(facts.spanId)) return false
     const { maxSpansPerTrace, maxBytesPerTrace } = this.#options
-    const span = toHeldSpan(source, place, bytes)
+    const span = toHeldSpan(facts, place, bytes)
     const size = heldSize(span)
     if (trace.spans.size >= maxSpansPerTrace || trace.bytes + size > maxBytesPerTrace) {
       trace.lacksSpans = true
@@ -192,7 +191,7 @@ export class TraceBuffer {
     return true
   }
 
-  #addLog(log: SourceLog, place: SpanPlace, bytes: RecordBytes, nowMs: number): boolean {
+  #addLog(log: LogFacts, place: SpanPlace, bytes: RecordBytes, nowMs: number): boolean {
     const trace = this.#held.traceOf(log.traceId)
     const span = trace.spans.get(log.spanId)
     const { maxSpansPerTrace, orphanMs } = this.#options
