@@ -1,5 +1,11 @@
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
-import { eventWithoutContent, linkWithoutContent, withoutContent, withoutMessage } from './strip-content.ts'
+import {
+  eventWithoutContent,
+  linkWithoutContent,
+  nameWithoutContent,
+  withoutContent,
+  withoutMessage,
+} from './strip-content.ts'
 import { replaceScoreAttributes } from './replace-score-attributes.ts'
 import type { Dialect } from '../../spans/dialect.ts'
 import { recognise } from '../../spans/recognise.ts'
@@ -28,7 +34,7 @@ export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): 
   if (scores !== undefined) replaceScoreAttributes(attributes, scores)
   const context = read(() => span.spanContext(), undefined)
   const values: Record<keyof EndedSpan | 'isRecording', unknown> = {
-    name: read(() => span.name, undefined),
+    name: read(() => (stripContent ? nameWithoutContent(span.name, span.attributes, attributes) : span.name), 'span'),
     kind: read(() => span.kind, undefined),
     spanContext: context && (() => context),
     isRecording: () => false,

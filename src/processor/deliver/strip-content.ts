@@ -40,6 +40,29 @@ export function withoutContent(
   return Object.fromEntries(Object.entries(attributes).filter(([key]) => !isStripped(key, dialect)))
 }
 
+/** Shorter content is not looked for in names, because it may be part of one by chance. */
+const LEAST_CONTENT = 12
+
+/**
+ * A span's name without the content that some instrumentations build it from: a task's description, for example. What was removed from the
+ * attributes is removed from the name, unless an attribute that stays holds it, too.
+ *
+ * @param kept the attributes that stay
+ */
+export function nameWithoutContent(
+  name: string,
+  attributes: Readonly<Record<string, unknown>>,
+  kept: Readonly<Record<string, unknown>>,
+): string {
+  let shown = name
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value !== 'string' || value.length < LEAST_CONTENT || value.length > name.length) continue
+    if (Object.hasOwn(kept, key) || Object.values(kept).includes(value)) continue
+    shown = shown.replaceAll(value, '[removed]')
+  }
+  return shown
+}
+
 /** Reduces a message event to its kind, without its content. */
 function onlyNames(attributes: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
