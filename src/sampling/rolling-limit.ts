@@ -1,5 +1,4 @@
 import type { LimitHistory } from './limit-history.ts'
-import { pacedShare } from './paced-share.ts'
 
 /** A window is divided into this many slots. The amounts of one slot leave the window together. */
 const SLOTS_PER_WINDOW = 60
@@ -22,14 +21,14 @@ const REMEMBERED_SCORES = 20
 /** Before this share of a window has passed, demand is not extrapolated to a whole window: nothing may follow a burst. */
 const SETTLING_SHARE = 0.4
 
-/**
- * If few scores fit into a window, this share of the plan is admitted at the full rate, so that a dozen runs in a second are all
- * scored.
- */
+/** If few scores fit into a window, this share of the plan is admitted at the full rate: a dozen runs in a second are all scored. */
 const FREE_SHARE = 0.6
 
 /** If nothing is left to spend, this share of the lasting pace is still admitted, so that every run has a chance. */
 const FLOOR = 0.1
+
+/** The share of chosen runs that may be refused because the window happens to be full. */
+const REFUSED_SHARE = 0.02
 
 /** How much the actual cost of one score moves the estimates. */
 const LEARNING_RATE = 0.05
@@ -161,10 +160,9 @@ export class RollingLimit {
   /** The demand of a whole window, if it continues at the present pace. */
   #lastingDemand(nowMs: number): number {
     if (this.#sinceMs === undefined) return 0
-    const windowMs = this.#slotMs * SLOTS_PER_WINDOW
     const memoryMs = this.#memoryMs()
-    const seenMs = Math.max(SETTLING_SHARE * windowMs, nowMs - this.#sinceMs)
-    return (this.#rememberedNow(nowMs) / memoryMs / (1 - Math.exp(-seenMs / memoryMs))) * windowMs
+    const seenMs = Math.max(SETTLING_SHARE * this.#windowMs, nowMs - this.#sinceMs)
+    return (this.#rememberedNow(nowMs) / memoryMs / (1 - Math.exp(-seenMs / memoryMs))) * this.#windowMs
   }
 
   #rememberedNow(nowMs: number): number {
@@ -173,7 +171,7 @@ export class RollingLimit {
 
   #memoryMs(): number {
     const scores = this.limit / this.#reservedPerScore
-    return this.#slotMs * SLOTS_PER_WINDOW * Math.max(1, REMEMBERED_SCORES / Math.max(1, scores))
+    return this.#windowMs * Math.max(1, REMEMBERED_SCORES / Math.max(1, scores))
   }
 
   #pacedShare(scores: number): number {
@@ -271,6 +269,23 @@ export class RollingLimit {
     this.#newest = slot
     return slot
   }
+}
+
+/**
+ * The share of a limit that can be spent if scores arrive at random and at most `REFUSED_SHARE` of them may find the window full
+ * (Erlang's loss formula): .02 of a limit of one score, .21 of three, .5 of ten, .82 of sixty.
+ */
+function pacedShare(scores: number): number {
+  let low = 0
+  let high = scores
+  for (let step = 0; step < 40; step += 1) {
+    const offered = (low + high) / 2
+    let blocked = 1
+    for (let servers = 1; servers <= scores; servers += 1) blocked = (offered * blocked) / (servers + offered * blocked)
+    if (blocked > REFUSED_SHARE) high = offered
+    else low = offered
+  }
+  return low / scores
 }
 
 function sixDigits(value: number): number {
