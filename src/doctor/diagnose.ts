@@ -259,14 +259,15 @@ function agentFindings({ scorers }: ScoringFacts, runs: readonly SeenRun[]): rea
   })
 }
 
-function instrumentationFinding({ agent, dialect, scope, content, missing, cure }: SeenRun): Finding {
+function instrumentationFinding(run: SeenRun): Finding {
+  const { agent, dialect, scope, content, missing, hasModelCalls, cure } = run
   const without = content === 'partial' ? ` (without ${missing.join(', ')})` : ''
   const text = `Instrumentation: ${dialect} (${scope}), agent ${agent ?? 'without a name'}, content ${content}${without}.`
   if (content === 'full') return good(text)
   if (cure !== undefined) return bad(text, `${cure}.`)
   return bad(
     text,
-    missing.includes('toolCalls')
+    missing.includes('toolCalls') && !hasModelCalls
       ? "There is no span of a model call: instrument the model's client. See docs/instrumentations.md."
       : 'docs/instrumentations.md names the setting that records it.',
   )

@@ -66,6 +66,8 @@ export interface SeenRun {
   readonly content: 'full' | 'partial' | 'none'
   /** Facts that its spans do not hold, such as `toolCalls`. */
   readonly missing: readonly string[]
+  /** Whether it has spans of model calls. */
+  readonly hasModelCalls: boolean
   /** What records what is missing, as an instruction. */
   readonly cure?: string
 }

@@ -152,13 +152,14 @@ function scoringOf(described: readonly ScoringDescription[], observer: object): 
   return described.filter(({ processor }) => processor !== observer)
 }
 
-function toRunFacts({ agent, dialect, scope, content, missing }: AgentRun): SeenRun {
+function toRunFacts({ agent, dialect, scope, content, missing, steps }: AgentRun): SeenRun {
   const cure = cureOf(missing.find((each) => each.switch !== undefined))
   return {
     dialect,
     scope: scope.name,
     content,
     missing: missing.map(({ what }) => what),
+    hasModelCalls: steps.length > 0,
     ...(agent.name !== undefined && { agent: agent.name }),
     ...(cure !== undefined && { cure }),
   }

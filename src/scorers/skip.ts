@@ -1,4 +1,4 @@
-import { contentFree } from '../model/explanation.ts'
+import { contentFree, explain } from '../model/explanation.ts'
 import type { Explanation } from '../model/explanation.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Skipped, SkipReason } from '../model/score.ts'
@@ -36,10 +36,19 @@ export function skipWithoutFact(run: AgentRun, fact: string, id: string): Skippe
   if (missing === undefined) return undefined
   const cure =
     cureOf(missing) ??
-    (fact === 'toolCalls' ? "There is no span of a model call: instrument the model's client" : undefined)
+    (fact === 'toolCalls' && run.steps.length === 0
+      ? "There is no span of a model call: instrument the model's client"
+      : undefined)
   const sentences = [
     `${id}: the spans do not hold ${fact} (${missing.why}).`,
     ...(cure === undefined ? [] : [`${cure}.`]),
   ]
   return skip('no-content', contentFree(sentences.join(' ')))
+}
+
+/** For scorers of the calls that were made: `skipped: no-content` if they are not recorded, `not-applicable` if there are none. */
+export function skipWithoutCalls(run: AgentRun, id: string): Skipped | undefined {
+  const unknown = skipWithoutFact(run, 'toolCalls', id)
+  if (unknown !== undefined || run.toolCalls.length > 0) return unknown
+  return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
 }

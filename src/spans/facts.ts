@@ -15,6 +15,7 @@ import type { Message, ToolCallPart, ToolDefinition, Usage } from '../model/mess
 import { systemTextOf, toolCallsIn } from './content/messages.ts'
 import { withMovedContent } from './content/moved-content.ts'
 import { outcomeOf } from './outcome.ts'
+import { isRedactionMark } from './redaction-mark.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
 
 /** One fact: the slot in which it is cached, and how it is read. */
@@ -31,8 +32,8 @@ const FACT = {
   ),
   systemInstructions: defineFact(2, ({ dialect, span, logs }) => dialect.systemInstructions?.(span, logs)),
   systemMessages: defineFact(3, ({ input }) => systemTextOf(input)),
-  input: defineFact(4, ({ dialect, span, logs }) => unlessCut(dialect.input?.(span, logs))),
-  output: defineFact(5, ({ dialect, span, logs }) => unlessCut(dialect.output?.(span, logs))),
+  input: defineFact(4, ({ dialect, span, logs }) => unlessHidden(dialect.input?.(span, logs))),
+  output: defineFact(5, ({ dialect, span, logs }) => unlessHidden(dialect.output?.(span, logs))),
   toolCalls: defineFact(6, (facts) => facts.dialect.toolCalls?.(facts.span, facts.logs) ?? toolCallsIn(facts.output)),
   transcript: defineFact(7, ({ dialect, span, logs }) => dialect.transcript?.(span, logs)),
   toolDefinitions: defineFact(8, ({ dialect, span, logs }) => dialect.toolDefinitions?.(span, logs)),
@@ -183,15 +184,16 @@ function factOrNone<T>(facts: SpanFacts, read: (facts: SpanFacts) => T | undefin
   }
 }
 
-/** A single text that starts like JSON but is invalid is a cut-off record of messages, not their content. */
-function unlessCut(messages: readonly Message[] | undefined): readonly Message[] | undefined {
+/** A single text that is cut-off JSON, or a mark in place of messages, is not their content. */
+function unlessHidden(messages: readonly Message[] | undefined): readonly Message[] | undefined {
   const text = messages?.length === 1 ? messages[0]?.text : undefined
-  return text !== undefined && isCutJson(text) ? undefined : messages
+  return text !== undefined && (isCutJson(text) || isRedactionMark(text)) ? undefined : messages
 }
 
-/** Text that looks like JSON but is too long to parse, or that a length limit cut off, is not used as a value. */
+/** Not used as values: text that looks like JSON but is too long to parse, or was cut off by a length limit, and a mark in place of a value. */
 function unlessUnread(value: unknown): unknown {
   if (typeof value !== 'string') return value
+  if (isRedactionMark(value)) return undefined
   if (value.startsWith('"')) return endOfString(value, 0) === -1 ? undefined : value
   if (!/^\s*[{[]/.test(value)) return value
   return value.length > MAX_PARSED_LENGTH || (isHalfJson(value) && isCutJson(value)) ? undefined : value

@@ -137,7 +137,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
       /✗ Scoring: it is not attached to this tracer provider, and saw no run\.\n {2}Call attachScoring/,
     )
     const skipped = await doctor(run('no-score'))
-    expect(skipped.out).toMatch(/✗ Scores: none so far\.\n {2}loop: not-applicable\. docs\/reference\/reasons\.md/)
+    expect(skipped.out).toMatch(/✗ Scores: none so far\.\n {2}loop: no-content\. docs\/reference\/reasons\.md/)
   })
 
   test('reports at the timeout if no agent runs, and forwards the signal that ends the application', async () => {

@@ -1,10 +1,13 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Absence, ContentFact } from '../../spans/dialect.ts'
 import { isHalfJson } from '../../spans/json.ts'
+import { isRedactionMark } from '../../spans/redaction-mark.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
+import { outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
+import { isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
 
 /** Facts that the spans lack although every run has them, and the setting that records each. */
@@ -29,9 +32,36 @@ export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
   // An agent span alone does not show what its model did. Without a span of a model call, tools may have been called.
   const isSilent = run.toolCalls.length === 0 && run.steps.length === 0 && run.availableTools === undefined
   if (isSilent) missing.push({ what: 'toolCalls', why: 'not-recorded' })
-  else if (plan.tools.length === 0 && plan.models.some(mayHaveAsked)) missing.push({ what: 'toolCalls', ...TRUNCATED })
+  const silent = silentCall(run, plan)
+  if (silent !== undefined) missing.push(explain('toolCalls', silent, 'toolCalls', plan.root))
   if (!run.complete) missing.push({ what: 'spans', why: 'span-lost' })
   return missing
+}
+
+/**
+ * A model call that may have called tools which no span shows: its answer is not recorded, and it says that it ended with calls, or the
+ * run has none and its library may not write a span for each.
+ */
+function silentCall(run: AgentRun, { models, tools, root }: RunPlan): TraceSpan | undefined {
+  const seen = new Set(run.toolCalls.map(({ step }) => step))
+  return models.find((model, step) => {
+    if (seen.has(step) || isFailed(model.outcome) || hasSpoken(model)) return false
+    // Of some providers, "stop" and "completed" are the reasons beside calls, too.
+    const reasons = pick(model, (facts) => facts.model?.finishReasons) ?? []
+    if (reasons.some(isForTools)) return true
+    if (!isSilentDialect(model) || !isSilentDialect(root)) return false
+    return run.toolCalls.length === 0 || (tools.length === 0 && isCut(model.span, ANSWER_KEYS))
+  })
+}
+
+/** Whether anything of its answer is recorded; where content is off, the role of its author may be all. */
+function hasSpoken(model: TraceSpan): boolean {
+  return outputOf(model)?.some(({ parts }) => parts.length > 0) === true
+}
+
+/** Whether calls may have been made that have no span. */
+function isSilentDialect({ dialect }: TraceSpan): boolean {
+  return dialect.toolSpans !== 'always'
 }
 
 /** How much content the spans hold. */
@@ -48,13 +78,6 @@ export function contentOf(run: AgentRun): AgentRun['content'] {
 
 const RESULT_KEYS = /result|output|response/
 const ANSWER_KEYS = /output|completion|response|choice/
-
-/** Whether a model may have asked for tools in an answer that was cut off. */
-function mayHaveAsked(model: TraceSpan): boolean {
-  if (model.output !== undefined || model.toolCalls.length > 0 || model.dialect.toolSpans === 'always') return false
-  const reasons = model.model?.finishReasons ?? []
-  return (reasons.length === 0 || reasons.some((reason) => reason.includes('tool'))) && isCut(model.span, ANSWER_KEYS)
-}
 
 /** A tool may return nothing. Its result only counts as missing if other content is missing too. */
 function lacksResult(call: ToolCall, run: AgentRun): boolean {
@@ -96,6 +119,7 @@ function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceS
     }
   }
   const own = node.absence(fact)
+  if (own.why !== 'redacted' && [node, other].some(({ span }) => hasMark(span))) return { what, why: 'redacted' }
   // If the application writes the agent span itself, the instrumentation of its models may know the setting.
   const named = own.switch === undefined ? other.optionalAbsence(fact) : undefined
   return { what, ...(named?.switch === undefined ? own : named) }
@@ -108,6 +132,12 @@ function isCut(span: SourceSpan, keys: RegExp): boolean {
     const value = span.attributes[key]
     if (Array.isArray(value) ? value.some(isHalf) : isHalf(value)) return true
   }
+  return false
+}
+
+/** Whether a processor or collector replaced content of the span. */
+function hasMark({ attributes }: SourceSpan): boolean {
+  for (const key in attributes) if (isContentAttribute(key) && isRedactionMark(attributes[key])) return true
   return false
 }
 

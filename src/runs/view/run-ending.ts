@@ -26,7 +26,7 @@ export function endingOf(
   // It ended without an error, and nothing else was recorded: OpenTelemetry's "unset" counts as success.
   if (call.role === 'model' && call.output === undefined && call.input === undefined) return { status: 'ok' }
   const reasons = call.model?.finishReasons ?? []
-  return { status: reasons.some(isFinal) || hasAnswer() ? 'ok' : 'unknown' }
+  return { status: reasons.some((reason) => !isForTools(reason)) || hasAnswer() ? 'ok' : 'unknown' }
 }
 
 /** Whether a tool was aborted after the last model call: some libraries end the agent's own span successfully then. */
@@ -57,8 +57,8 @@ function endedWithoutSum(root: SpanFacts, last: SpanFacts): 'error' | 'aborted' 
 }
 
 /** `tool_calls`, `toolUse`, `function_call` and similar reasons mean that the model waits for a result. */
-function isFinal(reason: string): boolean {
-  return !/tool|function/i.test(reason)
+export function isForTools(reason: string): boolean {
+  return /tool|function/i.test(reason)
 }
 
 function isEmpty(value: object): boolean {

@@ -30,6 +30,27 @@ function chat(...parts: readonly object[]) {
 
 const missing = (run: AgentRun | undefined) => run?.missing.map(({ what }) => what)
 
+const silent = (...reasons: readonly string[]) => ({
+  ...chat(),
+  attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.response.finish_reasons': reasons },
+})
+
+const ai = (spanId: string, operation: string, attributes: object) => ({
+  spanId,
+  ...(spanId !== 'a' && { parentSpanId: 'a' }),
+  scope: { name: 'ai' },
+  attributes: { 'ai.operationId': operation, ...attributes },
+})
+
+const answered = (output: object) =>
+  JSON.stringify([
+    { role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'search', input: {} }] },
+    { role: 'tool', content: [{ type: 'tool-result', toolCallId: '1', toolName: 'search', output }] },
+  ])
+
+const withResult = (result: string) =>
+  runOf(agent, { ...tool, attributes: { ...tool.attributes, 'gen_ai.tool.call.result': result } })
+
 describe('Tool calls', () => {
   it('are unknown for an agent without a span of a model call', () => {
     expect(missing(runOf(agent))).toContain('toolCalls')
@@ -41,6 +62,39 @@ describe('Tool calls', () => {
 
   it('are known if a tool has its own span', () => {
     expect(missing(runOf(agent, tool))).not.toContain('toolCalls')
+  })
+
+  it.each([
+    ['says that it asked for tools', ['tool_calls']],
+    ['says that it is complete, as some say beside calls', ['completed']],
+    ['does not say how it ended', []],
+  ])('are unknown where a model call without a recorded answer %s', (_, reasons) => {
+    expect(missing(runOf(agent, silent(...reasons)))).toContain('toolCalls')
+    expect(missing(runOf({ ...silent(...reasons), parentSpanId: undefined }))).toContain('toolCalls')
+  })
+
+  it('are known where a tool has a span', () => {
+    expect(missing(runOf(agent, silent('tool_calls'), tool))).not.toContain('toolCalls')
+    expect(missing(runOf(agent, silent(), tool))).not.toContain('toolCalls')
+  })
+
+  it('took place where the model was sent a result, also if the library writes a span for each and that one was lost', () => {
+    const asked = { toolCallId: '1', toolName: 'search', input: '{}' }
+    const statusOf = (output: object) =>
+      runOf(
+        ai('a', 'ai.generateText', {}),
+        ai('1', 'ai.generateText.doGenerate', { 'ai.response.toolCalls': JSON.stringify([asked]) }),
+        ai('2', 'ai.generateText.doGenerate', { 'ai.prompt.messages': answered(output), 'ai.response.text': 'Done.' }),
+      )?.toolCalls[0]?.status
+    expect(statusOf({ type: 'json', value: { hits: 3 } })).toBe('ok')
+    expect(statusOf({ type: 'error-text', value: 'Invalid input for tool search' })).toBe('not-executed')
+  })
+
+  it('have no result that is the beginning of JSON: a length limit cut it off', () => {
+    const [call] = withResult('{"hits":3,"first":"Os')?.toolCalls ?? []
+    expect(call).toMatchObject({ status: 'ok', name: 'search' })
+    expect(call?.result).toBeUndefined()
+    expect(withResult('[draft] three hits')?.toolCalls[0]?.result).toBe('[draft] three hits')
   })
 })
 

@@ -7,7 +7,7 @@ import { expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
-import { skip, skipWithoutFact } from '../skip.ts'
+import { skip, skipWithoutCalls, skipWithoutFact } from '../skip.ts'
 
 /** Options of `createHallucinatedToolScorer`. */
 export interface HallucinatedToolOptions extends ScorerOptions {
@@ -46,7 +46,8 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
     needs: ['toolNames', 'availableTools'],
     assess: (run) => {
       const calls = run.toolCalls
-      if (calls.length === 0) return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
+      const none = skipWithoutCalls(run, id)
+      if (none !== undefined) return none
       const recorded = run.availableTools?.map(({ name }) => name)
       const offered =
         recorded === undefined && tools.length === 0 ? undefined : new Set([...tools, ...(recorded ?? [])])

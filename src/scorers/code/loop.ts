@@ -8,7 +8,7 @@ import { expectOption, expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
-import { skip } from '../skip.ts'
+import { skip, skipWithoutFact } from '../skip.ts'
 import { inSlices } from '../../scoring/in-slices.ts'
 
 /** Options of `createLoopScorer`. */
@@ -59,6 +59,8 @@ export function createLoopScorer(options: LoopOptions = {}): Scorer {
     inline: true,
     needs: ['toolNames', 'toolArguments'],
     assess: (run) => {
+      const none = skipWithoutFact(run, 'toolCalls', id)
+      if (none !== undefined) return none
       const calls = run.toolCalls.filter(({ name }) => !ignore.includes(name))
       if (calls.length === 0) return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
       const unknown = skipWithoutArguments(run, id)

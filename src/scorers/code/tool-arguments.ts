@@ -22,7 +22,7 @@ import { ownSchemaCheck, recordedSchemaCheck } from './schema/schema-check.ts'
 import type { SchemaCheck } from './schema/schema-check.ts'
 import { pairCalls } from './pair-calls.ts'
 import type { Compare, Pairing } from './pair-calls.ts'
-import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
+import { skip, skipWithoutCalls, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
 
 /** A call that the run should make, with the allowed values of each argument. */
 export interface ExpectedArguments {
@@ -101,9 +101,8 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
       if (expected !== undefined && wanted === undefined) {
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       }
-      if (run.toolCalls.length === 0 && !wanted?.length) {
-        return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
-      }
+      const none = wanted?.length ? skipWithoutFact(run, 'toolCalls', id) : skipWithoutCalls(run, id)
+      if (none !== undefined) return none
       const failed = wanted === undefined ? undefined : skipWithoutChoices(run, id)
       if (failed !== undefined) return failed
       const unknown = skipWithoutArguments(run, id)

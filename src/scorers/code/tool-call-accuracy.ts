@@ -116,9 +116,9 @@ export function createToolCallAccuracyScorerCode(
       if (calls.length === 0) {
         if (run.availableTools?.length === 0)
           return skip('not-applicable', explain`${contentFree(id)}: the run was offered no tools.`)
-        const unknown = skipWithoutFact(run, 'toolCalls', id)
-        if (unknown !== undefined) return unknown
       }
+      const unknown = skipWithoutFact(run, 'toolCalls', id)
+      if (unknown !== undefined) return unknown
       const found = lookAt(calls, expected.tool, order, strictMode)
       const value = isAccurate(found) ? 1 : 0
       return {

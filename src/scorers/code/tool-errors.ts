@@ -8,7 +8,7 @@ import { expectFlags, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
-import { skip } from '../skip.ts'
+import { skip, skipWithoutCalls } from '../skip.ts'
 
 /** Options of `createToolErrorsScorer`. */
 export interface ToolErrorsOptions extends ScorerOptions {
@@ -55,7 +55,8 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
     inline: true,
     needs: ['toolNames'],
     assess: (run) => {
-      if (run.toolCalls.length === 0) return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
+      const none = skipWithoutCalls(run, id)
+      if (none !== undefined) return none
       const ended = run.toolCalls.filter((call) => call.status === 'ok' || isFailed(call))
       if (ended.length === 0) {
         return skip(

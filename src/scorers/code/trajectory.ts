@@ -13,7 +13,7 @@ import { expectedTools } from './expected-tools.ts'
 import { pairCalls } from './pair-calls.ts'
 import type { Pairing } from './pair-calls.ts'
 import type { SchemaError } from './schema/json-schema.ts'
-import { skip, skipWithoutChoices } from '../skip.ts'
+import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
 
 /** A call that the run should make: the name of a tool, or its name and its arguments. */
 export type ExpectedCall =
@@ -110,9 +110,9 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       const failed = skipWithoutChoices(run, id)
       if (failed !== undefined) return failed
-      const unknown = wanted.some((call) => typeof call !== 'string' && call.arguments !== undefined)
-        ? skipWithoutArguments(run, id)
-        : undefined
+      const hasArguments = wanted.some((call) => typeof call !== 'string' && call.arguments !== undefined)
+      const unknown =
+        skipWithoutFact(run, 'toolCalls', id) ?? (hasArguments ? skipWithoutArguments(run, id) : undefined)
       if (unknown !== undefined) return unknown
       const made = run.toolCalls.filter(({ name }) => !ignore.includes(name))
       const toVerdict = (details: TrajectoryDetails): ScoredVerdict => {

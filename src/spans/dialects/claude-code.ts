@@ -1,6 +1,6 @@
 import { makeMessage, textMessage } from '../content/messages.ts'
 import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
-import { parseJson, textOf } from '../json.ts'
+import { numberOf, parseJson, textOf } from '../json.ts'
 import { toToolCallPart } from '../content/parts.ts'
 import { makeUsage, toFinishReasons } from '../semconv.ts'
 import type { SourceLog, SourceSpan } from '../source-span.ts'
@@ -28,7 +28,7 @@ export const claudeCode: Dialect = {
   output(span, logs) {
     if (span.name === LLM_REQUEST) {
       // Tool calls are not recorded, so an answer with calls would seem to be final.
-      const text = span.attributes['response.has_tool_call'] === false ? modelOutput(span) : undefined
+      const text = isSaid(span.attributes['response.has_tool_call'], false) ? modelOutput(span) : undefined
       return text === undefined ? undefined : [textMessage('assistant', text)]
     }
     const last = logs.findLast((log) => isNamed(log, 'assistant_response') || isNamed(log, 'tool_result'))
@@ -61,13 +61,13 @@ export const claudeCode: Dialect = {
     return { name, ...(id !== undefined && { id }), ...(agentName !== undefined && { agentName }) }
   },
   toolArguments({ attributes }) {
-    const text = attributes['tool_input_truncated'] === true ? undefined : textOf(attributes['tool_input'])
+    const text = isSaid(attributes['tool_input_truncated'], true) ? undefined : textOf(attributes['tool_input'])
     return text === undefined ? undefined : parseJson(text.replace(/^\[TOOL INPUT: [^\]\n]*\]\n/, ''))
   },
   toolResult({ events }) {
     const output = events.find(({ name }) => name === 'tool.output')?.attributes
     const key = output === undefined ? undefined : RESULT_KEYS.find((each) => output[each] !== undefined)
-    if (output === undefined || key === undefined || output[`${key}_truncated`] === true) return undefined
+    if (output === undefined || key === undefined || isSaid(output[`${key}_truncated`], true)) return undefined
     return output[key]
   },
 
@@ -116,18 +116,19 @@ const ABSENCES: Readonly<Partial<Record<ContentFact, (span: SourceSpan) => Absen
   toolDefinitions: () => NOT_RECORDED,
 }
 
+/** Some backends store booleans as text. */
+function isSaid(value: unknown, wanted: boolean): boolean {
+  return value === wanted || value === String(wanted)
+}
+
 function unlessRedacted(value: unknown): string | undefined {
   return value === '<REDACTED>' ? undefined : textOf(value)
 }
 
 function modelOutput({ attributes }: SourceSpan): string | undefined {
-  return attributes['response.model_output_truncated'] === true
+  return isSaid(attributes['response.model_output_truncated'], true)
     ? undefined
     : textOf(attributes['response.model_output'])
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined
 }
 
 function isNamed({ eventName, body }: SourceLog, name: string): boolean {

@@ -19,7 +19,9 @@ export const otelOpenAiAgents: Dialect = {
     scopeName === 'opentelemetry.instrumentation.genai.openai_agents' ||
     (scopeName === OLDER &&
       attributes['traceloop.span.kind'] === undefined &&
-      (attributes['gen_ai.system'] !== undefined || hasNone(attributes))),
+      (attributes['gen_ai.system'] !== undefined ||
+        attributes['gen_ai.provider.name'] !== undefined ||
+        hasNone(attributes))),
 
   roleOf(span): SpanRole {
     const operation = operationOf(span.attributes)

@@ -193,7 +193,7 @@ function providerToolsOf(span: SourceSpan): ReadonlySet<string> {
   // Jaeger stores lists as JSON text.
   const tools = typeof written === 'string' && written.includes('provider') ? parseJson(written) : written
   if (!Array.isArray(tools)) return NO_NAMES
-  const provided = tools.filter((tool) => typeof tool === 'string' && tool.startsWith('{"type":"provider'))
+  const provided = tools.filter((tool: unknown) => typeof tool === 'string' && tool.startsWith('{"type":"provider'))
   return provided.length === 0 ? NO_NAMES : new Set(toToolDefinitions(provided)?.map((tool) => tool.name))
 }
 

@@ -26,6 +26,8 @@ function isStreamBegun({ attributes, status, events }: SourceSpan): boolean {
     operationOf(attributes) === 'chat' &&
     attributes['logfire.span_type'] === 'span' &&
     attributes['gen_ai.output.messages'] === undefined &&
+    // Present without the answer if a collector removed that.
+    attributes['gen_ai.usage.output_tokens'] === undefined &&
     // Only known at its end.
     attributes['gen_ai.response.model'] !== undefined &&
     status.code !== 'error' &&
