@@ -49,7 +49,6 @@ interface ChosenCells {
 
 interface LatestGroup {
   readonly version: string
-  readonly agent: string | undefined
   readonly model: string | undefined
   readonly judgeModel: string | undefined
   readonly group: Group
@@ -59,8 +58,8 @@ interface LatestGroup {
 export class ScoreSums {
   readonly gathered: GatheredSums = new GatheredSums()
   readonly #groups = new Map<string, Group>()
-  /** The latest group of each scorer. Applications have few agents, so this usually saves building a key. */
-  readonly #latest = new Map<string, LatestGroup>()
+  /** The latest group of each scorer and agent. An agent usually has one model, so this saves building a key. */
+  readonly #latest = new Map<string, Map<string | undefined, LatestGroup>>()
   /** The cells of runs that the fixed rate of a scorer left out. With sampling, these are most runs. */
   readonly #leftOut = new WeakMap<Evaluation['scorer'], Cell>()
   readonly #others = new Map<string, Cell>()
@@ -163,10 +162,9 @@ export class ScoreSums {
     judgeModel: string | undefined,
     extra: ScoreAttributes,
   ): Group {
-    const latest = extra === NO_ATTRIBUTES ? this.#latest.get(id) : undefined
+    const latest = extra === NO_ATTRIBUTES ? this.#latest.get(id)?.get(agent) : undefined
     if (
       latest !== undefined &&
-      latest.agent === agent &&
       latest.model === model &&
       latest.judgeModel === judgeModel &&
       latest.version === version
@@ -176,8 +174,14 @@ export class ScoreSums {
     const more = extra === NO_ATTRIBUTES ? '' : JSON.stringify(extra)
     const key = `${id}\n${version}\n${agent}\n${model}\n${judgeModel}\n${more}`
     const group = this.#groups.get(key) ?? this.#newGroup(key, { id, version, agent, model, judgeModel, extra })
-    if (extra === NO_ATTRIBUTES) this.#latest.set(id, { version, agent, model, judgeModel, group })
+    if (extra === NO_ATTRIBUTES) this.#setLatest(id, agent, { version, model, judgeModel, group })
     return group
+  }
+
+  #setLatest(scorerId: string, agent: string | undefined, latest: LatestGroup): void {
+    const known = this.#latest.get(scorerId)
+    if (known === undefined) this.#latest.set(scorerId, new Map([[agent, latest]]))
+    else known.set(agent, latest)
   }
 
   #newGroup(key: string, named: Named): Group {
