@@ -142,7 +142,9 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
   await Promise.all(clientPorts.map((_, index) => start(index)))
   const brokers = reachedAt.map((port) => `127.0.0.1:${port}`)
   const connected = connectKafka(brokers, access)
-  await connected.admin.metadata({ topics: [], forceUpdate: true })
+  // On a busy machine, some brokers register later than others. Topics need all of them for their replicas.
+  const registered = async () => (await connected.admin.metadata({ topics: [], forceUpdate: true })).brokers.size
+  while ((await registered()) < count) await new Promise((resolve) => setTimeout(resolve, 100))
   const kill = async (index: number): Promise<void> => {
     const child = children[index]
     if (child === undefined) return
