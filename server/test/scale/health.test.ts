@@ -25,8 +25,7 @@ function countsOf(worker: RunningWorker): { worker: { lag: number }; outbox: { w
   return JSON.parse(JSON.stringify(worker.counts()))
 }
 
-// The two share nothing, and mostly wait.
-describe.concurrent('with a broker that answers everything but requests for records', () => {
+describe('with a broker that answers everything but requests for records', () => {
   const gate = new FetchGate()
   let kafka: KafkaCluster
 
@@ -68,7 +67,7 @@ describe.concurrent('with a broker that answers everything but requests for reco
   })
 })
 
-describe.concurrent('with three brokers, each of which has some partitions alone', () => {
+describe('with three brokers, each of which has some partitions alone', () => {
   let kafka: KafkaCluster
 
   beforeAll(async () => {

@@ -77,8 +77,7 @@ describe('brokers that ask for a password', () => {
     expect(failure).not.toContain(wrong.password)
   })
 
-  // Each waits for brokers that do not answer.
-  it.concurrent.each([
+  it.each([
     ['no TLS', { tls: undefined, sasl }],
     [
       'an authority that did not sign the certificate',
