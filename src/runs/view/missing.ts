@@ -13,27 +13,34 @@ import { holdsUnparsed } from './unparsed.ts'
 /** Facts that the spans lack although every run has them, and the setting that records each. */
 export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
   const missing: Missing[] = []
+  const absences = new Absences()
   const firstModel = plan.models[0] ?? plan.root
   const lastModel = plan.models.at(-1) ?? plan.root
-  if (run.userInput === undefined) missing.push(explainText('input', plan, firstModel))
-  if (run.output === undefined && run.status !== 'error' && run.status !== 'aborted') {
-    missing.push(explainText('output', plan, lastModel))
+  const explainText = (what: 'input' | 'output', model: TraceSpan): void => {
+    const found = absences.of(what, plan.root, model)
+    // Plain text that a limit cut off does not show it; the JSON of any model call does.
+    const isCut = found.why === 'not-recorded' && plan.models.some(({ span }) => isCutIn(span, ANY_KEY))
+    missing.push({ what, ...(isCut ? TRUNCATED : found) })
   }
+  if (run.userInput === undefined) explainText('input', firstModel)
+  if (run.output === undefined && run.status !== 'error' && run.status !== 'aborted') explainText('output', lastModel)
   if (run.systemInstructions === undefined) addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
   if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
   const spans = new Map(plan.tools.map((tool) => [tool.span.spanId, tool]))
   for (const [index, call] of run.toolCalls.entries()) {
-    const node = spans.get(call.spanId ?? '') ?? lastModel
-    if (call.arguments === undefined)
-      missing.push(explain(`toolCalls[${index}].arguments`, node, 'toolArguments', node))
-    if (lacksResult(call, run) || (call.result === undefined && isCut(node.span, RESULT_KEYS)))
-      missing.push(explain(`toolCalls[${index}].result`, node, 'toolResult', node))
+    const tool = spans.get(call.spanId ?? '')
+    const node = tool ?? lastModel
+    const add = (what: string, fact: ContentFact): void =>
+      void missing.push({ what: `toolCalls[${index}].${what}`, ...absences.of(fact, node, node) })
+    if (call.arguments === undefined) add('arguments', 'toolArguments')
+    const isCut = tool !== undefined && call.result === undefined && isCutIn(tool.span, RESULT_KEYS)
+    if (isCut || lacksResult(call, run)) add('result', 'toolResult')
   }
   // An agent span alone does not show what its model did. Without a span of a model call, tools may have been called.
   const isSilent = run.toolCalls.length === 0 && run.steps.length === 0 && run.availableTools === undefined
   if (isSilent) missing.push({ what: 'toolCalls', why: 'not-recorded' })
   const silent = silentCall(run, plan)
-  if (silent !== undefined) missing.push(explain('toolCalls', silent, 'toolCalls', plan.root))
+  if (silent !== undefined) missing.push({ what: 'toolCalls', ...absences.of('toolCalls', silent, plan.root) })
   if (!run.complete) missing.push({ what: 'spans', why: 'span-lost' })
   return missing
 }
@@ -50,7 +57,7 @@ function silentCall(run: AgentRun, { models, tools, root }: RunPlan): TraceSpan 
     const reasons = pick(model, (facts) => facts.model?.finishReasons) ?? []
     if (reasons.some(isForTools)) return true
     if (!isSilentDialect(model) || !isSilentDialect(root)) return false
-    return run.toolCalls.length === 0 || (tools.length === 0 && isCut(model.span, ANSWER_KEYS))
+    return run.toolCalls.length === 0 || (tools.length === 0 && isCutIn(model.span, ANSWER_KEYS))
   })
 }
 
@@ -76,6 +83,7 @@ export function contentOf(run: AgentRun): AgentRun['content'] {
   return run.missing.some(isContent) ? 'partial' : 'full'
 }
 
+const ANY_KEY = /./
 const RESULT_KEYS = /result|output|response/
 const ANSWER_KEYS = /output|completion|response|choice/
 
@@ -92,7 +100,7 @@ function isContent({ what }: Missing): boolean {
 
 /** Facts that a run may not have. If the record of one was cut off, the run had it. */
 function addOptional(missing: Missing[], what: string, fact: ContentFact, node: TraceSpan): void {
-  const isLost = isCut(node.span, fact === 'toolDefinitions' ? /tool/ : /system|prompt|input/)
+  const isLost = isCutIn(node.span, fact === 'toolDefinitions' ? /tool/ : /system|prompt|input/)
   const absence = isLost ? TRUNCATED : node.optionalAbsence(fact)
   if (absence !== undefined) missing.push({ what, ...absence })
 }
@@ -102,42 +110,48 @@ const TRUNCATED: Absence = {
   switch: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit)',
 }
 
-/** Plain text that a limit cut off does not show it; the JSON of any model call does. */
-function explainText(fact: 'input' | 'output', plan: RunPlan, other: TraceSpan): Missing {
-  const found = explain(fact, plan.root, fact, other)
-  return found.why === 'not-recorded' && plan.models.some(({ span }) => isCut(span, /./))
-    ? { what: fact, ...TRUNCATED }
-    : found
+/** Why facts of a run are missing. Each is looked up once for a span, because one model call may ask for thousands of tools. */
+class Absences {
+  readonly #known = new Map<TraceSpan, Map<ContentFact, Absence>>()
+
+  /** @param other the span that may know more than the first one */
+  of(fact: ContentFact, node: TraceSpan, other: TraceSpan): Absence {
+    let known = this.#known.get(node)
+    if (known === undefined) this.#known.set(node, (known = new Map()))
+    let absence = known.get(fact)
+    if (absence === undefined) known.set(fact, (absence = explain(fact, node, other)))
+    return absence
+  }
 }
 
-function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceSpan): Missing {
+function explain(fact: ContentFact, node: TraceSpan, other: TraceSpan): Absence {
   for (const { span } of [node, other]) {
-    if (holdsUnparsed(span)) return { what, why: 'limit' }
-    if (isCut(span, /./)) return { what, ...TRUNCATED }
+    if (holdsUnparsed(span)) return { why: 'limit' }
+    if (isCutIn(span, ANY_KEY)) return TRUNCATED
     if (span.droppedAttributesCount > 0) {
-      return { what, why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit)' }
+      return { why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit)' }
     }
   }
   const own = node.absence(fact)
-  if (own.why !== 'redacted' && [node, other].some(({ span }) => hasMark(span))) return { what, why: 'redacted' }
+  if (own.why !== 'redacted' && [node, other].some(({ span }) => hasMark(span))) return { why: 'redacted' }
   // If the application writes the agent span itself, the instrumentation of its models may know the setting.
   const named = own.switch === undefined ? other.optionalAbsence(fact) : undefined
-  return { what, ...(named?.switch === undefined ? own : named) }
+  return named?.switch === undefined ? own : named
 }
 
 /** Whether a content attribute starts like JSON but does not end like it: the SDK's length limit cut it. */
-function isCut(span: SourceSpan, keys: RegExp): boolean {
+function isCutIn(span: SourceSpan, keys: RegExp): boolean {
   for (const key in span.attributes) {
-    if (!isContentAttribute(key) || !keys.test(key)) continue
     const value = span.attributes[key]
-    if (Array.isArray(value) ? value.some(isHalf) : isHalf(value)) return true
+    const isCut = Array.isArray(value) ? value.some(isHalf) : isHalf(value)
+    if (isCut && keys.test(key) && isContentAttribute(key)) return true
   }
   return false
 }
 
 /** Whether a processor or collector replaced content of the span. */
 function hasMark({ attributes }: SourceSpan): boolean {
-  for (const key in attributes) if (isContentAttribute(key) && isRedactionMark(attributes[key])) return true
+  for (const key in attributes) if (isRedactionMark(attributes[key]) && isContentAttribute(key)) return true
   return false
 }
 
