@@ -105,7 +105,7 @@ function createAgent(integration: OpenTelemetry) {
   })
 }
 
-/** Asks for both tools, then answers. */
+/** A model that asks for both tools, and then answers. */
 function createModel(): Exclude<LanguageModel, string> {
   const usage = {
     inputTokens: { total: 120, noCache: 120, cacheRead: undefined, cacheWrite: undefined },

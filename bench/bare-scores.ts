@@ -6,7 +6,7 @@ import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 const SCORERS = ['tool_call_accuracy', 'answered']
 
 /**
- * Writes two constant scores for each agent span, with the SDK's calls that spanscore makes for them and nothing else: what it
+ * Writes two constant scores for each agent span, with the same SDK calls as spanscore and nothing else: what it
  * costs is the least that spanscore can cost. Sums are left out, because they are written once a second.
  */
 export class BareScores implements SpanProcessor {

@@ -13,7 +13,7 @@ import type { Replay } from './replay.ts'
 /** One kind of traffic, and what may be added to its cost. */
 export interface HostCase {
   readonly title: string
-  /** Largest ratio to the same provider without spanscore; absent if there is no goal. */
+  /** The largest allowed ratio to the same provider without spanscore; absent if there is no goal. */
   readonly atMost?: number
   /** One unit of traffic. */
   readonly play: () => Replay

@@ -1,4 +1,4 @@
-/** One side of a comparison, in a process of its own: plays a block of traffic at each message, and reports what it took. */
+/** One side of a comparison, in its own process: plays a block of traffic for each message, and reports the time that it took. */
 import { diag, metrics, trace } from '@opentelemetry/api'
 import type { Tracer } from '@opentelemetry/api'
 import { logs } from '@opentelemetry/api-logs'
@@ -17,7 +17,7 @@ const units = Number(unitsText)
 let exported = 0
 const exporter = {
   export(spans: readonly { instrumentationScope: { name: string } }[], done: (result: { code: number }) => void): void {
-    // On a loaded machine a scorer is put off, and writes its scores as spans of their own.
+    // On a busy machine a scorer is deferred, and writes its scores as separate spans.
     for (const span of spans) if (span.instrumentationScope.name !== 'spanscore') exported += 1
     done({ code: 0 })
   },
@@ -53,7 +53,7 @@ function tracerOf(scope: string): Tracer {
 }
 
 const play = hostCase.play()
-// The batch processor's queue holds 2,048 spans and drops what is more: it gets its turn well before that.
+// The batch processor's queue drops spans beyond 2,048, so it gets its turn well before that.
 const unitsPerTurn = Math.max(1, Math.floor(240 / hostCase.spansPerUnit))
 
 async function block(): Promise<number> {

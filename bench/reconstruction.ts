@@ -8,13 +8,13 @@ import type { Row } from './row.ts'
  * scorers ask for. Then the cost per trace with few and with many traces together.
  */
 export function benchReconstruction(rounds = 15): Promise<Row[]> {
-  // What a process has seen of one library speeds up the next: all begin equally warm.
+  // Recordings of one library also warm up the code for the next, so all are played before any is measured.
   for (const name of libraryNames()) measure(name, 3)
   const measured = libraryNames().map((name) => measure(name, rounds * 4))
   return Promise.resolve([...measured.flatMap(toRows), ofAll(measured), benchManyTraces(rounds)])
 }
 
-/** A library with a few kilobytes of recordings shows what each run costs in itself, 20 to 40 µs, and not what its content does: no threshold. */
+/** A library with a few kilobytes of recordings shows the fixed cost of a run, 20 to 40 µs, not that of its content: it has no threshold. */
 const MIN_BYTES = 100_000
 
 interface Measured {
@@ -109,7 +109,7 @@ function namesOf(run: ReturnType<typeof buildRuns>[number]): unknown {
   return [run.agent.name, run.output, run.toolCalls.map((call) => call.name)]
 }
 
-/** Where the process was started with `--expose-gc`: one round's garbage is not to be paid in another. */
+/** This needs `--expose-gc`: the garbage of one round must not be collected during another. */
 function collectGarbage(): void {
   const { gc } = globalThis as { gc?: () => void }
   gc?.()

@@ -1,4 +1,4 @@
-/** One figure, beside what it was compared with in the same run. */
+/** One figure, with the baseline of the same run. */
 export interface Row {
   readonly title: string
   readonly baseline: string

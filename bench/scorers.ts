@@ -12,7 +12,7 @@ import { createAgentTestRun, createTestMessage, createToolInvocation } from 'spa
 import { median } from './median.ts'
 import type { Row } from './row.ts'
 
-/** The peer whose scorer of the same name is measured, in a folder of its own. */
+/** The peer whose scorer of the same name is measured; it is installed in its own folder. */
 const PEER = { '@mastra/evals': '1.10.2', '@mastra/core': '1.71.0' }
 /** By the number of tool calls: how many times as long the peer's scorer must take at least. */
 const AT_LEAST = new Map([

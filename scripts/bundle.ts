@@ -12,7 +12,7 @@ import type { OutputOptions } from 'rolldown'
 
 const entries = new Map(globSync('src/entries/*.ts').map((file) => [`entries/${basename(file, '.ts')}`, file]))
 entries.set('cli/main', 'src/cli/main.ts')
-/** Loaded in browsers and at the edge, where what the others share, with its `node:` imports, must not come along. */
+/** This is loaded in browsers and at the edge, so it must not load the chunks that the others share, with their `node:` imports. */
 const noop = 'entries/noop'
 
 for (const stale of globSync('dist/**/*.js{,.map}')) rmSync(stale)
@@ -26,7 +26,7 @@ async function write(names: readonly string[], options: OutputOptions): Promise<
   const bundle = await rolldown({
     input: Object.fromEntries(names.map((name) => [name, entries.get(name) ?? ''])),
     platform: 'node',
-    // Packages stay packages: what is an optional peer is loaded where it is needed, and from where the application has it.
+    // Packages are not bundled: an optional peer is loaded only if it is needed, from the packages of the application.
     external: (id) => !id.startsWith('.') && !id.startsWith('/'),
   })
   await bundle.write({

@@ -1,5 +1,5 @@
 /**
- * Holds the types of the package against what each way to resolve modules finds. The package is made of the build that is
+ * Compares the types of the package with what each way of resolving modules finds. The package is made of the build that is
  * there: `attw --pack` would build once more, by `prepack`.
  */
 import { execFileSync } from 'node:child_process'

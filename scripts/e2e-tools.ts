@@ -1,7 +1,7 @@
 /**
- * The real programs of the end-to-end tests: found on PATH, else in the cache, else built from their Go modules, else copied out
- * of their images where there is a Docker engine. `node scripts/e2e-tools.ts` gets them; with `--cached` it only looks.
- * Exits with 3, and says what is missing, where one cannot be had.
+ * Finds the real programs of the end-to-end tests on PATH or in the cache, or else builds them from their Go modules, or copies them out
+ * of their images if there is a Docker engine. `node scripts/e2e-tools.ts` gets them; with `--cached` it only looks.
+ * Exits with 3, and prints what is missing, if a program is not available.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -47,8 +47,8 @@ const goInstall = (path: string) => async (directory: string, version: string) =
 /** The Collector, with the components of the manifest. */
 async function buildCollector(directory: string, version: string): Promise<string> {
   await go(directory, 'install', `go.opentelemetry.io/collector/cmd/builder@${version}`)
-  // It writes sources and go.mod, and then tidies, which fetches every test dependency of every component and fails where
-  // one cannot be had. None of them is compiled.
+  // It writes sources and go.mod, and then tidies, which fetches every test dependency of every component and fails if
+  // one is not available. None of them is compiled.
   await run(join(directory, 'builder'), ['--config', manifest, '--skip-compilation'], {
     cwd: directory,
     env: { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local' },

@@ -4,7 +4,7 @@
  *     node scripts/import-corpus.ts <folder of recordings> [<target folder>]
  *
  * A recording is `<scenario>.otlp.json` (an OTLP/JSON request, spans in end order), `<scenario>.expected.json`, and where
- * they exist `<scenario>.otlp-logs.json` and `<scenario>.order.json` (starts and ends as the hooks saw them).
+ * they exist, `<scenario>.otlp-logs.json` and `<scenario>.order.json` (starts and ends as the hooks saw them).
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

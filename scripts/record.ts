@@ -4,7 +4,7 @@
  *
  *     npm run build && node scripts/record.ts <library> [--name <recording>] [--to test/corpus/recordings]
  *
- * The library is named as in `test/live/libraries.ts`; where it is not known, the names are listed. To record a library that
+ * The library is named as in `test/live/libraries.ts`; if it is not known, the names are listed. To record a library that
  * is not there, write its program in `test/live/app` and its entry in that list: then `npm run test:live` plays it too.
  */
 import { parseArgs } from 'node:util'

@@ -99,7 +99,7 @@ export function choice(
     .datasource(source)
     .query({ qryType: 1, query: `label_values(${metric}, ${label})`, refId: name })
     .refresh(dashboard.VariableRefresh.OnTimeRangeChanged)
-    // oxlint-disable-next-line unicorn/no-array-sort -- a builder's, not an array's
+    // oxlint-disable-next-line unicorn/no-array-sort -- a method of a builder, not of an array
     .sort(dashboard.VariableSort.AlphabeticalAsc)
   return several
     ? variable.multi(true).includeAll(true).allValue('.*').current({ text: 'All', value: '$__all' })

@@ -5,7 +5,7 @@ import type { RuleGroup } from './recording.ts'
 import type { Table } from './table.ts'
 import { WORKERS } from './worker-alerts.ts'
 
-/** The scorers of an agent that speak, with their evidence, as a template of Prometheus has it. */
+/** A Prometheus template that lists the scorers of an agent for which the alert fires, with their evidence. */
 const speaking = (over: number) =>
   `{{ range query (printf "sort_desc(spanscore:evidence:now{job=%q,gen_ai_agent_name=%q} > ${over})" $labels.job $labels.gen_ai_agent_name) }}` +
   `{{ .Labels.gen_ai_evaluation_name }} ({{ .Labels.measure }} below {{ if eq .Labels.kind "target" }}its target{{ else }}what is usual{{ end }}, {{ .Value | printf "%.0f" }} nats) {{ end }}`
@@ -107,7 +107,7 @@ function scoring({ page: pageAt }: Table): RuleGroup {
       alert(
         'SpanscoreScorerSilent',
         // No score in 30 minutes where yesterday's share of scored runs lets at least eight be expected: chance alone would be
-        // silent once in 3,000 times. Or no score after one that paged: silence is no cure.
+        // silent once in 3,000 times. Or no score after one that paged: a lack of scores does not mean that the fault is repaired.
         [
           'count by (job, gen_ai_agent_name) (',
           '  (',

@@ -28,7 +28,7 @@ const SERIES = 'job, gen_ai_agent_name, gen_ai_evaluation_name, spanscore_scorer
 /** The same, over versions and models. */
 export const AGENT_AND_SCORER = 'job, gen_ai_agent_name, gen_ai_evaluation_name'
 
-/** Runs whose agent has no name are said to be of an unnamed agent, so that alerts can speak of them. */
+/** Runs whose agent has no name are labelled as those of an unnamed agent, so that alerts can name them. */
 export const named = (expression: string): string =>
   `label_replace(${expression}, "gen_ai_agent_name", "unnamed agent", "gen_ai_agent_name", "")`
 
@@ -84,8 +84,8 @@ const wilson = (mean: string, n: string, sign: '+' | '-') =>
   `(${mean} + 1.9208 / ${n} ${sign} 1.96 * sqrt(${mean} * (1 - ${mean}) / ${n} + 0.9604 / ${n} ^ 2)) / (1 + 3.8416 / ${n})`
 
 /**
- * The level that is surely reached: three standard errors below. At two, one series in forty would be held against a level
- * that it never had, and page for it.
+ * The level that is almost certainly reached: three standard errors below the mean. At two, one series in forty would be compared
+ * with a level that it never had, and page for it.
  */
 const surely = (mean: string, n: string) =>
   `(${mean} + 4.5 / ${n} - 3 * sqrt(${mean} * (1 - ${mean}) / ${n} + 2.25 / ${n} ^ 2)) / (1 + 9 / ${n})`
@@ -117,7 +117,7 @@ function usual(table: Table, window: string): Rule[] {
     const record = `spanscore:usual_${measure}:${window}`
     const worse = `max by (${SERIES}) (spanscore:evidence{kind="usual"}) > ${FREEZE}`
     const expr = `(${learnt} and ${kish(past)} / spanscore:together >= ${ENOUGH}) unless (${worse})\nor (last_over_time(${record}[1h]) and (${worse}))`
-    // By hand means by hand alone: the other measure, learnt from days that know no season, would page for it.
+    // If one measure is set by hand, the other is not learnt: learnt from days without a season, it would page for the season.
     const isSet = column(table, ({ usual: byHand }) => (byHand === undefined ? undefined : 1))
     if (isSet === undefined) return { record, expr }
     const byHand = column(table, ({ usual: levels }) => atBest(levels?.[measure]))

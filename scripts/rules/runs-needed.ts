@@ -11,7 +11,7 @@ const distinctFalls = ({ falls }: Table) => [...new Set(falls.map(({ fall }) => 
  * How many independent runs, on average, it takes until a fall below a good level pages: of the falls that the table looks for,
  * the one whose evidence grows fastest.
  *
- * @param good The level that scores are held against, 0 to 1.
+ * @param good The level that scores are compared with, 0 to 1.
  * @param fall By how much the mean is lower in truth.
  */
 export function runsNeeded(good: number, fall: number, table: Table): number {

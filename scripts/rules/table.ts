@@ -64,7 +64,7 @@ export const BEST = 0.99
 /** The lowest level that a fall may lead to. */
 export const LEAST = 0.02
 
-/** Nats above which what is usual is not learnt. */
+/** The evidence, in nats, above which the usual level is not learnt. */
 export const FREEZE = 3
 
 /** The effective number of runs (Kish) that a usual level needs. */

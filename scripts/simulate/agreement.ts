@@ -33,7 +33,7 @@ const METRIC: Readonly<Record<CounterName, string>> = {
 export interface Recorded {
   readonly labels: Readonly<Record<string, string>>
   readonly counters: Counters
-  /** By counter, the values of each minute as a promtool test has them; `_` where there is no sample. */
+  /** By counter, the values of each minute in the notation of promtool tests; `_` if there is no sample. */
   readonly values: Readonly<Record<CounterName, readonly string[]>>
 }
 

@@ -14,7 +14,7 @@ const MINUTE_S = 60
 
 interface Series {
   readonly name: CounterName
-  /** As sampled. */
+  /** The values as they were sampled. */
   readonly raw: Float64Array
   /** The same without the resets. */
   readonly risen: Float64Array

@@ -1,7 +1,7 @@
 /**
  * What the shipped rules do in months of simulated traffic: `npm run simulate`. First the evaluator is compared with promtool, on
  * three days with restarts and gaps; then come false pages and tickets of fleets whose truth is known, and the time until a
- * fall is found. Exits with 1 where a bound is missed. `npm run simulate -- 10` takes a tenth of the series, for a quick look.
+ * fall is found. Exits with 1 if a bound is missed. `npm run simulate -- 10` takes a tenth of the series, for a quick look.
  */
 import { findProgram } from '../e2e-tools.ts'
 import { compareWithPromtool, MINUTES } from './agreement.ts'

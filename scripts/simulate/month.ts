@@ -21,13 +21,13 @@ export interface Fired {
   readonly tickets: readonly number[]
 }
 
-/** As `keep_firing_for` of the shipped alerts: an alert that returns within it is the same alert. */
+/** The `keep_firing_for` of the shipped alerts: an alert that returns within this time is the same alert. */
 const KEEP_FIRING_MINUTES = 30
 
-/** As `for` of the ticket: a shorter alert is no ticket. */
+/** The `for` of the ticket: a shorter alert does not become a ticket. */
 const TICKET_FOR_MINUTES = 15
 
-/** Lets the traffic come for so many minutes, with scores of 0 and 1, and lets the rules look at it in each of them. */
+/** Simulates the traffic for this number of minutes, with scores of 0 and 1, and evaluates the rules in each of them. */
 export function simulate(
   traffic: Traffic,
   levels: Levels,

@@ -24,7 +24,7 @@ export class Past {
     const w = increases.pass + increases.fail
     for (const name of NAMES) {
       const total = this.#totals[name]
-      // `spanscore:sum_w` and `spanscore:sum_w2` are left out where they are 0; so is then what is divided by them.
+      // `spanscore:sum_w` and `spanscore:sum_w2` are left out if they are 0, and so is any quotient with them as divisor.
       const value = !isKnown || !(w > 0) ? 0 : name === 'w' ? w : increases[name]
       total[hour + 1] = (total[hour] ?? 0) + value
     }
