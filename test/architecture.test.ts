@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-/** The rooms, in the order in which data goes through them, and the rooms that each may know of. */
+/** The rooms in the order in which data goes through them, each with the rooms that it may import from. */
 const knows: Record<string, readonly string[]> = {
   model: [],
   spans: ['model'],
@@ -73,7 +73,7 @@ function exportsOf(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(declaration)].map((match) => match[1]!)
 }
 
-/** What an entry exports from other files: its name there and here. */
+/** What an entry exports from other files: the name in the file and the name in the entry. */
 function reExportsOf(file: string): { name: string; original: string; origin: string }[] {
   const lists = [...readFileSync(file, 'utf8').matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'/gm)]
   return lists.flatMap(([, list = '', from = '']) =>
@@ -155,9 +155,9 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  it('has no circle of imports, those of types included', () => {
+  it('has no circular imports, imports of types included', () => {
     const importsByFile = new Map([...sources, ...serverSources].map((file) => [file, localImportsOf(file)]))
-    /** Files that import themselves through others. */
+    /** Files that import themselves through other files. */
     const circles = [...importsByFile.keys()].filter((file) => reachableFrom(file, importsByFile).has(file))
     expect(importsByFile.get('src/entries/main.ts')?.length).toBeGreaterThan(10)
     expect(importsByFile.get('server/src/service.ts')?.length).toBeGreaterThan(10)
@@ -181,7 +181,7 @@ describe('the house', () => {
     )
     const short = files.filter((file) => linesOf(file) <= 40)
     expect(short.length).toBeGreaterThan(20)
-    // Most of them in src are dialects: a dialect is a file and a line in the list of all, however short it is.
+    // Most of those in src are dialects: each dialect has a file of its own, however short, and a line in the list of dialects.
     expect(short.filter((file) => importers.get(file)?.length === 1).length).toBeLessThanOrEqual(12)
   })
 
@@ -232,7 +232,7 @@ describe('the house', () => {
     expect(origins.length).toBeGreaterThan(150)
     expect(several.map(([name]) => name)).toEqual([])
     expect(real.filter(({ name, original }) => name !== original)).toEqual([])
-    // Edge runtimes and browsers get values that do nothing, under the names of those in the main entry.
+    // Edge runtimes and browsers get values that do nothing, under the same names as in the main entry.
     const names = new Set(real.map(({ name }) => name))
     expect(exported.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([])
   })

@@ -16,7 +16,7 @@ const withoutPeers = join(folder, 'without')
 const withPeers = join(folder, 'with')
 const elsewhere = join(folder, 'elsewhere')
 
-/** One score by code, and one by a judge that is known by its id alone. */
+/** One score is computed by code, and one comes from a judge that is named only by its id. */
 const application = `
   import { createAnswerPresentScorer, createRubricScorer } from 'spanscore'
   const run = { input: 'How warm is it?', output: 'It is 4 °C.' }
@@ -27,7 +27,7 @@ const application = `
     .then(({ score }) => console.log('judge', score), (error) => console.log(error.message))
 `
 
-/** The package as it is built, in an application that has these packages too. */
+/** The built package, in an application that also has these packages. */
 function install(at: string, packages: readonly string[]): void {
   const modules = join(at, 'node_modules')
   mkdirSync(join(modules, 'spanscore'), { recursive: true })
@@ -40,16 +40,16 @@ function install(at: string, packages: readonly string[]): void {
   }
 }
 
-/** The banner as the docs give it. */
+/** The banner that the docs show. */
 const createsRequire = /--banner:js="([^"]*)"/.exec(readFileSync('docs/production.md', 'utf8'))?.[1] ?? ''
 
 const formats = [
   { format: 'cjs', extension: 'cjs', banner: {} },
-  // Packages in CommonJS that `ai` depends on ask for `require`, which the bundler does not give them by itself.
+  // CommonJS packages that `ai` depends on need `require`, which the bundler does not provide by default.
   { format: 'esm', extension: 'mjs', banner: { js: createsRequire } },
 ] as const
 
-/** Bundles an application into one file, without a word of warning, and away from all packages. */
+/** Bundles an application into one file, without any warning, in a folder that has no packages. */
 async function bundle(at: string, { extension, ...options }: (typeof formats)[number], code: string): Promise<string> {
   const outfile = join(elsewhere, `${basename(at)}.${extension}`)
   await bundled(at, code, { platform: 'node', target: 'node22', outfile, ...options })

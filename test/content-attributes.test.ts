@@ -7,10 +7,10 @@ import { recognise } from '../src/spans/recognise.ts'
 import type { SourceSpan } from '../src/spans/source-span.ts'
 import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
 
-/** Shorter texts (a city, a number) are in names and ids too. */
+/** Shorter texts (a city, a number) also occur in names and ids. */
 const MIN_LENGTH = 16
 
-/** What exceptions say is taken out with the content, and is no content. */
+/** The messages of exceptions are removed together with the content, but are not content. */
 const EXCEPTION = /^error\.(?:message|stack)$/
 
 /** Everything that was said in a run: questions, instructions, answers, and texts in arguments and results. */
@@ -25,7 +25,7 @@ function textsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** Keys whose values hold any of these words, and are not taken for content. */
+/** Keys whose values hold any of these words, and which are not treated as content. */
 function leaksOf(span: SourceSpan, words: readonly string[]): readonly string[] {
   const dialect = recognise(span.scope.name, span.attributes, span.name)
   return Object.entries(span.attributes).flatMap(([key, value]) => {

@@ -20,7 +20,7 @@ for (const library of libraryNames()) {
   }
 }
 
-/** What the readers of content ask beside it: kinds, types, counts, states and names that a library gave. */
+/** What the readers of content read in addition: kinds, types, counts, states and names that a library gave. */
 const NO_CONTENT: ReadonlySet<string> = new Set([
   'ai.operationId',
   'ai.response.finishReason',
@@ -66,7 +66,7 @@ const READERS = [
   'outcome',
 ] as const satisfies readonly (keyof Dialect)[]
 
-/** A span that says of every attribute that it does not have it, and one for each recorded span. */
+/** A span that has no attribute at all, and one span for each recorded span. */
 function spansOf(dialect: Dialect): SourceSpan[] {
   const spans = [...(recorded.get(dialect)?.values() ?? [])]
   const [first] = spans
@@ -102,7 +102,7 @@ describe.each(allDialects.map((dialect) => [dialect.name, dialect] as const))('T
   })
 })
 
-test('Every exception is asked for by some dialect', () => {
+test('Every exception is read by some dialect', () => {
   const keys = new Set([...asked.values()].flatMap((each) => [...each]))
   expect([...NO_CONTENT].filter((key) => !keys.has(key))).toEqual([])
 })

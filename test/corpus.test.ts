@@ -43,7 +43,7 @@ afterAll(() => {
   console.info(`\nRuns reconstructed from recorded spans\n${rows.join('\n')}\n`)
 })
 
-/** The exception that a difference falls under, noted in the report. */
+/** The exception that explains a difference; it is noted in the report. */
 function explain(scenario: Scenario, difference: Difference, tally: Tally): Exception | undefined {
   const exception = exceptions.find(
     (candidate) =>

@@ -32,14 +32,14 @@ describe('the demo', () => {
     expect(numbersIn(/(\d+) gen_ai\.evaluation\.result events/)).toEqual([scored])
   })
 
-  it('says in words why runs were skipped', () => {
+  it('explains why runs were skipped', () => {
     const [skipped] = numbersIn(/(\d+) skipped on purpose:/)
     const reasons = [...shown.matchAll(/^ {4} *(\d+) {2}(.+) \(([a-z-]+)\)$/gm)]
     expect(reasons.reduce((sum, [, number]) => sum + Number(number), 0)).toBe(skipped)
     expect(reasons.map(([, , meaning]) => meaning)).not.toContain('see docs')
   })
 
-  it('gives the whole reason of each failure, and ends with three things to try', () => {
+  it('gives the complete reason of each failure, and ends with three things to try', () => {
     const failures = shown.split(/^(?= {2}[✓✗–] )/m).filter((part) => /^ {2}✗ [a-z_]+ +\d/.test(part))
     expect(failures.length).toBeGreaterThan(5)
     for (const failure of failures) expect(failure).toMatch(/^ {2}✗ .*\n {6}\S(?:.*\n {6})*.*[.?)]\n/)

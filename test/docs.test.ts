@@ -8,7 +8,7 @@ const folder = '.cache/docs'
 
 /** Every `ts` block of README and docs, each a module of its own, by its page and line. */
 const blocks = globSync(['README.md', 'docs/**/*.md', 'collector-config/README.md'], {
-  // Its blocks are declarations out of the source, and examples that `examples.test.ts` runs.
+  // The blocks of this page are declarations from the source, and examples that `examples.test.ts` runs.
   exclude: ['docs/reference/api.md'],
 }).flatMap((page) => {
   const text = readFileSync(page, 'utf8')
@@ -49,7 +49,7 @@ describe('the documentation', () => {
     expect(errors).toBe('')
   })
 
-  it('has JavaScript that parses where it needs packages that are not here', () => {
+  it('has JavaScript that parses, in the blocks that need packages which are not installed', () => {
     for (const page of globSync('docs/**/*.md')) {
       for (const [, code = ''] of readFileSync(page, 'utf8').matchAll(/^```js\n([\s\S]*?)^```/gm)) {
         expect(() => parseAst(code), `${page}: ${code.slice(0, 60)}`).not.toThrow()

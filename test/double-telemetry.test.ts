@@ -31,7 +31,7 @@ beforeAll(async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   trace.setGlobalTracerProvider(provider)
   registerTelemetry(new OpenTelemetry(), new LegacyOpenTelemetry())
-  // Answers by the question alone, so that agents that run together do not take one another's replies.
+  // Answers depend only on the question, so that agents that run at the same time do not get each other's replies.
   server = await createScriptedOpenAIServer((request) => {
     const text = JSON.stringify(request.messages)
     if (text.includes('Fail')) return { status: 401 }

@@ -33,7 +33,7 @@ const packages: Record<string, RegExp> = {
     /\b(createScriptedJudge|createFakeJudge|createScriptedOpenAIServer|judgeReply|create\w*Test\w*|createToolInvocation)\b/g,
 }
 
-/** The example as a module: what it does not import itself is imported, and `run` is a run. */
+/** The example as a module, with imports for all names that it does not import itself, and with a run named `run`. */
 function toModule(code: string): string {
   const imports = Object.entries(packages).flatMap(([specifier, names]) => {
     const used = new Set(code.match(names))
@@ -44,7 +44,7 @@ function toModule(code: string): string {
   return [...imports, ...run, code, 'export {}'].join('\n')
 }
 
-/** What a judge finds who likes everything: the first verdict everywhere, and one item in each list. */
+/** The replies of a judge that likes everything: the first verdict for each question, and one item in each list. */
 function pleased(message: string): ScriptedVerdicts {
   const { questions, lists } = readJudgePrompt(message)
   return {
@@ -85,7 +85,7 @@ describe('the examples in the source', () => {
       () => 'ran',
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
-    // The one example that shows a rejection rejects.
+    // Only one example shows a rejection, and it must reject.
     expect(outcome).toMatch(name.includes('fake-judge') ? /control question/ : /^ran$/)
   })
 })

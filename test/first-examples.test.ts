@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const folder = '.cache/first-examples'
 
-/** Scorers of one's own, as the first examples of the pages make them: the export, answers, and what they score. */
+/** Custom scorers, as the first examples of the pages create them: the export, answers, and the score of each answer. */
 const examples = [
   {
     page: 'README.md',
@@ -57,7 +57,7 @@ beforeAll(async () => {
     const blocks = readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm)
     const block = [...blocks].map(([, code = '']) => code).find((code) => code.includes(`const ${name} =`))
     const file = resolve(folder, `${name}.ts`)
-    // What comes after the scorer prints its score.
+    // The code after the scorer, which prints its score.
     writeFileSync(file, (block ?? '').split(/^const \{/m)[0] ?? '')
     const module: Record<string, Scorer> = await import(pathToFileURL(file).href)
     const scorer = module[name]

@@ -34,7 +34,7 @@ it('needs every exception that it lists', () => {
 
 function differs(scenario: Scenario, seed: number): boolean {
   const { spans, logs } = readScenario(scenario)
-  // Where parents do not say what belongs together, the times do, and another order would be another recording.
+  // If parents do not show which spans belong together, the times do, and another order would be another recording.
   if (spans.some(isFlat) || spans.filter(isBesideItsTool).length > 1 || hasCopies(spans)) return false
   const random = createRandom(seed)
   const live = replay(

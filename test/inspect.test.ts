@@ -36,7 +36,7 @@ const weatherText = JSON.stringify(weather.traces)
 const textAttribute = (key: string, value: string): unknown => ({ key, value: { stringValue: value } })
 const numberAttribute = (key: string, value: number): unknown => ({ key, value: { doubleValue: value } })
 
-/** Without the heading, which shows times. */
+/** The output without the heading, which shows times. */
 const withoutHeading = (tree: string): string => tree.split('\n').slice(3).join('\n')
 
 describe('spanscore inspect', () => {
@@ -132,7 +132,7 @@ describe('spanscore inspect', () => {
     ])
   })
 
-  it('chooses runs by agent and trace, and names the agents that there are where none is left', async () => {
+  it('chooses runs by agent and trace, and names the existing agents if none is left', async () => {
     const nested = scenario('openinference-openai-4.2.7', '09a')
     const path = file('two.jsonl', `${weatherText}\n${JSON.stringify(nested.traces)}\n`)
     const agents = async (...argv: string[]): Promise<unknown[]> => {
@@ -159,13 +159,13 @@ describe('spanscore inspect', () => {
         const wide = stripVTControlCharacters(stdout)
           .split('\n')
           .filter((line) => columnsOf(line) > 80)
-        // The line that counts is a sentence; what is deeply nested keeps a readable width.
+        // The line with the counts is a sentence and may be longer, and deeply nested text keeps a readable width.
         expect(wide.filter((line) => !line.startsWith('no agent runs') && !/^(│ {2}){3}/.test(line))).toEqual([])
       }
     }
   })
 
-  it('colours on a terminal alone, and not where NO_COLOR is set', async () => {
+  it('uses colours only on a terminal, and not if NO_COLOR is set', async () => {
     const path = file('weather.json', weatherText)
     expect((await run(['inspect', path], { isTTY: true })).stdout).toContain('\u001B[')
     expect((await run(['inspect', path])).stdout).not.toContain('\u001B')
@@ -174,11 +174,11 @@ describe('spanscore inspect', () => {
     )
   })
 
-  it('lets no escape sequence of a span through', async () => {
+  it('prints no escape sequence of a span', async () => {
     // The question is in JSON inside of JSON.
     const hostile = String.raw`Weather \\u001b]0;owned\\u0007 \\u001b[2J in \\u009b31m Paris \\u202e reversed`
     const path = file('hostile.json', weatherText.replaceAll(weather.expected.runs[0]!.userInput, hostile))
-    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    // oxlint-disable-next-line no-control-regex -- the test looks for these characters
     const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
     expect((await run(['inspect', path])).stdout).not.toMatch(controls)
     const { stdout } = await run(['inspect', path, '--json'])
@@ -237,7 +237,7 @@ describe('spanscore inspect', () => {
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/)
   })
 
-  it('works as the program that the package installs, and ends quietly where nobody reads on', async () => {
+  it('works as the program that the package installs, and ends quietly if its output is no longer read', async () => {
     const main = join(import.meta.dirname, '../src/cli/main.ts')
     const path = file(
       'many.jsonl',

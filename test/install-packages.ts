@@ -27,7 +27,7 @@ export function packProject(folder: string): Tarball {
 }
 
 /**
- * Installs the manifest's packages into the folder, once for the same manifest. A peer that does not fit is an error here, as
+ * Installs the manifest's packages into the folder, once for the same manifest. An incompatible peer is an error here, as
  * it is for users.
  */
 export function installPackages(folder: string, manifest: object): void {
@@ -43,7 +43,7 @@ export function installPackages(folder: string, manifest: object): void {
     {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit'],
-      // Started by an npm script, npm would take the script's package for its own.
+      // If an npm script started this process, npm would use the package of that script.
       env: Object.fromEntries(
         Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle|command)/.test(name)),
       ),

@@ -7,7 +7,7 @@ import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
 
 const runs = join(import.meta.dirname, '..', 'src', 'runs')
 
-/** Names of dialects, their attributes and the scopes of the recorded libraries: quirks of a library are fields of its dialect. */
+/** The names of dialects, of their attributes, and of the scopes of recorded libraries. Quirks of a library are fields of its dialect. */
 function namesOfLibraries(): readonly string[] {
   const names = allDialects.flatMap((dialect) => [
     dialect.name,
@@ -21,7 +21,7 @@ function namesOfLibraries(): readonly string[] {
       .slice(0, 1)
       .flatMap((scenario) => readScenario(scenario).spans.map(({ scope }) => scope.name)),
   )
-  // Short words (`ai`, `input`) are words of the domain too.
+  // Short words (`ai`, `input`) also belong to the domain.
   return [...new Set([...names, ...scopes])].filter((name) => /[._:@/-]/.test(name) && name.length > 3)
 }
 

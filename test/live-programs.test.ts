@@ -39,7 +39,7 @@ describe.each(Object.entries(TRAITS))('Programs with %s', (_, traits) => {
   })
 })
 
-it('Spans below parents that were lost are of the run that was at work, where one thing happens after the other', async () => {
+it('Spans below lost parents belong to the run that was active, if everything happens in sequence', async () => {
   const kinds: ProgramTraits['kinds'] = [
     'agent',
     'agent',
@@ -83,12 +83,12 @@ const tool = (name: string, more: Partial<ProgramSpan> = {}): ProgramSpan => ({
   ...more,
 })
 
-/** Each span starts in its place, and ends in the order given. */
+/** Each span starts in its place, and ends in the given order. */
 function program(spans: readonly ProgramSpan[], ends: readonly number[] = [...spans.keys()].toReversed()): Program {
   return { spans, hooks: [...spans.map((_, at) => ['start', at] as const), ...ends.map((at) => ['end', at] as const)] }
 }
 
-describe('What a program did is what is scored, and what its file says', () => {
+describe('The runs that are scored, and those of the file, are what the program did', () => {
   it.each<{ what: string; program: Program; runs: unknown }>([
     {
       what: 'a model is called beside an agent, below one workflow',
@@ -136,7 +136,7 @@ describe('What a program did is what is scored, and what its file says', () => {
 describe('A parent that was never seen', () => {
   const lost: ProgramSpan = { kind: 'unseen' }
 
-  it('is below the agent that was at work, whose run lacks it', async () => {
+  it('is below the agent that was active, whose run lacks it', async () => {
     const { live, file } = await runProgram(
       program([agent('Ann'), { ...lost, parent: 0 }, chat('Rain', { parent: 1 }), tool('search', { parent: 1 })]),
     )
@@ -145,7 +145,7 @@ describe('A parent that was never seen', () => {
     expect([live[0]?.complete, file[0]?.complete]).toEqual([false, false])
   })
 
-  it('leaves the runs of all agents incomplete that were at work, and what is below it to none of them', async () => {
+  it('makes the runs of all active agents incomplete, and what is below it belongs to none of them', async () => {
     const { live, file } = await runProgram(
       program([agent('Ann'), agent('Bob'), { ...lost, parent: 0 }, chat('Rain', { parent: 2 })]),
     )
@@ -154,7 +154,7 @@ describe('A parent that was never seen', () => {
     expect([...live, ...file].map(({ complete }) => complete)).toEqual(Array.from({ length: 6 }, () => false))
   })
 
-  it('is in no run where two tools of one agent were at work', async () => {
+  it('is in no run if two tools of one agent were active', async () => {
     const { live, file } = await runProgram(
       program([
         agent('Ann'),
@@ -169,7 +169,7 @@ describe('A parent that was never seen', () => {
     expect([live[0]?.complete, file[0]?.complete]).toEqual([false, false])
   })
 
-  it('is above an agent and beside what else it started, where both name it', async () => {
+  it('is above an agent and the sibling of that agent, if both name it', async () => {
     const { live, file } = await runProgram(program([lost, agent('Ann', { parent: 0 }), chat('Rain', { parent: 0 })]))
     expect(outlineOf(file)).toEqual([['Ann'], ['Rain']])
     expect(factsOf(live)).toEqual(factsOf(file))

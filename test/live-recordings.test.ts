@@ -7,7 +7,7 @@ import { libraryNames, loadLibrary } from './corpus/load.ts'
 import { play } from './corpus/play.ts'
 import type { Way } from './corpus/play.ts'
 
-/** All ways with the attributes at the start or at the end; two with those that say the kind right after the start. */
+/** All ways that set the attributes at the start or at the end, and two that set those of the kind right after the start. */
 const WAYS: readonly Way[] = [
   ...(['object', 'ids'] as const).flatMap((parents) =>
     (['recorded', 'none'] as const).flatMap((atStart) =>
@@ -63,7 +63,7 @@ function inOrder(runs: readonly AgentRun[]): string {
   return JSON.stringify(runs.toSorted((a, b) => a.startTimeMs - b.startTimeMs || (a.id < b.id ? -1 : 1)).map(factsOf))
 }
 
-/** What a run says, but for what only the process or only the file can know. */
+/** The content of a run, without what only the process or only the file can know. */
 function factsOf(run: AgentRun): unknown {
   const json: Record<string, unknown> = JSON.parse(JSON.stringify(run))
   return {

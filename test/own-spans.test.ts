@@ -40,7 +40,7 @@ it('Spans written by hand as the docs show them are one whole run', async () => 
     ],
     usage: { inputTokens: 40, outputTokens: 9 },
   })
-  // What the example does not write.
+  // These parts are not written by the example.
   expect(run?.missing.map(({ what }) => what)).toEqual(['systemInstructions', 'availableTools'])
   const agent = exporter.getFinishedSpans().find(({ name }) => name.startsWith('invoke_agent'))
   expect(agent?.attributes).toMatchObject({

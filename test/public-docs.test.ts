@@ -26,7 +26,7 @@ describe('the docs of what the package exports', () => {
     expect(declarations.filter(({ comment }) => comment.summary === '').map(({ name }) => name)).toEqual([])
   })
 
-  it('has a sentence, or a default that says it all, for every property and method', () => {
+  it('has a sentence, or a default that explains it, for every property and method', () => {
     const interfaces = of('interface').filter(({ name }) => !FOREIGN.has(name))
     const properties = interfaces.flatMap(({ name, members = [] }) =>
       members.map((member) => ({ ...member, name: `${name}.${member.name}` })),

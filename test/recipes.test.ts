@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** An agent that picks the right tool and then answers; a judge that finds everything good. */
+/** An agent that chooses the right tool and then answers, and a judge that likes everything. */
 function answer(request: ScriptedRequest): string | ScriptedReply {
   if (request.toolNames.length > 0 && request.toolResults.length === 0) {
     const name = request.toolNames.includes('forecast') && request.userText.includes('week') ? 'forecast' : 'weather'
@@ -60,7 +60,7 @@ describe('the recipes', () => {
       ? [resolve('node_modules/.bin/vitest'), 'run', `${name}.test.ts`]
       : [resolve('node_modules/.bin/node'), `${name}.ts`]
     const { stdout, stderr } = await run(command, args, { cwd: folder, env: environment })
-    // What a recipe says that it prints, it prints.
+    // A recipe must print what its comments announce.
     for (const [, promised = ''] of code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)) expect(stdout).toContain(promised)
     expect(`${stdout}${stderr}`).not.toMatch(/NaN|undefined|Error/)
   })

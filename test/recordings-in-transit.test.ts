@@ -20,7 +20,7 @@ function mapValues(span: SourceSpan, map: (value: unknown) => unknown): SourceSp
   return mapAttributes(span, (entries) => entries.map(([key, value]) => [key, map(value)]))
 }
 
-/** What collectors, backends and their exports do to spans, without loss of facts. */
+/** Changes that collectors, backends and their exports make to spans without loss of facts. */
 const FORMS: readonly (readonly [string, (span: SourceSpan) => SourceSpan])[] = [
   ['attributes in another order', (span) => mapAttributes(span, (entries) => entries.toReversed())],
   [
@@ -73,7 +73,7 @@ describe.each(libraryNames())('%s', (name) => {
     }
   })
 
-  it('is known to have calls that are not recorded, or has them, where a collector removed all content', () => {
+  it('is known to have calls that are not recorded, or has them, if a collector removed all content', () => {
     const wrong: string[] = []
     for (const scenario of scenarios.filter(({ id }) => !NEVER_RUN.test(id))) {
       const { spans, logs } = readScenario(scenario)
@@ -87,7 +87,7 @@ describe.each(libraryNames())('%s', (name) => {
   })
 })
 
-/** Calls without a span, in libraries that write a span for each tool that runs here: the provider's, and those that a user has to allow. */
+/** Calls without a span, in libraries that write one for each local tool: of the provider's tools, and of tools that a user must allow. */
 const NEVER_RUN = /^(20-provider-tool|approval)/
 
 function withoutContent(span: SourceSpan): SourceSpan {

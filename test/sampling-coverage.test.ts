@@ -66,10 +66,10 @@ test('With all errors and 5 % of the rest scored, the weighted interval holds th
       `naive: covers ${naiveCovered}, bias ${naiveBias.toFixed(4)}`,
   )
   expect(covered / DAYS).toBeGreaterThanOrEqual(0.93)
-  // Wilson's interval takes scores for 0 or 1, which is safe: it must not be safe by being of no use.
+  // Wilson's interval assumes scores of 0 or 1, which is conservative, but it must not be so wide that it is useless.
   expect(width).toBeLessThan(0.12)
   expect(Math.abs(bias)).toBeLessThan(0.002)
-  // What a dashboard shows that averages the scores as they come.
+  // The mean on a dashboard that averages scores without weights.
   expect(naiveCovered / DAYS).toBeLessThan(0.01)
   expect(naiveBias).toBeLessThan(-0.2)
 }, 60_000)

@@ -95,7 +95,7 @@ describe('spanscore score', () => {
     expect(stdout).toMatch(/\n\d+ runs in \d+ spans\.\n$/)
   })
 
-  it('names a scorer that no run was for', async () => {
+  it('names a scorer for which there was no run', async () => {
     const filtered = config('filtered', `${toolErrors}, ${entry("agent: 'nobody'")}`)
     const line = `answer_present did not apply to any of the ${weatherRuns.length} runs: its agent is nobody.`
     const table = await run(['score', '--config', filtered, traces])
@@ -159,7 +159,7 @@ describe('spanscore score', () => {
     )
   })
 
-  it('exits 1 where a gate fails, by the mean or by the bound of its interval', async () => {
+  it('exits 1 if a gate fails, by the mean or by the bound of its interval', async () => {
     expect(await gated('--fail-under', 'tool_call_accuracy=0.9')).toEqual([
       0,
       expect.stringMatching(/^✓ tool_call_accuracy: the mean 1 of \d+ runs is not under 0.9$/),
@@ -174,7 +174,7 @@ describe('spanscore score', () => {
     expect(await gated('--fail-over', 'tool_errors=0', '--lower')).toEqual([1, expect.stringContaining('is over 0')])
   })
 
-  it('fails a gate where nothing was scored, a scorer failed, or a judge was left out', async () => {
+  it('fails a gate if nothing was scored, a scorer failed, or a judge was left out', async () => {
     const broken =
       "prebuilt.createScorer({ id: 'broken', description: 'x' }).generateScore(() => { throw new Error('no') })"
     const judge =
@@ -223,7 +223,7 @@ describe('spanscore score', () => {
     })
   })
 
-  it('shows judges only what redact leaves, and counts what they took', async () => {
+  it('shows judges only what redact leaves, and counts what they used', async () => {
     const judged =
       "prebuilt.createPromptAlignmentScorerLLM({ model: createFakeJudge('lenient', { truth: 'favourable' }) })"
     const calls = 'onJudgeCall: (call) => { globalThis.prompts = [...(globalThis.prompts ?? []), call.prompt.user] }'
@@ -242,7 +242,7 @@ describe('spanscore score', () => {
     expect(new Set(throwing.evaluations.map(({ reason }) => reason))).toEqual(new Set(['redact-failed']))
   })
 
-  it('compares with a baseline, by run and else by agent and input', async () => {
+  it('compares with a baseline, by run or otherwise by agent and input', async () => {
     const before = file('before.json', (await run(['score', '--json', traces, '--config', standard])).stdout)
     const [same, errors] = (await report(traces, '--config', standard, '--baseline', before)).baseline ?? []
     const count = weatherRuns.length
@@ -257,7 +257,7 @@ describe('spanscore score', () => {
       onlyBefore: 0,
     })
     expect(errors).toMatchObject({ scorer: 'tool_errors', difference: { pairs: count, mean: 0 } })
-    // The next release: other trace ids, its first run is gone, and the tool that is expected now is another one.
+    // The next release has other trace ids, lacks the first run, and expects another tool.
     const next = file('next.jsonl', inOtherTraces(lines.slice(1)))
     const stricter = config('stricter', "prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'auth-tool' })")
     const [changed] = (await report(next, '--config', stricter, '--baseline', before)).baseline ?? []

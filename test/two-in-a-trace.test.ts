@@ -137,7 +137,7 @@ function otherId(spanId: string): string {
   return spanId.replaceAll(/./g, (digit) => ((Number.parseInt(digit, 16) + 7) % 16).toString(16))
 }
 
-/** Ids of calls and responses are never used twice by a model. */
+/** A model never uses the ids of calls and responses twice. */
 function withOtherIds(value: unknown, ids: readonly string[]): unknown {
   if (typeof value === 'string') return ids.reduce((text, id) => text.replaceAll(id, `${id}z`), value)
   if (Array.isArray(value)) return value.map((item) => withOtherIds(item, ids))

@@ -36,10 +36,10 @@ const writeLines = (file: string, lines: readonly Line[]): string => {
   return file
 }
 
-/** What a person finds: three answers are bad, and one that the scripted judge lets pass. */
+/** What a person finds: these three answers are bad, and so is one that the scripted judge passes. */
 const BAD = [questions.weather[2], questions.weather[3], questions.support[1], questions.trip[0]]
 
-/** As a person fills a line in. */
+/** Fills in a line as a person does. */
 function filledIn(line: Line, index: number): Line {
   const isBad = BAD.some((question) => JSON.stringify(line.run).includes(question))
   return { ...line, label: isBad ? 'fail' : 'pass', note: `line ${index}` }
@@ -58,7 +58,7 @@ async function receive(): Promise<{ url: string; close: () => void }> {
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() }
 }
 
-/** How the judge answers when it judges again. */
+/** How the judge answers when it judges a run again. */
 let answer = answerJudge
 let judge: ScriptedOpenAIServer
 let receiver: Awaited<ReturnType<typeof receive>>
@@ -110,7 +110,7 @@ describe('labels of the demo’s runs', { timeout: 120_000 }, () => {
     expect(new Set(lines.map(({ runId }) => runId)).size).toBe(40)
     const shown = readFileSync(drawn, 'utf8')
     expect(shown).toContain(questions.support[1])
-    // All runs weigh the same, so no line differs from another in how probable it was to be drawn.
+    // All runs have the same weight, so every line was equally likely to be drawn.
     const probabilities = new Set(shown.match(/"drawProbability":\{"pass":[\d.]+,"fail":[\d.]+\}/g))
     expect(probabilities.size).toBe(1)
     const [probability = ''] = probabilities
@@ -221,7 +221,7 @@ describe('labels of the demo’s runs', { timeout: 120_000 }, () => {
   })
 })
 
-/** The material without the texts by which the scripted judge recognises what it complains of. */
+/** The material without the texts by which the scripted judge recognises bad answers. */
 function withoutWhatItFinds(userText: string): string {
   return BAD.reduce((shorter, question) => shorter.replaceAll(question, 'A question.'), userText)
 }
@@ -297,7 +297,7 @@ describe('labels that cannot be used', { timeout: 120_000 }, () => {
     )
   })
 
-  it('are complete labels once a person is named, as the schema has them', () => {
+  it('are complete labels by the schema once a person is named', () => {
     const [line] = readLines(labels)
     const complete = { ...line, labeller: 'ann', labelledAt: '2026-11-22T09:00:00Z' }
     expect(labelSchema.safeParse(complete).success).toBe(true)

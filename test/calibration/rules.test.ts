@@ -80,7 +80,7 @@ function play(
     file,
     stringify({
       rule_files: needsRecording ? [recording, rules] : [rules],
-      // A recorded value is found for less than five minutes; days of the canary are looked at on the hour alone.
+      // Prometheus finds a recorded value for less than five minutes; the days of the canary are only queried on the hour.
       evaluation_interval: needsRecording ? '4m' : '1h',
       group_eval_order: groups,
       tests,
@@ -186,7 +186,7 @@ describe.skipIf(promtool === undefined)('the rules of a calibration, in promtool
 
   it('page when the judge agrees less with people than before, and end with the repair', () => {
     const day = 1440
-    /** A pass each day, found for five minutes. */
+    /** One pass each day, which queries find for five minutes. */
     const gauge = (metric: string, label: string, days: readonly number[]): Series => ({
       series: `${metric}{job="canary", gen_ai_evaluation_name="prompt_alignment", spanscore_scorer_version="1a2b3c4d", spanscore_judge_model="judge-1", spanscore_canary_label="${label}"}`,
       values: days.map((value) => `${value} _x${day - 1}`).join(' '),
@@ -199,7 +199,7 @@ describe.skipIf(promtool === undefined)('the rules of a calibration, in promtool
       ),
       gauge('spanscore_canary_agreed', label, agreed),
     ]
-    // A lenient judge: it still agrees on the good runs, and on fewer of the bad ones.
+    // A judge that has become lenient still agrees on the good runs, but on fewer of the bad ones.
     const agreed = [72, 71, 72, 46, 45, 73, 72]
     const series = [...judged('pass', 120, [116, 117, 116, 119, 119, 116, 116]), ...judged('fail', 80, agreed)]
     const at = (days: number) => `${days * day + 60}m`
@@ -207,7 +207,7 @@ describe.skipIf(promtool === undefined)('the rules of a calibration, in promtool
       ...[0, 1, 2].map((days) => ({ at: at(days), expr: firing('SpanscoreJudgeDrifting'), value: 0 })),
       ...[3, 4].map((days) => ({ at: at(days), expr: firing('SpanscoreJudgeDrifted'), value: 1 })),
       ...[5, 6].map((days) => ({ at: at(days), expr: firing('SpanscoreJudgeDrifted'), value: 0 })),
-      // Some hours without a pass do not end the page.
+      // The page continues through some hours without a pass.
       { at: `${4 * day + 1380}m`, expr: firing('SpanscoreJudgeDrifted'), value: 1 },
     ]
     expect(play([calibration], series, checks, { needsRecording: false })).toContain('SUCCESS')

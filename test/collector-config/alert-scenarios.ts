@@ -29,7 +29,7 @@ export interface Series {
 export interface Expectation {
   readonly at: string
   readonly alert: string
-  /** How many of it fire. */
+  /** How many instances of the alert fire. */
   readonly firing: number
 }
 
@@ -49,7 +49,7 @@ function named(metric: string, labels: Readonly<Record<string, string>>): string
   return `${metric}{${text.map(([name, value]) => `${name}="${value}"`).join(', ')}}`
 }
 
-/** A counter that grows by so much each minute, from 0; `undefined` if it is not sampled. */
+/** A counter that starts at 0 and grows by this amount each minute; `undefined` if it is not sampled. */
 export function counter(
   metric: string,
   labels: Readonly<Record<string, string>>,
@@ -125,11 +125,11 @@ export function scenario(name: string, series: readonly Series[], expected: read
   }
 }
 
-/** The file of tests, for rules in this folder. */
+/** The file of tests for the rules in this folder. */
 export const testFile = (rules: string, tests: readonly object[]): string =>
   stringify({
     rule_files: [`${rules}/recording.yml`, `${rules}/alerts.yml`],
-    // A recorded value is found for less than five minutes.
+    // Prometheus finds a recorded value for less than five minutes.
     evaluation_interval: '4m',
     group_eval_order: [...recordingGroups(table), ...alertGroups(table)].map(({ name }) => name),
     tests,

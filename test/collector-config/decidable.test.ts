@@ -49,14 +49,14 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     expect(play(values('many', many, '240m', { ...needed, 'count(spanscore:smallest_fall < 0.06)': 1 }))).toContain(
       'SUCCESS',
     )
-    // A run in ten minutes: even if all of them failed, nothing would be proved in time.
+    // One run every ten minutes is too little: even if all of them failed, nothing would be proved in time.
     const few = traffic([{ minutes: 60, scored: 0.1, passes: 0.97 }], labels)
     const absent = { 'absent(spanscore:smallest_fall)': 1, 'count(spanscore:independent_runs:3d)': 1 }
     expect(play(values('few', few, '60m', absent))).toContain('SUCCESS')
   })
 
   it('give the mean and the interval that weightedMean gives', () => {
-    // A minute's scored runs: their probabilities and their scores.
+    // The runs that are scored in a minute, with their probabilities and scores.
     const runs = [
       [1, 0],
       [1, 0.4],

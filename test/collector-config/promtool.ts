@@ -11,11 +11,11 @@ import { testFile } from './alert-scenarios.ts'
 /** The folder of the shipped rules. */
 export const rules: string = resolve(import.meta.dirname, '../../collector-config/rules')
 
-/** Lets promtool do something in the folder of the shipped rules; throws where it fails. */
+/** Runs promtool in the folder of the shipped rules; throws if it fails. */
 export const run = (...args: string[]): string =>
   execFileSync(findProgram('promtool') ?? '', args, { cwd: rules, encoding: 'utf8', stdio: 'pipe' })
 
-/** Lets promtool run one scenario on the shipped rules, or on those of another table; throws what promtool shows. */
+/** Lets promtool run one scenario on the shipped rules, or on those of another table; throws an error with its output if it fails. */
 export function play(test: object, table?: Table): string {
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-scenario-'))
   try {

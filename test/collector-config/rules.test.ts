@@ -57,7 +57,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
       { at: '136m', alert: PAGE, firing: 1 },
       { at: '176m', alert: 'SpanscoreScoresSinking', firing: 1 },
       { at: '180m', alert: PAGE, firing: 1 },
-      // The windows of a day and three days still hold the fall; their last twelfth does not.
+      // The windows of one day and of three days still contain the fall; the last twelfth of each does not.
       { at: '340m', alert: PAGE, firing: 0 },
     ]
     expect(play(scenario('below target', series, expected))).toContain('SUCCESS')
@@ -122,7 +122,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     for (const [name, series] of quiet) {
       expect(play(scenario(name, series, [{ at: '120m', alert: PAGE, firing: 0 }]))).toContain('SUCCESS')
     }
-    // .85 is above the default and below what the table asks of tool_call_accuracy.
+    // .85 is above the default and below the level that the table requires of tool_call_accuracy.
     const phases = [{ minutes: 600, scored: 10, passes: 0.85 }]
     const both = (scorer: string, firing: number) =>
       play(scenario(scorer, traffic(phases, { gen_ai_evaluation_name: scorer }), [{ at: '600m', alert: PAGE, firing }]))
@@ -189,7 +189,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     ]
     const pagesExpected = [
       { at: '150m', alert: PAGE, firing: 1 },
-      // There is no minute in which neither fires.
+      // In every minute at least one of the two alerts fires.
       { at: '176m', alert: PAGE, firing: 1 },
       { at: '188m', alert: silent, firing: 1 },
       { at: '296m', alert: silent, firing: 1 },
@@ -203,7 +203,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     const unaccounted = 'SpanscoreUnaccounted'
     const lost = traffic([{ minutes: 180, scored: 10, lost: 1 }])
     expect(play(scenario('lost', lost, [{ at: '180m', alert: unaccounted, firing: 1 }]))).toContain('SUCCESS')
-    // Of fifteen runs one is lost, and each represents twenty: too few to say anything.
+    // One of fifteen runs is lost, and each represents twenty: that is too little evidence.
     const few = traffic([{ minutes: 180, scored: 0.08, weight: 20, lost: 0.11 }])
     expect(play(scenario('few', few, [{ at: '180m', alert: unaccounted, firing: 0 }]))).toContain('SUCCESS')
     const thinned = [
@@ -218,7 +218,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
   })
 
   it('warn if runs share causes that the table does not name', () => {
-    // Every other hour all runs pass, and every other hour a tenth of them fail: far more than chance.
+    // In one hour all runs pass and in the next a tenth of them fail: hours differ far more than by chance.
     const hours = Array.from({ length: 27 }, (_, hour) => ({
       minutes: 60,
       scored: 4,

@@ -1,4 +1,4 @@
-/** Files that no container engine and no cluster runs here are valid by the schemas of what reads them, without a key that is not known. */
+/** No container engine and no cluster runs these files here, so they are checked for unknown keys and by schemas. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -16,7 +16,7 @@ const root = resolve(import.meta.dirname, '../..')
 const read = (name: string) => readFileSync(join(root, 'collector-config', name), 'utf8')
 
 describe('Compose', () => {
-  // Of dclint, which has the schema of the Compose specification.
+  // The schema of the Compose specification, which dclint contains.
   const path = join(require.resolve('dclint/package.json'), '../schemas/compose.schema.json')
   const { $schema: _draft, ...schema }: Record<string, unknown> = JSON.parse(readFileSync(path, 'utf8'))
   const validate = new Ajv({ allErrors: true, strict: false, validateFormats: false }).compile(schema)
@@ -34,7 +34,7 @@ describe('Compose', () => {
   })
 })
 
-/** What Kubernetes and KEDA know, by kind: where its type is, and what checks the values. */
+/** The kinds of Kubernetes and KEDA, each with the module of its type and the function that validates its values. */
 const KINDS = {
   Deployment: { from: 'kubernetes-models/apps/v1', toModel: (data: never) => new Deployment(data) },
   PodDisruptionBudget: { from: 'kubernetes-models/policy/v1', toModel: (data: never) => new PodDisruptionBudget(data) },
@@ -48,7 +48,7 @@ interface Manifest {
   readonly kind: keyof typeof KINDS
 }
 
-/** What the compiler says of manifests as values of their types: it knows every key. @returns A line for each error */
+/** Compiles manifests as values of their types, which declare every key. @returns one line for each error */
 function unknownKeys(manifests: readonly Manifest[]): readonly string[] {
   const folder = mkdtempSync(join(root, 'node_modules', '.manifests-'))
   const file = join(folder, 'manifests.ts')

@@ -8,14 +8,14 @@ import { DROPS, RATES, SETTINGS } from '../../scripts/simulate/settings.ts'
 
 const promtool = findProgram('promtool')
 
-describe.skipIf(promtool === undefined)('the evaluator, beside promtool', { timeout: 600_000 }, () => {
+describe.skipIf(promtool === undefined)('the evaluator, compared with promtool', { timeout: 600_000 }, () => {
   it('gives the evidence that promtool gives, to nine digits, over three days with restarts and gaps', () => {
     const { compared, worst } = compareWithPromtool(promtool ?? '', MINUTES)
     expect(compared).toBeGreaterThan(250)
     expect(worst).toBeLessThan(1e-9)
   })
 
-  it('gives it if levels are set by hand and runs share causes', () => {
+  it('gives it too if levels are set by hand and runs share causes', () => {
     const table = readTable()
     const goals = { ...table.default, together: 3, usual: { mean: 0.9, passed: 0.88 } }
     const { compared, worst } = compareWithPromtool(promtool ?? '', MINUTES / 3, { ...table, default: goals })

@@ -1,4 +1,4 @@
-/** The files that run workers on Kafka: no container engine and no cluster runs them here, so that what can be looked at is. */
+/** Checks the files that run workers on Kafka as far as that is possible without a container engine and a cluster. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
@@ -13,7 +13,7 @@ const read = (name: string) => readFileSync(join(root, name), 'utf8')
 const options = new Set(
   [...read('server/src/command-line.ts').matchAll(/(?:option|Option)\(\s*'(--[a-z-]+)/g)].map(([, name]) => name),
 )
-/** Partitions of the topics of spans and of jobs in docs/scale.md: workers beyond have nothing to read. */
+/** Partitions of the topics of spans and of jobs in docs/scale.md. Any workers beyond that number have nothing to read. */
 const partitionsOf = (topic: string) =>
   Number(new RegExp(`--topic spanscore\\.${topic} --partitions (\\d+)`).exec(read('docs/scale.md'))?.[1])
 

@@ -1,4 +1,4 @@
-/** Lines of the OpenTelemetry SDK that users have; no two can be installed side by side. */
+/** The release lines of the OpenTelemetry SDK that users have; only one of them can be installed in an application. */
 export const SDKS = ['1.30', '2.12', '3.1'] as const
 export type Sdk = (typeof SDKS)[number]
 
@@ -23,7 +23,7 @@ export const ALL_CELLS: readonly Cell[] = SDKS.flatMap((sdk) =>
 )
 
 /**
- * Eight of them in which every pair of versions occurs, but one: nine pairs of SDK and Node would take nine. SDK 1.30, which
+ * Eight of them, in which every pair of versions but one occurs: all nine pairs of SDK and Node would need nine cells. SDK 1.30, which
  * ended before Node 26 began, is not run on it here.
  */
 export const PAIRWISE_CELLS: readonly Cell[] = [
@@ -80,12 +80,12 @@ const SDK_PACKAGES: Readonly<Record<Sdk, Readonly<Record<string, string>>>> = {
   },
 }
 
-/** What the application of a cell depends on, spanscore left out. */
+/** The dependencies of a cell's application, without spanscore. */
 export function packagesOf({ sdk, ai }: Cell): Readonly<Record<string, string>> {
   return { ...SDK_PACKAGES[sdk], ...AI_PACKAGES[ai] }
 }
 
-/** Such as `SDK 2.12, Node 24.21.0, ai 6`. */
+/** The name of a cell, such as `SDK 2.12, Node 24.21.0, ai 6`. */
 export function nameOf({ sdk, node, ai }: Cell): string {
   return `SDK ${sdk}, Node ${node}, ai ${ai}`
 }

@@ -3,7 +3,7 @@ import type { Outcome } from './run-scenario.ts'
 import type { Scenario } from './scenarios.ts'
 
 const RUNS = 2
-/** Names of the spans that `app/plain-agent.cjs` writes, in one order. */
+/** Names of the spans that `app/plain-agent.cjs` writes, sorted. */
 const PLAIN_SPANS = Array.from({ length: RUNS }, () => [
   'chat gpt-5-mini',
   'chat gpt-5-mini',
@@ -16,7 +16,7 @@ const PLAIN_SPANS = Array.from({ length: RUNS }, () => [
 
 const SCORERS = ['tool_call_accuracy', 'polite', 'slow']
 
-/** What is wrong with a scenario's outcome, a sentence each; none where all is as it must be. */
+/** What is wrong with a scenario's outcome, in one sentence each; empty if nothing is wrong. */
 export function complaints(cell: Cell, scenario: Scenario, outcome: Outcome, baseline: Outcome): string[] {
   const { report, exitCode, stderr } = outcome
   if (exitCode !== 0 || report === undefined) return [`exit code ${exitCode}: ${stderr.slice(-1_500)}`]
@@ -50,7 +50,7 @@ export function complaints(cell: Cell, scenario: Scenario, outcome: Outcome, bas
 
 type Expect = (holds: boolean, complaint: string) => void
 
-/** No span is lost, doubled, or added but late scores: judge calls are not traced. */
+/** No span is lost or doubled, and only late scores are added: judge calls are not traced. */
 function checkSpans({ received }: Outcome, without: string, expect: Expect): void {
   const requests = received.spans.filter((span) => span.name.startsWith('fetch ')).length
   expect(requests === 0 || requests === 2 * RUNS, `${requests} requests are traced, the agents made ${2 * RUNS}`)
@@ -60,7 +60,7 @@ function checkSpans({ received }: Outcome, without: string, expect: Expect): voi
   expect(new Set(ids).size === ids.length, 'a span was exported twice')
 }
 
-/** Names of the application's spans, in one order; @vercel/otel adds one for each request that the agent makes. */
+/** Names of the application's spans, sorted; @vercel/otel adds one for each request that the agent makes. */
 function spanNames({ spans }: Outcome['received']): string {
   const names = spans
     .filter((span) => span.scope.name !== 'spanscore' && span.scope.name !== '@vercel/otel/fetch')
@@ -75,7 +75,7 @@ function checkScores(cell: Cell, scenario: Scenario, { received }: Outcome, expe
     const key = `spanscore.${id}.score`
     const onAgents = agents.filter((span) => span.attributes[key] === 1).length
     const late = received.spans.filter((span) => span.scope.name === 'spanscore' && span.attributes[key] === 1).length
-    // Beside another processor a span has only the scores that are there while it ends; SDK 1.30 does not say when it ends. On a
+    // Beside another processor a span has only the scores that exist before it has ended; SDK 1.30 does not report when it ends. On a
     // busy machine the second run's code score may come after the end too, because the first one took its time.
     if (scenario.mode === 'beside' && id === 'tool_call_accuracy' && cell.sdk !== '1.30') {
       expect(onAgents > 0 && onAgents + late === RUNS, `${key} = 1 on ${onAgents} agent spans and ${late} late spans`)
@@ -94,7 +94,7 @@ function checkScores(cell: Cell, scenario: Scenario, { received }: Outcome, expe
       events.every((log) => traces.has(log.traceId)),
       `an event of ${id} is in another trace`,
     )
-    // The tracer keeps every trace that begins here, as its sampler says of itself.
+    // The tracer keeps every trace that begins here, as its sampler states.
     expect(
       events.every((log) => log.attributes['spanscore.probability'] === 1),
       `an event of ${id} does not say with what probability it was seen`,
@@ -105,7 +105,7 @@ function checkScores(cell: Cell, scenario: Scenario, { received }: Outcome, expe
 }
 
 function isAgent(span: { readonly name: string; readonly attributes: Readonly<Record<string, unknown>> }): boolean {
-  // ai 6 writes `ai.generateText`; ai 7 an `invoke_agent` span of the GenAI conventions.
+  // ai 6 writes `ai.generateText`; ai 7 writes an `invoke_agent` span of the GenAI conventions.
   return span.name === 'ai.generateText' || span.attributes['gen_ai.operation.name'] === 'invoke_agent'
 }
 

@@ -7,7 +7,7 @@ import type { Tarball } from '../install-packages.ts'
 import { packagesOf } from './cells.ts'
 import type { Cell, Node } from './cells.ts'
 
-/** Kept between runs: what it holds is named by what was asked for. */
+/** The folder is kept between runs: its entries are named by the versions that were requested. */
 const cache = process.env['SPANSCORE_COMPAT_CACHE'] ?? join(homedir(), '.cache', 'spanscore-compat')
 
 /** Packs the project, which must have been built before. */
@@ -15,7 +15,7 @@ export function pack(): Tarball {
   return packProject(join(cache, 'tarballs'))
 }
 
-/** The folder of the cell's application: its packages, the packed project among them, and the scenarios' files. */
+/** The folder of the cell's application, with its packages, the packed project, and the files of the scenarios. */
 export function installApplication(cell: Cell, tarball: Tarball): string {
   const folder = join(cache, `sdk-${cell.sdk}-ai-${cell.ai}`)
   const dependencies = { ...packagesOf(cell), spanscore: `file:${tarball.path}` }
@@ -24,7 +24,7 @@ export function installApplication(cell: Cell, tarball: Tarball): string {
   return folder
 }
 
-/** The `node` of this version, out of the package that carries its binary. */
+/** The `node` binary of this version, from the package that contains it. */
 export function installNode(version: Node): string {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   const folder = join(cache, `node-${version}`)

@@ -7,17 +7,17 @@ import type { ScriptedReply, ScriptedRequest } from '../../src/testing/scripted-
 import type { Cell } from './cells.ts'
 import type { Scenario } from './scenarios.ts'
 
-/** Longest that one scenario may take. */
+/** The longest time that one scenario may take. */
 const LIMIT_MS = 60_000
 
-/** What the process itself says at its end. */
+/** What the process itself reports at its end. */
 export interface Report {
   readonly answers: readonly string[]
   readonly ledger?: {
     readonly runs: Readonly<Record<string, number>>
     readonly scorers: Readonly<Record<string, Readonly<Record<string, number>>>>
   }
-  /** Lines of `diag`, level first. */
+  /** Lines of `diag`, each beginning with its level. */
   readonly said: readonly string[]
   readonly node: string
 }
@@ -32,7 +32,7 @@ export interface Outcome {
   readonly received: Pick<OtlpReceiver, 'spans' | 'logs' | 'metrics'>
 }
 
-/** Runs one scenario in a process of its own, against a model and an OTLP backend on loopback. */
+/** Runs one scenario in its own process, against a model and an OTLP backend on loopback. */
 export async function runScenario(cell: Cell, scenario: Scenario, folder: string, node: string): Promise<Outcome> {
   await using receiver = await createOtlpReceiver()
   await using model = await createScriptedOpenAIServer(answer)

@@ -7,7 +7,7 @@ export interface Scenario {
   readonly mode: 'off' | 'front' | 'beside' | 'attach' | 'bare' | 'vercel' | 'register' | 'sentry' | 'none'
   /** Arguments of `node`; the last is the application, an ES module or a CommonJS one. */
   readonly nodeArguments: readonly string[]
-  /** Lines of the SDK that it exists on. @default all */
+  /** The release lines of the SDK on which it exists. @default all */
   readonly sdks?: readonly Sdk[]
 }
 
@@ -45,5 +45,5 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'attachScoring where nothing is registered', mode: 'none', nodeArguments: ['main.cjs'] },
 ]
 
-/** The same application without spanscore: what its spans are compared with. */
+/** The same application without spanscore, with whose spans the others are compared. */
 export const BASELINE: Scenario = { name: 'without spanscore', mode: 'off', nodeArguments: ['main.mjs'] }

@@ -2,16 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AgentRun, ToolCall } from '../../src/model/agent-run.ts'
 import type { ExpectedCall, ExpectedRun, ExpectedScenario, Scenario } from './load.ts'
 
-/** A fact in which the reconstructed run is not what was played. */
+/** A fact in which the reconstructed run differs from what was played. */
 export interface Difference {
-  /** `runs[0].toolCalls[1].result`, … */
+  /** The place of the fact, such as `runs[0].toolCalls[1].result`. */
   readonly path: string
   readonly expected: unknown
   readonly actual: unknown
 }
 
 /**
- * Holds reconstructed runs against what was played. A fact that the recording does not hold (content capture off, or named
+ * Compares reconstructed runs with what was played. A fact that the recording does not hold (content capture off, or named
  * in the recording's list of missing facts) is right when it is absent; when it is there it must be true.
  */
 export function compareScenario(scenario: Scenario, runs: readonly AgentRun[]): readonly Difference[] {
@@ -20,7 +20,7 @@ export function compareScenario(scenario: Scenario, runs: readonly AgentRun[]): 
   if (runs.length !== expected.runs.length) {
     differences.push({ path: 'runs.length', expected: expected.runs.length, actual: runs.length })
   }
-  // Requests that are made together start in the same millisecond. The question shows which is which.
+  // Requests that are made together start in the same millisecond. They are distinguished by their questions.
   const left = [...runs]
   for (const [index, run] of expected.runs.entries()) {
     const same = left.findIndex((candidate) => candidate.userInput === run.userInput)
@@ -86,7 +86,7 @@ function compareRun(
   const names = actual.availableTools?.map((tool) => tool.name).toSorted()
   const wantedNames = expected.availableTools?.toSorted()
   if (names !== undefined && names.length > 0) {
-    // Tools of the provider, and those that hand over to another agent, are offered and are no functions of the script.
+    // Tools of the provider, and those that hand over to another agent, are offered, but are not functions of the script.
     const special = expected.toolCalls.filter((call) => call.providerExecuted === true || call.isHandoff === true)
     const provided = new Set(special.map((call) => call.name))
     const functions = names.filter((name) => !provided.has(name))
@@ -97,7 +97,7 @@ function compareRun(
   compareMissing(expected, actual, path, differences)
 }
 
-/** What was played and is not there must be named as missing. */
+/** What was played and is absent must be named as missing. */
 function compareMissing(expected: ExpectedRun, actual: AgentRun, path: string, differences: Difference[]): void {
   const named = new Set(actual.missing.map(({ what }) => what))
   const check = (what: string, wanted: unknown, found: unknown): void => {
@@ -175,7 +175,7 @@ function compareCall(
     differences.push({ path: `${path}.${fact}`, expected: right[0], actual: found })
   }
   const noArguments = lenience.inputs || lenience.outputs || lenience.isMissing(`call${index}.args`)
-  // What a provider's tool gave back stays with the provider in most recordings.
+  // Most recordings do not contain what a provider's tool returned.
   const noResult = expected.providerExecuted === true || lenience.outputs || lenience.inputs || lenience.isMissing(`call${index}.result`)
   const rightArguments = expected.recordedArgs === undefined ? [expected.args] : [expected.recordedArgs]
   check('arguments', rightArguments, actual.arguments, noArguments)

@@ -1,6 +1,6 @@
 /** A fact that a recording does not hold, or holds in a form that two different truths share. */
 export interface Exception {
-  /** Names of libraries; all where absent. */
+  /** Names of libraries; all libraries if absent. */
   readonly library?: RegExp
   readonly scenario: RegExp
   readonly path: RegExp
@@ -8,7 +8,7 @@ export interface Exception {
 }
 
 /**
- * Every difference between what was played and what is reconstructed, one by one, beside the facts that the recordings
+ * Every known difference between what was played and what is reconstructed, in addition to the facts that the recordings
  * themselves list as missing. A difference that is not here fails the suite, and so does an exception that is not needed.
  */
 export const exceptions: readonly Exception[] = [

@@ -2,10 +2,10 @@ import { compareSpans } from '../../src/runs/layout/tree.ts'
 import type { SourceSpan } from '../../src/spans/source-span.ts'
 import type { Scenario } from './load.ts'
 
-/** Starts, with the attribute keys that are there by then, and ends. */
+/** The starts of spans, with the attribute keys that exist by then, and their ends. */
 export type Hooks = NonNullable<Scenario['order']>
 
-/** An order of the hooks that could have been: starts by their times and, where these tie, as in a file; ends as they were exported. */
+/** A possible order of the hooks: starts by their times and, if these are equal, as in a file; ends in the order of the export. */
 export function orderOf(spans: readonly SourceSpan[], keysAtStart: 'all' | 'none'): Hooks {
   const byId = new Map(spans.map((span) => [span.spanId, span]))
   const waiting = byStart(spans, byId)
@@ -25,7 +25,7 @@ export function orderOf(spans: readonly SourceSpan[], keysAtStart: 'all' | 'none
   return order
 }
 
-/** As in a file, with parents before children that start in the same millisecond. */
+/** The order of a file, with parents before children that start in the same millisecond. */
 function byStart(spans: readonly SourceSpan[], byId: ReadonlyMap<string, SourceSpan>): SourceSpan[] {
   const depth = (span: SourceSpan): number => {
     const parent = byId.get(span.parentSpanId ?? '')
@@ -35,10 +35,10 @@ function byStart(spans: readonly SourceSpan[], byId: ReadonlyMap<string, SourceS
 }
 
 /**
- * Any order of the hooks that could have been: parents start before their children, and end after these have started. Spans that
- * start in the same millisecond do so in the order of a file, which is all that a file says of them.
+ * A random possible order of the hooks: parents start before their children, and end after these have started. Spans that
+ * start in the same millisecond do so in the order of the file, because the file holds nothing more precise.
  *
- * @param random Gives numbers from 0 to 1, without 1.
+ * @param random returns numbers from 0 (included) to 1 (excluded)
  */
 export function anyOrderOf(spans: readonly SourceSpan[], random: () => number): Hooks {
   const byId = new Map(spans.map((span) => [span.spanId, span]))

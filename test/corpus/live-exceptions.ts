@@ -1,18 +1,18 @@
 import type { Way } from './play.ts'
 
-/** A recording that comes out otherwise in a process than from the file of the same spans. */
+/** A recording that gives other runs in a process than the file of the same spans does. */
 export interface LiveException {
   readonly library: RegExp
   readonly scenario: RegExp
-  /** @default whichever attributes are there at the start */
+  /** @default all ways of setting attributes at the start */
   readonly atStart?: readonly Way['atStart'][]
-  /** True where no process of Node.js can see the spans in the recorded order. */
+  /** True if no process of Node.js can see the spans in the recorded order. */
   readonly isNeverLive?: boolean
   readonly why: string
 }
 
 /**
- * Every recording whose live runs differ from those of its file, whichever way it is played. A difference that is not here fails
+ * Every recording whose live runs differ from those of its file, in any of the ways to play it. A difference that is not here fails
  * the suite, and so does an exception that is not needed.
  */
 export const liveExceptions: readonly LiveException[] = [

@@ -4,7 +4,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import type { SourceLog, SourceSpan } from '../../src/spans/source-span.ts'
 import { readOtlpJson } from '../../src/otlp/json.ts'
 
-/** One recorded scenario: what a real library wrote, and what the script that was played says happened. */
+/** One recorded scenario: what a real library wrote, and what happened according to the script that was played. */
 export interface Scenario {
   readonly library: string
   readonly id: string
@@ -12,9 +12,9 @@ export interface Scenario {
   /** The OTLP/JSON request, as recorded. */
   readonly traces: unknown
   readonly logs?: unknown
-  /** Starts and ends in the order of the hooks, with the attribute keys that were there at the start. */
+  /** Starts and ends in the order of the hooks, with the attribute keys that were set at the start. */
   readonly order?: readonly (readonly [string, 's', readonly string[]] | readonly [string, 'e'])[]
-  /** Facts that are nowhere in the recording. */
+  /** Facts that the recording does not contain. */
   readonly missing?: readonly string[]
 }
 

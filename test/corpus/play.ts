@@ -16,12 +16,12 @@ import { orderOf } from './hooks-order.ts'
 import { readScenario } from './load.ts'
 import type { Scenario } from './load.ts'
 
-/** How a recording is played: what differs from one instrumentation, and one application, to the next. */
+/** How a recording is played. These settings are what differs between instrumentations and between applications. */
 export interface Way {
   /** `object`: the context holds the parent's span. `ids`: it holds a span context, as OpenInference's LangChain tracer sets it. */
   readonly parents: 'object' | 'ids'
   /**
-   * `recorded`: the attributes that the library sets at the start, or all where that was not recorded. `kind`: none at the
+   * `recorded`: the attributes that the library sets at the start, or all if that was not recorded. `kind`: none at the
    * start, and right after it those that say what the span is. `none`: all are set when the span ends.
    */
   readonly atStart: 'recorded' | 'kind' | 'none'
@@ -29,7 +29,7 @@ export interface Way {
   readonly strangers: boolean
 }
 
-/** What came of a recording in a process, and what a file of the exported spans gives. */
+/** The runs that a process makes of a recording, and those that a file of the exported spans gives. */
 export interface Played {
   readonly live: readonly AgentRun[]
   readonly file: readonly AgentRun[]
@@ -53,10 +53,10 @@ export async function play(scenario: Scenario, way: Way): Promise<Played> {
   return { live: [...live.values()], file: buildRuns(exported.map((span) => toSourceSpan(span)), { logs }) }
 }
 
-/** The attributes that say what a span is, whichever library wrote it. */
+/** The attributes that show what a span is, for all libraries. */
 const KIND_KEYS = [...new Set(allDialects.flatMap((dialect) => dialect.kindKeys ?? []))]
 
-/** Its score changes each time, so that a run which is read again once it has settled is given again. */
+/** Its score changes each time, so that a run that is read again after it has settled is reported again. */
 function createSeenScorer() {
   let times = 0
   return defineScorer({
@@ -128,7 +128,7 @@ class Player {
     const started = this.#started.get(recorded.spanId)
     if (started === undefined) return
     const { span, stranger } = started
-    // Past the SDK's own checks: a recording may be of an SDK line that takes objects, and of a longer list of attributes.
+    // Bypasses the SDK's own checks: a recording may come from an SDK line that accepts objects, and from a longer list of attributes.
     Object.assign((span as Span & { attributes: Attributes }).attributes, recorded.attributes)
     for (const event of recorded.events) span.addEvent(event.name, event.attributes as Attributes, toTime(event.timeMs))
     const { code, message } = recorded.status

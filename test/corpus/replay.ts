@@ -7,7 +7,7 @@ import type { SdkSpanLike } from '../../src/spans/from-sdk-span.ts'
 import type { SourceLog, SourceSpan } from '../../src/spans/source-span.ts'
 import type { Hooks } from './hooks-order.ts'
 
-/** A recorded span as an SDK would hand it out: open until its end, with the attributes that were there at its start. */
+/** A recorded span as an SDK would pass it on: open until its end, with the attributes that were set at its start. */
 class ReplayedSpan implements SdkSpanLike {
   readonly recorded: SourceSpan
   attributes: Record<string, unknown> = {}
@@ -66,7 +66,7 @@ function toTime(timeMs: number): readonly [number, number] {
   return [Math.floor(timeMs / 1000), Math.round((timeMs % 1000) * 1e6)]
 }
 
-/** Plays hooks in their order past a store whose clock does not move until the end, and gives the runs as they were settled. */
+/** Passes hooks in their order to a store whose clock does not move until the end, and returns the runs as they settled. */
 export function replay(spans: readonly SourceSpan[], logs: readonly SourceLog[], order: Hooks): AgentRun[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]))
   const live = new Map<string, ReplayedSpan>()
@@ -128,7 +128,7 @@ export function inOrder(runs: readonly AgentRun[]): string {
   return JSON.stringify(runs.toSorted((a, b) => a.startTimeMs - b.startTimeMs || (a.id < b.id ? -1 : 1)).map(factsOf))
 }
 
-/** What a run says, but for what only the process or only the file can know. */
+/** The content of a run, without what only the process or only the file can know. */
 function factsOf(run: AgentRun): unknown {
   const json: Record<string, unknown> = JSON.parse(JSON.stringify(run))
   return {

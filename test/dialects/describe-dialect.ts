@@ -13,14 +13,14 @@ import { recognise, roleOf } from '../../src/spans/recognise.ts'
 import type { SourceSpan } from '../../src/spans/source-span.ts'
 import { readScenario, type Scenario } from '../corpus/load.ts'
 
-/** What holds a dialect to its library. */
+/** The recordings of its library that a dialect is tested with. */
 export interface DialectExamples {
   /** Recordings of the library's spans; the first one is also played live. */
   readonly recordings: readonly Scenario[]
 }
 
 /**
- * What every dialect must keep to, whatever library it reads: what it recognises spans by is declared, its functions change nothing
+ * The rules for every dialect: everything by which it recognises spans is declared, its functions change nothing
  * and give the same answer twice, hostile values neither throw nor take long, and a live run is the run that a file holds.
  */
 export function describeDialect(dialect: Dialect, { recordings }: DialectExamples): void {
@@ -40,7 +40,7 @@ export function describeDialect(dialect: Dialect, { recordings }: DialectExample
       expect(own.length).toBeGreaterThan(0)
     })
 
-    it('takes spans without attributes for what they may still become', () => {
+    it('treats spans without attributes as what they may still become', () => {
       for (const span of own) {
         const begun = { ...span, attributes: {}, events: [] }
         expect(() => roleOf(dialect, begun)).not.toThrow()
@@ -94,7 +94,7 @@ export function describeDialect(dialect: Dialect, { recordings }: DialectExample
   })
 }
 
-/** Beginnings of what hostile text is made of: each has been the undoing of some pattern. */
+/** Prefixes that hostile text repeats: each of them makes some regular expression slow. */
 const HOSTILE: readonly string[] = [
   '\n',
   ' ',
@@ -111,7 +111,7 @@ const HOSTILE: readonly string[] = [
   '(',
 ]
 
-/** The keys that `recognises` looks at on a span of a scope that nobody knows. */
+/** The keys that `recognises` reads on a span of an unknown scope. */
 function keysRead(dialect: Dialect): readonly string[] {
   const keys = new Set<string>()
   const attributes = new Proxy<Record<string, unknown>>({}, { get: (_, key) => void keys.add(String(key)) })
@@ -135,8 +135,8 @@ function oneOfEachKind(spans: readonly SourceSpan[]): readonly SourceSpan[] {
 }
 
 /**
- * A recording that can be played as it was: every span is there, of one trace and not written side by side, with values that the
- * SDK takes, and nothing beside the spans.
+ * A recording that can be played unchanged: it has every span, all are of one trace and none were written in parallel, with values that the
+ * SDK accepts, and it holds nothing but spans.
  */
 function isPlayable({ spans, logs }: ReturnType<typeof readScenario>, dialect: Dialect): boolean {
   const ids = new Set(spans.map(({ spanId }) => spanId))
@@ -183,7 +183,7 @@ async function playLive(spans: readonly SourceSpan[], when: 'start' | 'end'): Pr
   return [...seen.values()]
 }
 
-/** What a run says, without its ids and times. */
+/** The content of a run, without its ids and times. */
 function essence(run: AgentRun): unknown {
   const { agent, userInput, systemInstructions, output, status, availableTools, models, usage } = run
   const toolCalls = run.toolCalls.map(({ name, id, arguments: given, result, error, step }) => {

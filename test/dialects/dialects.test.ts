@@ -10,7 +10,7 @@ import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
 import { describeDialect } from './describe-dialect.ts'
 
 /**
- * Dialects of libraries of which nothing could be recorded here: Koog is written in Kotlin, Spring AI and Quarkus in Java, and the Claude
+ * Dialects of libraries that could not be recorded here: Koog is written in Kotlin, Spring AI and Quarkus in Java, and the Claude
  * Agent SDK runs a program that calls its own service alone.
  */
 const NOT_RECORDED: ReadonlySet<Dialect> = new Set([koog, openInferenceClaudeAgentSdk, quarkusLangChain4j, springAi])
@@ -28,7 +28,7 @@ for (const dialect of allDialects) {
           ),
         ),
     )
-    // The first recordings of each library: all of them are compared with what was played elsewhere.
+    // The first recordings of each library. Another test compares all recordings with what was played.
     .flatMap((scenarios) => scenarios.slice(0, 4))
   if (own.length > 0) describeDialect(dialect, { recordings: own })
 }

@@ -24,7 +24,7 @@ const scorers = [
     passAt: 0.5,
     version: 1,
   }).generateScore(({ run }) => (run.toolCalls.some(({ name }) => name === 'weather-tool') ? 1 : 0)),
-  // Lower is better: nearly nothing is a very good score, and must alarm nobody.
+  // Lower is better: a score near 0 is very good, and must cause no alert.
   createScorer({
     id: 'extra_tools',
     description: 'Tools called in vain.',
@@ -34,12 +34,12 @@ const scorers = [
   }).generateScore(({ run }) => (run.toolCalls.length > 1 ? 0.2 : 0.01)),
 ]
 
-/** The traffic of one service: runs with errors in them, the wrong tool in a share of the others. */
+/** The traffic of one service: some runs have errors, and a share of the others call the wrong tool. */
 class Traffic {
   readonly #application: Application
   readonly #timer: NodeJS.Timeout
   #count = 0
-  /** Of ten runs, those with the wrong tool. */
+  /** How many of ten runs call the wrong tool. */
   wrongOfTen = 0
 
   constructor(service: string, otlpUrl: string) {
@@ -101,7 +101,7 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
     expect(page.labels).toMatchObject({ gen_ai_agent_name: 'weather-agent', severity: 'page' })
     expect(page.annotations['description']).toContain('tool_call_accuracy')
     await delay(20 * MINUTE_MS)
-    // Both scorers have fallen by now: it is one cause, and one notification.
+    // The scores of both scorers have fallen by now, for one reason, which is reported in one notification.
     const [both] = await stack.query(
       'count(count by (gen_ai_evaluation_name) (spanscore:evidence:now{job="dropping"} > 13))',
     )

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { configDirectory, program } from './stack.ts'
 
 const environment = { ...process.env, QUEUE_DIRECTORY: '/tmp', EVALUATIONS_FILE: '/tmp/evaluations.jsonl' }
-/** Throws, with what the program said, where it ends with anything but 0. */
+/** Throws an error with the program's output if its exit code is not 0. */
 const run = (file: string, ...args: string[]) =>
   execFileSync(file, args, { cwd: configDirectory, env: environment, encoding: 'utf8', stdio: 'pipe' })
 

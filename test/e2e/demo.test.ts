@@ -23,7 +23,7 @@ function sumBy<T>(items: readonly T[], key: (item: T) => string, value: (item: T
 }
 
 const number = (event: EventRecord, name: string) => Number(event.attributes[name]?.doubleValue)
-/** Where a score lies in its range, 0 to 1, turned so that higher is better. */
+/** The position of a score in its range, 0 to 1, inverted where lower is better. */
 const position = (event: EventRecord) => {
   const share =
     (number(event, 'gen_ai.evaluation.score.value') - number(event, 'spanscore.score.min')) /
@@ -101,7 +101,7 @@ describe.each([
     }
   })
 
-  it('keeps every evaluation event, whole scores as doubles', async () => {
+  it('keeps every evaluation event, with integer scores as doubles', async () => {
     const announced = Number(/(\d+) gen_ai\.evaluation\.result events/.exec(said)?.[1])
     const events = await eventually('the events', async () => stack.events().length === announced && stack.events())
     expect(events.every((event) => event.eventName === 'gen_ai.evaluation.result')).toBe(true)

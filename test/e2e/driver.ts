@@ -1,4 +1,4 @@
-/** An application whose agent's runs are scored by the real processor and sent by the real SDK; what its runs look like is the only part made up. */
+/** An application whose agent's runs are scored by the real processor and sent by the real SDK; only the content of its runs is invented. */
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'

@@ -11,7 +11,7 @@ import { startApplication } from './driver.ts'
 import { eventually, startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
-// Runs are two seconds apart then: sums reach Prometheus in between, as they do between runs that are six minutes apart.
+// Runs are two seconds apart at this scale: sums reach Prometheus between them, as between runs that are six minutes apart.
 const TIME_SCALE = 180
 const HOUR_MS = 3_600_000 / TIME_SCALE
 const HOURS = 9
@@ -22,7 +22,7 @@ const scorers = [createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool'
 /** Whether a run fails: a sixth of them, spread as evenly over the first runs of the hours as over all runs. */
 const fails = (run: number) => (run * 0.618034 + 0.5) % 1 < 1 / 6
 
-/** Lets processes follow one another, and gives the mean of their runs. */
+/** Starts processes one after another, and returns the mean of their runs. */
 async function runForHours(service: string, otlpUrl: string, instanceOf: (hour: number) => string): Promise<number> {
   let passed = 0
   for (let hour = 0; hour < HOURS; hour += 1) {

@@ -45,9 +45,9 @@ it('makes the metrics of an application without a meter provider from its late s
   expect(await valueOf(`sum(spanscore_sum_w_total{${of}})`)).toBe(20)
   expect(await valueOf(`sum(spanscore_sum_w2y2_total{${of}})`)).toBe(15)
   expect(await valueOf(`spanscore_chosen_w_total{${of}, spanscore_outcome="scored"}`)).toBe(20)
-  // Turned: a quarter of what is bad is three quarters of what is good.
+  // The position is inverted because lower is better: a quarter becomes three quarters.
   expect(await valueOf('spanscore_score_sum{job="no-meters", gen_ai_evaluation_name="hallucination"}')).toBe(15)
-  // Two model calls of ten are a fifth of the range.
+  // Two model calls, of ten in the range, are a fifth of it.
   expect(await valueOf('spanscore_score_sum{job="no-meters", gen_ai_evaluation_name="steps"}')).toBeCloseTo(4)
 })
 
@@ -74,7 +74,7 @@ it('does not count an application twice that sends metrics and late spans', asyn
 it('keeps, with tail sampling, the runs whose scores fail, and errors, and a part of the rest', async () => {
   const running = (stack = await startStack({ overlays: ['otel-collector-tail-sampling.yaml'] }))
   const application = startApplication('sampled', running.otlpUrl, { scorers })
-  // A twentieth with the wrong tool, a twentieth with an error.
+  // One run in twenty calls the wrong tool, and one in twenty has an error.
   for (let run = 0; run < 200; run++) {
     application.run({ tools: [run % 20 === 1 ? 'search-tool' : 'weather-tool'], fails: run % 20 === 2 })
   }

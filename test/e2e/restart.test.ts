@@ -23,11 +23,11 @@ it('loses nothing when backends are unavailable and the Collector is killed and 
     }
   }
   await send(2)
-  // Where it goes is away: what the Collector takes in now stays in its queue on disk.
+  // The backends are stopped: what the Collector accepts now stays in its queue on disk.
   await Promise.all([running.stop('jaeger'), running.stop('prometheus')])
   await send(3)
   await application.flush()
-  // Killed, not asked to end: what it has answered for must be on disk.
+  // The Collector is killed without a chance to clean up: what it has acknowledged must be on disk.
   await running.stop('otelcol', 'SIGKILL')
   const sending = send(4)
   await delay(1500)
@@ -48,7 +48,7 @@ it('loses nothing when backends are unavailable and the Collector is killed and 
     },
     60_000,
   )
-  // Jaeger keeps its traces in memory: those of before it went away are gone with it, by its own doing.
+  // Jaeger keeps its traces in memory, so those from before it was stopped are lost.
   const kept = sent - 20
   await eventually(
     'the traces',

@@ -116,7 +116,7 @@ it('scores a run whose spans come from a Node.js and a Python process, once', as
   const spans = await scoredTrace(running, 'node-agent')
   const scores = spans.filter((span) => span.operationName === 'evaluate tool_errors')
   expect(scores).toHaveLength(1)
-  // Agent, model call and the tool of the other process.
+  // These are the agent, the model call, and the tool of the other process.
   expect(tagOf(scores[0], 'spanscore.revision')).toBe(3)
   expect(tagOf(scores[0], 'spanscore.complete')).toBe(true)
 })

@@ -123,7 +123,7 @@ async function freePort(): Promise<number> {
   }
 }
 
-/** Asks until the answer is what is wanted; throws the last trouble after `timeoutMs`. */
+/** Repeats a request until the answer is the expected one; throws the last error after `timeoutMs`. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | undefined | false>,
@@ -150,7 +150,7 @@ async function textOf(url: string): Promise<string> {
   return response.text()
 }
 
-/** The program's file; the tools are there, or `npm run test:e2e` has stopped before. */
+/** The program's file. It exists, because `npm run test:e2e` stops earlier if a program is missing. */
 export function program(name: ProgramName): string {
   const file = findProgram(name)
   if (!file) throw new Error(`expected ${name} on the PATH or in the cache; node scripts/e2e-tools.ts gets it`)
@@ -179,7 +179,7 @@ export async function startStack({
   }).listen(0, '127.0.0.1')
   await once(webhook, 'listening')
 
-  // Addresses of docker-compose.yml, changed to those of here; with `timeScale`, times too. Nothing else is changed.
+  // Replaces the addresses of docker-compose.yml by those of this stack and, with `timeScale`, divides times. Nothing else is changed.
   const place = (name: string, from: string, change: (text: string) => string) =>
     writeFileSync(join(directory, name), change(readFileSync(join(configDirectory, from), 'utf8')))
   place('prometheus.yml', 'prometheus.yml', (text) =>
@@ -253,7 +253,7 @@ export async function startStack({
     await once(log, 'open')
     const child = spawn(program(name), args, { env: { ...process.env, ...env }, stdio: ['ignore', log, log] })
     running.set(name, child)
-    // Not left behind when the tests end without closing the stack.
+    // The program must not keep running if the tests end without closing the stack.
     const killWithUs = () => child.kill('SIGKILL')
     process.once('exit', killWithUs)
     child.once('exit', () => process.off('exit', killWithUs))
@@ -261,7 +261,7 @@ export async function startStack({
       const said = readFileSync(join(directory, `${name}.log`), 'utf8').slice(-2000)
       throw new Error(`expected ${name} to run, it ended with ${String(code)}:\n${said}`)
     })
-    // After it is ready its end is nobody's error.
+    // Once the program is ready, its end is not reported as an error.
     ended.catch(() => undefined)
     await Promise.race([ended, eventually(`${name} is ready`, async () => (await fetch(ready)).ok)])
   }

@@ -24,7 +24,7 @@ it('adds up the runs of two processes of a service without instance ids', async 
       },
     )
   const [first, second] = [start(101), start(102)]
-  // In turn, so that one series of both would be taken for a counter that begins anew each time.
+  // The processes report in turn: in one common series, each value would look like a counter that has been reset.
   for (let turn = 0; turn < 5; turn += 1) {
     for (let run = 0; run < 4; run += 1) first.run({ tools: ['weather-tool'] })
     await first.flush()

@@ -13,7 +13,7 @@ const boom = (): never => {
 }
 const rejects = (): Promise<never> => Promise.reject(new Error('boom'))
 const never = (): Promise<never> => new Promise(() => undefined)
-/** A value that nobody can show: no prototype, and a `toJSON` that throws. */
+/** A value that cannot be printed: it has no prototype, and its `toJSON` throws. */
 const unshowable: unknown = Object.assign(Object.create(null), { toJSON: boom, toString: boom })
 
 const good = { status: 'scored', value: 1, explanation: 'because' }
@@ -111,7 +111,7 @@ class Behind implements SpanProcessor {
 
 const textOf = (role: string, content: string): string => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
 
-/** Plays one run of two spans with the three faults, and says what does not hold. */
+/** Plays one run of two spans with the three faults, and returns the rules that were broken. */
 async function tryCombination(
   assess: () => unknown,
   processorFault: Partial<SpanProcessor>,
@@ -165,7 +165,7 @@ async function tryCombination(
 /** A shutdown is bounded by `shutdownTimeoutMs`, which is 60 here; this is far more, for machines that are busy. */
 const SHUTDOWN_MS = 10_000
 
-/** So many pipelines live side by side: most of their time is waiting. */
+/** The number of pipelines that run at the same time: most of their time is spent waiting. */
 const SIDE_BY_SIDE = 64
 
 /** Tries every fault of a scorer with every one of the processor behind and every one of the options. */

@@ -57,7 +57,7 @@ function faultyScorer(random: Random, id: string, kind: 'code' | 'judge', inline
   })
 }
 
-/** Options of a pipeline in which everything may go wrong but the bookkeeping. */
+/** Options of a pipeline in which anything may fail except the bookkeeping. */
 export function faultyOptions(random: Random): Omit<ScoringOptions, 'next'> {
   const instrument = {
     record: faulty(random, () => undefined),

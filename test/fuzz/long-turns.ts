@@ -3,19 +3,19 @@ import { PerformanceObserver } from 'node:perf_hooks'
 /** Collections of garbage shorter than this are not remembered. */
 const LEAST_COLLECTION_MS = 2
 
-/** A turn that took long, and what it was. */
+/** A turn that took long, with its description. */
 interface LongTurn {
   readonly what: string
   readonly beginMs: number
   readonly endMs: number
   readonly cpuMs: number
-  /** What ran in it, where that was sampled. */
+  /** What ran in the turn, if that was sampled. */
   ran?: string
 }
 
 /**
  * Finds hooks and turns that take long by themselves: by the processor time of their thread, less the collections of garbage that
- * fell into them. Who is preempted by other processes is not slow, and a collection belongs to whatever made the garbage.
+ * fell into them. Code that is preempted by other processes is not slow, and a collection may clean up the garbage of other code.
  */
 export class LongTurns {
   /** Hooks and turns that were measured. */
@@ -37,7 +37,7 @@ export class LongTurns {
     this.#observer.observe({ entryTypes: ['gc'] })
   }
 
-  /** Begins to measure; the function that is returned ends it. */
+  /** Starts a measurement; the returned function ends it. */
   begin(what: string): () => void {
     const [beginMs, beginUs] = [performance.now(), threadCpuUs()]
     return () => {
@@ -47,12 +47,12 @@ export class LongTurns {
     }
   }
 
-  /** Names what ran in the turns that took long and are not named yet. */
+  /** Finds what ran in those long turns for which that is not known yet. */
   explain(whatRan: (beginMs: number, endMs: number) => string): void {
     for (const turn of this.#long) turn.ran ??= whatRan(turn.beginMs, turn.endMs)
   }
 
-  /** The turns that took longer than the limit without their collections of garbage, and those that only did with them. */
+  /** The turns that took longer than the limit without their collections of garbage, and those that did so only with them. */
   report(): { readonly own: readonly string[]; readonly withGarbage: number } {
     this.#observer.disconnect()
     const all = this.#long.map(({ what, beginMs, endMs, cpuMs, ran }) => {

@@ -38,7 +38,7 @@ if (!(seconds > 0) || !(maxSpans > 0) || !Number.isInteger(firstSeed)) {
 const ROUNDS = 100
 /** Processor time of one hook, or of one turn of the event loop, without collections of garbage. */
 const LONGEST_TURN_MS = 50
-/** After so many pipelines, the heap is measured and the profile is read. To begin a profile takes as long as several pipelines. */
+/** After this number of pipelines, the heap is measured and the profile is read. Starting a profile takes as long as several pipelines. */
 const PIPELINES_AT_A_TIME = 20
 const MOST_HEAP_GROWTH_MIB = 48
 
@@ -68,7 +68,7 @@ function timed(what: string, hook: () => void): void {
   end()
 }
 
-/** Turns in which nobody works but spanscore. */
+/** Turns in which only spanscore works. */
 async function idle(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     const end = turns.begin(`a turn, seed ${seed}`)
@@ -124,7 +124,7 @@ async function playPipeline(): Promise<number> {
     if (!isExact || row.pending !== 0) say(`${id} ${JSON.stringify(row)}`)
   }
   if (behind.ended !== ended) say(`${behind.ended} spans came to next, ${ended} ended`)
-  // Where ids repeat, only the number of spans shows whether one came twice.
+  // If ids repeat, only the number of spans shows whether one came twice.
   if (ids === undefined && [...behind.seen.values()].some((count) => count > 1)) say('a span came twice')
   return ended
 }

@@ -7,7 +7,7 @@ import type { Random } from './random.ts'
 import type { RepeatedIds } from './repeated-ids.ts'
 import { strangeKey, strangeValue } from './values.ts'
 
-/** Changes a span as no library would: what the SDK keeps of it, because its API would refuse most of that. */
+/** Changes a span as no library would. It changes the SDK's own fields, because the API would refuse most of these values. */
 function mutate(span: Span, random: Random): void {
   const attributes: unknown = Reflect.get(span, 'attributes')
   if (typeof attributes !== 'object' || attributes === null) return
@@ -30,7 +30,7 @@ function mutate(span: Span, random: Random): void {
  * end, and attributes that come at the start or later.
  *
  * @param ids if given, some parents are named by such an id
- * @param timed runs each hook; what it is comes first
+ * @param timed runs each hook; its first argument describes the hook
  * @returns how many spans ended
  */
 export function playMutated(

@@ -1,11 +1,11 @@
-/** Random choices that a seed repeats. */
+/** Random choices that are the same for the same seed. */
 export interface Random {
   /** From 0 (included) to 1 (excluded). */
   next(): number
   /** A whole number from 0 (included) to `below` (excluded). */
   integer(below: number): number
   chance(probability: number): boolean
-  /** One of a list that is not empty. */
+  /** An element of a list that is not empty. */
   pick<T>(items: readonly T[]): T
 }
 

@@ -6,13 +6,13 @@ export interface RawScorer {
   readonly kind: 'code' | 'judge'
   /** Whether it may run while a span is ending. */
   readonly inline: boolean
-  /** What it does instead of scoring, or beside it. */
+  /** What it does instead of scoring, or in addition to it. */
   readonly assess: unknown
   readonly estimate?: unknown
   readonly unavailable?: unknown
 }
 
-/** A scorer as somebody writes it by hand, with none of the checks of `createScorer` around it. */
+/** A scorer that is written by hand, without any of the checks of `createScorer`. */
 export function rawScorer({ id, kind, inline, assess, ...judge }: RawScorer): Scorer {
   const { estimate = () => ({ calls: 1, tokens: 10 }), unavailable = () => undefined } = judge
   const scorer = {

@@ -1,7 +1,7 @@
 import { Session } from 'node:inspector'
 import type { Profiler } from 'node:inspector'
 
-/** Functions that are named of the heaviest path. */
+/** The number of functions that are named from the heaviest path. */
 const NAMED = 8
 
 /** Samples which code runs, so that a turn that takes long can be explained by what ran in it. */
@@ -18,7 +18,7 @@ export class TurnProfiler {
     this.#session.post('Profiler.start')
   }
 
-  /** Ends sampling. The function that is returned names what ran between two moments, in milliseconds of `performance.now()`. */
+  /** Ends sampling. The returned function names what ran between two moments, in milliseconds of `performance.now()`. */
   stop(): (beginMs: number, endMs: number) => string {
     let profile: Profiler.Profile | undefined
     // The inspector of its own thread answers synchronously.

@@ -28,7 +28,7 @@ function boom(): never {
   throw new Error('of the host')
 }
 
-/** What a host may have made of the timers of the process. */
+/** What a host may have done to the timers of the process. */
 const breakages: Readonly<Record<string, () => object>> = {
   'setImmediate throws': () => ({ setImmediate: boom }),
   'setImmediate calls back and throws': () => ({
@@ -46,7 +46,7 @@ const breakages: Readonly<Record<string, () => object>> = {
   'all of them throw': () => ({ setImmediate: boom, setTimeout: boom, clearTimeout: boom }),
 }
 
-/** When the timers are broken. */
+/** The moment at which the timers are broken. */
 const moments = ['before the processor is made', 'before the spans', 'after the spans', 'before the shutdown'] as const
 
 describe.each(Object.entries(breakages))('if %s', (_, breakage) => {

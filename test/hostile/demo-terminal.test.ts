@@ -7,13 +7,13 @@ import { expect, test, vi } from 'vitest'
 import { plain } from '../../examples/demo/plain.ts'
 import { printRun, printTable } from '../../examples/demo/report.ts'
 
-/** A title, a cleared screen, a colour, a link, a bell, lines that overwrite others, text that runs backwards, and half a character. */
+/** This sets a title, clears the screen, and holds a colour, a link, a bell, overwritten lines, reversed text, and half a character. */
 const EVIL =
   '\u001B]0;owned\u0007\u001B[2J\u009B31m\u001B]8;;https://attacker.example\u001B\\link\u0008\r\nfaked line\u2028\u202Egnp\u2066\u061C\uD800'
 const HUGE = 'x'.repeat(200_000)
 const evil = (name: string): string => `${name}${EVIL}${HUGE}`
 
-// oxlint-disable-next-line no-control-regex -- they are what must not be there
+// oxlint-disable-next-line no-control-regex -- the test looks for these characters
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 // oxlint-disable-next-line no-control-regex -- colours and styles of `styleText`
 const OWN = /\u001B\[(?:0|1|2|3|4|7|22|23|24|27|3[0-79]|9[0-7])m/g
@@ -63,7 +63,7 @@ const scored = (agent: string, scorer: string): ReceivedLog =>
     },
   }) as unknown as ReceivedLog
 
-test('the demo prints no escape sequence, control, direction mark or endless name of what it received', () => {
+test('the demo prints no escape sequence, control, direction mark or very long name of what it received', () => {
   const printed: string[] = []
   vi.spyOn(console, 'log').mockImplementation((text: unknown = '') => void printed.push(String(text)))
   printRun(runNamed(evil('agent'), 'an application'))
@@ -82,7 +82,7 @@ test('the demo prints no escape sequence, control, direction mark or endless nam
   }
 })
 
-test('a text is printed on one line, and cut where it is endless', () => {
+test('a text is printed on one line, and is cut if it is very long', () => {
   expect(plain('one\ntwo\tthree  four')).toBe('one two three four')
   expect(plain('👩‍🚀 Zażółć शक्ति')).toBe('👩‍🚀 Zażółć शक्ति')
   expect(plain(HUGE).length).toBeLessThan(5000)

@@ -11,7 +11,7 @@ export type DenseShape =
   | 'no agent'
   | 'calls by themselves'
 
-/** Calls of a dense run, and bytes of JSON in each of them: as many values as are parsed. */
+/** The number of calls of a dense run, and the bytes of JSON in each of them: together they hold as many values as are parsed. */
 const [CALLS, BYTES] = [48, 130_000]
 
 /** JSON of many small values. */
@@ -94,12 +94,12 @@ function attributesOf(shape: DenseShape, index: number, dense: string): Attribut
   }
 }
 
-/** The JSON of everything that a dense run holds, by which its turns are measured. */
+/** The JSON of everything that a dense run holds, with which its turns are compared. */
 function denseText(): string {
   return `[${Array.from({ length: CALLS }, (_, index) => denseJson(index)).join(',')}]`
 }
 
-/** The processor time of reading the content of a run, and copying it, in one turn. */
+/** The processor time that it takes to read and copy the content of a run in one turn. */
 export function readingMs(): number {
   const text = denseText()
   const before = process.threadCpuUsage()

@@ -49,7 +49,7 @@ async function longTurns(shape: DenseShape, limitMs: number, redacts: boolean): 
   return turns.report().own
 }
 
-/** What is compiled at the first score of a process is not what is measured here. */
+/** The compilation at the first score of a process is not measured here. */
 beforeAll(async () => {
   for (const scorer of scorers) await scorer.run({ input: 'What is it?', output: 'It is what it is.' }).catch(() => {})
 })
@@ -64,9 +64,9 @@ test.each<{ shape: DenseShape; redacts: boolean }>([
   { shape: 'messages', redacts: true },
   { shape: 'no agent', redacts: false },
 ])('megabytes of dense JSON in $shape hold no turn for long (redact: $redacts)', async (run) => {
-  // On a machine that is slow, everything is.
+  // On a slow machine, everything takes longer.
   const limitMs = Math.max(LONGEST_MS, readingMs() / 4)
   const found = await longTurns(run.shape, limitMs, run.redacts)
-  // Work that is not in slices takes long every time; on a busy machine a turn may take long once.
+  // Work that is not divided takes long every time; on a busy machine a single turn may take long.
   expect(found.length === 0 ? found : await longTurns(run.shape, limitMs, run.redacts)).toEqual([])
 })

@@ -17,7 +17,7 @@ const operation = (name: string): Record<string, string> => ({
   'gen_ai.agent.name': 'a',
 })
 
-/** What a model asked for, as instrumentations of OpenAI write it. */
+/** The tool calls that a model requested, as instrumentations of OpenAI write them. */
 const choice = (index: number): object => ({
   index: 0,
   finish_reason: 'tool_calls',
@@ -26,7 +26,7 @@ const choice = (index: number): object => ({
   },
 })
 
-/** Plays an agent with so many log records, on so many spans of models. */
+/** Plays an agent with the given number of log records, on the given number of model spans. */
 async function play(
   records: number,
   spans: number,
@@ -81,7 +81,7 @@ test('thousands of log records on one span are read over several turns', async (
   expect(scored).toBe(1)
 })
 
-test('a hundred thousand log records hold no turn for long, and take time in proportion', async () => {
+test('a hundred thousand log records make no turn long, and their time grows in proportion', async () => {
   await play(400, 4)
   const fewer = await play(20_000, 500)
   for (const spans of [1, 500]) {

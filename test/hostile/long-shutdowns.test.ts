@@ -22,7 +22,7 @@ const judge = createRubricScorer({
   criteria: [{ id: 'good', question: 'Is it good?' }],
 })
 
-/** How the work of a processor is brought to its end, while large runs wait to be read. */
+/** How a processor ends its work while large runs wait to be read. */
 type Ending = 'shutdown' | 'two shutdowns' | 'flush' | 'two flushes' | 'flush, then shutdown'
 
 const ENDINGS: Readonly<Record<Ending, (processor: ScoringSpanProcessor) => Promise<unknown>>> = {
@@ -33,7 +33,7 @@ const ENDINGS: Readonly<Record<Ending, (processor: ScoringSpanProcessor) => Prom
   'flush, then shutdown': (processor) => Promise.all([processor.forceFlush(), processor.shutdown()]),
 }
 
-/** Plays two large runs, ends the work in the same turn, and gives what came of them. */
+/** Plays two large runs, ends the work in the same turn, and returns the outcome. */
 async function end(shape: DenseShape, ending: Ending, limitMs: number) {
   const plays = [denseRun(shape), denseRun(shape)]
   const turns = new LongTurns(limitMs)
@@ -83,10 +83,10 @@ test.each<{ shape: DenseShape; ending: Ending }>([
   { shape: 'calls by themselves', ending: 'flush' },
   { shape: 'calls by themselves', ending: 'shutdown' },
 ])('$ending reads large runs ($shape) in no long turn, and loses nothing', async ({ shape, ending }) => {
-  // On a machine that is slow, everything is.
+  // On a slow machine, everything takes longer.
   const limitMs = Math.max(LONGEST_MS, readingMs() / 4)
   let result = await end(shape, ending, limitMs)
-  // Work that is not in slices takes long every time; on a busy machine a turn may take long once.
+  // Work that is not divided takes long every time; on a busy machine a single turn may take long.
   if (result.long.length > 0) result = await end(shape, ending, limitMs)
   const { ledger, long, handedOn } = result
   expect(long).toEqual([])

@@ -59,13 +59,13 @@ async function longTurns(limitMs: number): Promise<readonly string[]> {
   return turns.report().own
 }
 
-test('a message with thousands of tool calls, of which hundreds are expected, holds no turn for long', async () => {
+test('a message with thousands of tool calls, of which hundreds are expected, makes no turn long', async () => {
   const before = process.threadCpuUsage()
   for (let time = 0; time < 5; time += 1) structuredClone([JSON.parse(asked), JSON.parse(answered)])
   const { user, system } = process.threadCpuUsage(before)
-  // On a machine that is slow, everything is.
+  // On a slow machine, everything takes longer.
   const limitMs = Math.max(LONGEST_MS, (user + system) / 1000 / 4)
-  // What is compiled at the first run of a process is not what is measured here, and on a busy machine a turn may take long once.
+  // The compilation at the first run of a process is not measured here, and on a busy machine a single turn may take long.
   await longTurns(limitMs)
   const found = await longTurns(limitMs)
   expect(found.length === 0 ? found : await longTurns(limitMs)).toEqual([])

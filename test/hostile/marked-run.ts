@@ -3,7 +3,7 @@ import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 
-/** In every text that is content, followed by the place; nothing that leaves may hold it. */
+/** The mark is in every text that is content, followed by the name of the place; nothing that leaves the process may hold it. */
 export const MARK = 'CANARY'
 export const at = (place: string) => `${MARK}-${place}`
 const messages = (role: string, ...parts: readonly object[]) => JSON.stringify([{ role, parts }])

@@ -41,7 +41,7 @@ function revoked(target: object = {}): object {
   return proxy
 }
 
-/** A real provider, whose list of processors is another one. */
+/** A real provider whose list of processors is replaced. */
 function withList(change: (list: object) => unknown): object {
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
   const active: unknown = Reflect.get(provider, '_activeSpanProcessor')
@@ -80,8 +80,8 @@ const providers: Readonly<Record<string, () => unknown>> = {
 }
 
 describe('attachScoring to', () => {
-  test.each(Object.entries(providers))('%s works, says why it does not, or is a wrong option', async (_, make) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- anything may come
+  test.each(Object.entries(providers))('%s works, reports why it does not, or is a wrong option', async (_, make) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the value may be anything
     const provider = make() as TracerProvider
     const options = { scorers: [createAnswerPresentScorer()], tracerProvider: provider }
     const scoring = attachedOrWrong(options)
@@ -124,7 +124,7 @@ function attachedOrWrong(options: ScoringOptions): AttachedScoring | undefined {
   }
 }
 
-/** Takes nothing but the values that are known. */
+/** Accepts only known values. */
 function refusesOther(known: readonly object[]): (target: object, key: string | symbol, value: unknown) => boolean {
   return (target, key, value) => {
     if (!known.some((each) => each === value)) boom()
@@ -132,7 +132,7 @@ function refusesOther(known: readonly object[]): (target: object, key: string | 
   }
 }
 
-/** Gives each property once, when the options are checked, and throws from then on. */
+/** Returns each property once, when the options are checked, and throws after that. */
 function readsOnce(): (target: SpanProcessor, key: string | symbol) => unknown {
   const read = new Set<string | symbol>()
   return (target, key) => {

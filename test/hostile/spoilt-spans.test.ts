@@ -18,7 +18,7 @@ afterEach(() => {
   process.off('unhandledRejection', note)
 })
 
-/** The processor behind. */
+/** The processor behind ours. */
 class Ended implements SpanProcessor {
   readonly ended: string[] = []
   readonly #look: (span: ReadableSpan) => void

@@ -27,7 +27,7 @@ const item = (verdict: string | undefined) => ({
   ...(verdict !== undefined && { verdict }),
 })
 
-/** A judge that says the mark wherever it may say something. */
+/** A judge that writes the mark into every text of its replies. */
 function quotingJudge(): TextModel {
   return createTextModel({ provider: 'test', modelId: 'quoting' }, ({ prompt }) => {
     const { questions, lists, notes } = readJudgePrompt(prompt)
@@ -84,7 +84,7 @@ const codeScorers: readonly Scorer[] = [
   scorers.createTrajectoryScorer({ expected: ['x', { name: 't', arguments: { city: 'Oslo' } }] }),
 ]
 
-/** Scorers and callbacks of the application and of other libraries, which quote whatever they see. */
+/** Scorers and callbacks of the application and of other libraries, which quote everything that they see. */
 const quotingScorers: ScoringOptions['scorers'] = [
   fromAutoevals(({ input }) => ({ score: 0.5, metadata: { rationale: String(input) } }), { id: 'autoevals' }),
   fromAutoevals(({ input }) => Promise.reject(new Error(String(input))), { id: 'autoevals_rejects' }),
@@ -121,7 +121,7 @@ test('with stripContent no signal carries anything that a scorer, judge, adapter
   playMarkedRun(tracer)
   await scoring.forceFlush()
   await flush()
-  // What the application itself gets is whole: the markers reached every kind of scorer.
+  // The application itself gets everything: the marks reached every kind of scorer.
   expect(seen.filter((score) => score.includes(MARK)).length).toBeGreaterThan(25)
   const spans = receiver.spans.map((span) => JSON.stringify(span))
   expect(spans.length).toBeGreaterThan(codeScorers.length)
@@ -150,7 +150,7 @@ test('an error of redact quotes no content', async () => {
 const directory = mkdtempSync(join(tmpdir(), 'spanscore-stripped-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-/** The run above as a file, and a configuration for the command line. */
+/** Writes the run above to a file, with a configuration for the command line. */
 function writeFiles(stripContent: boolean): { readonly traces: string; readonly config: string } {
   const traces = join(directory, 'traces.json')
   writeFileSync(traces, JsonTraceSerializer.serializeRequest(markedSpans()) ?? '')

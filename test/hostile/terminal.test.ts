@@ -11,11 +11,11 @@ const root = resolve(import.meta.dirname, '../..')
 const directory = mkdtempSync(join(tmpdir(), 'spanscore-terminal-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-/** A title, a cleared screen, a colour, a link, a bell, text that overwrites its line, and text that runs backwards. */
+/** This sets a title, clears the screen, and holds a colour, a link, a bell, text that overwrites its line, and reversed text. */
 const EVIL =
   '\u001B]0;owned\u0007\u001B[2J\u009B31m\u001B]8;;https://attacker.example\u001B\\link\u0008\r\u202Egnp\u2066\u200B'
 
-// oxlint-disable-next-line no-control-regex -- they are what must not be there
+// oxlint-disable-next-line no-control-regex -- the test looks for these characters
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
 const evil = (name: string): string => `${name}${EVIL}`
@@ -54,7 +54,7 @@ function span(
 
 const said = (role: string, part: object): object => ({ role, parts: [part] })
 const agent = 'b'.repeat(16)
-/** Whatever a stranger may write, or a provider or tool may answer, in a trace. */
+/** A trace with everything that a stranger may write into it, or that a provider or tool may answer. */
 const traces = {
   resourceSpans: [
     {
@@ -135,7 +135,7 @@ const config = file(
   `,
 )
 
-/** What a command shows on a terminal, or writes into a pipe. */
+/** The output of a command on a terminal or into a pipe. */
 async function shown(argv: readonly string[], isTTY: boolean): Promise<string> {
   const { stdout, stderr } = await runCommand(argv, { isTTY, columns: 100 })
   return stdout + stderr
@@ -157,7 +157,7 @@ describe('a terminal gets no escape sequence, control or direction mark of a tra
   ])('spanscore %s', async (...argv) => {
     const given = argv.filter((each) => each !== undefined)
     expect(await shown(given, false)).not.toMatch(CONTROLS)
-    // On a terminal the colours and the line of progress are ours, and nothing else.
+    // On a terminal only the colours and the progress line of our own remain.
     const onTerminal = await shown(given, true)
     expect(onTerminal.replaceAll(OWN, '')).not.toMatch(CONTROLS)
     expect(stripVTControlCharacters(onTerminal)).toMatch(/\S/)

@@ -6,7 +6,10 @@ import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import type { ScriptedJudgeReply } from '../../src/testing/scripted-judge.ts'
 
-/** A reply, what it must come to, and how many calls that may take. GOOD and CONTROL are replaced by what is drawn at random. */
+/**
+ * A reply, the outcome that it must have, and the number of calls that this may take. GOOD and CONTROL are replaced by values that
+ * are drawn at random.
+ */
 interface BadReply {
   readonly name: string
   readonly reply?: string | { readonly text: string; readonly finishReason: 'length' | 'content-filter' }
@@ -36,7 +39,7 @@ function fill(reply: NonNullable<BadReply['reply']>, prompt: string): ScriptedJu
   return typeof reply === 'string' ? { text: write(reply) } : { ...reply, text: write(reply.text) }
 }
 
-describe(`${corpus.length} replies that are not what was asked for`, () => {
+describe(`${corpus.length} replies that do not have the requested form`, () => {
   it('are at least sixty, of every kind', () => {
     expect(corpus.length).toBeGreaterThanOrEqual(60)
     expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length)

@@ -21,7 +21,7 @@ afterEach(() => server?.close())
 
 type Step = ScriptedReply | typeof good
 
-/** A scorer whose judge is a real provider at a scripted server: the steps in order, the last one for ever. */
+/** A scorer whose judge is a real provider at a scripted server: it plays the steps in order and repeats the last one. */
 async function scorerAt(steps: readonly Step[], api: 'chat' | 'responses' = 'chat') {
   server = await createScriptedOpenAIServer((request) => {
     const step = steps[Math.min(request.index, steps.length - 1)] ?? good
@@ -142,7 +142,7 @@ describe('a judge that is asked', () => {
       good,
     ])
     const { evaluation } = await scorer.run(run)
-    // 1,500 in at 0.25 and 150 out at 2.00 dollars a million.
+    // This is 1,500 input tokens at 0.25 dollars a million, and 150 output tokens at 2.00 dollars a million.
     expect(evaluation.judge).toEqual({
       model: 'gpt-5-mini',
       calls: 2,

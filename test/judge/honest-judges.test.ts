@@ -14,13 +14,13 @@ import type { Random } from '../fuzz/random.ts'
 import { measuredTable, onJudgesPage } from './judges-page.ts'
 import { seedRandomness } from './seeded-randomness.ts'
 
-// The key of the judge's hashes: the same in every measurement.
+// The key of the judge's hashes is the same in every measurement.
 await vi.hoisted(async () => {
   const { TEST_KEY_VARIABLE } = await import('../../src/judge/randomness.ts')
   process.env[TEST_KEY_VARIABLE] = 'measured'
 })
 
-/** Sentences of an answer: what is true of them, and the claims in them. */
+/** The sentences of an answer, with the truth about each and the claims in it. */
 const SENTENCES = [
   {
     good: true,
@@ -51,12 +51,12 @@ const SENTENCES = [
 
 const context = ['The forecast of the institute speaks of rain in Oslo from the morning on, with wind from the west.']
 
-/** Whether a sentence or claim is so; `undefined` for nonsense. */
+/** Whether a sentence or claim is true; `undefined` for nonsense. */
 function truthOf(text: string): boolean | undefined {
   return SENTENCES.find((one) => one.text === text || one.claims.some((claim) => claim === text))?.good
 }
 
-/** A judge that means well: it errs on each text by itself, so that it may contradict itself, and never praises nonsense. */
+/** An honest judge: it errs on each text independently, so that it may contradict itself, and never praises nonsense. */
 function createErringJudge(
   random: Random,
   errors: number,

@@ -96,7 +96,7 @@ describe.each(Object.entries(makers))('%s against 200 hostile texts', (_, make) 
       (outcome) => outcome.startsWith('scored') && outcome !== `scored ${scorer.better === 'higher' ? 0 : 1}`,
     )
     expect(raised).toEqual([])
-    // What the judge does not understand in its disguise, it does not obey; all that it obeys is caught.
+    // The judge does not obey orders whose disguise it does not understand; every order that it obeys is detected.
     expect(caught).toBeGreaterThanOrEqual(180)
   })
 })
@@ -110,7 +110,7 @@ const makeOwn = (model: TextModel) =>
     })
     .generateScore(({ results }) => (results.analyzeStepResult.verdict === 'good' ? 1 : 0))
 
-describe("a scorer of one's own, its prompt step quoting, against 200 hostile texts", () => {
+describe('a custom scorer whose prompt step quotes the run, against 200 hostile texts', () => {
   it.each([
     ['obedient-outside', ['scored 0']],
     ['obedient-inside', ['failed judge-compromised', 'scored 0']],

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 const PAGE = 'docs/judges.md'
 
 /**
- * What docs/judges.md says between `<!-- measured: name -->` and `<!-- end -->`. `npm run docs:judges` writes there what was measured.
+ * The text of docs/judges.md between `<!-- measured: name -->` and `<!-- end -->`. `npm run docs:judges` writes measured values there.
  */
 export function onJudgesPage(name: string, measured: string): string {
   const page = readFileSync(PAGE, 'utf8')

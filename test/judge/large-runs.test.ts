@@ -15,7 +15,7 @@ const makers: Readonly<Record<string, (judge: JudgeSettings) => Scorer>> = {
     createFaithfulnessScorer({ model: createFakeJudge('lenient'), judge, options: { context: [textOf(400_000)] } }),
 }
 
-/** Words of several kinds, and characters that nobody sees. */
+/** Words of several kinds, and invisible characters. */
 function textOf(length: number): string {
   const words = Array.from({ length: 2000 }, (_, index) => `w${((index * 7919) % 9973).toString(36)}\u200b`).join(' ')
   return `${words}. `.repeat(Math.ceil(length / words.length)).slice(0, length)
@@ -27,7 +27,7 @@ async function cpuMs(scorer: Scorer, length: number): Promise<number> {
   const times: number[] = []
   for (let run = 0; run < 3; run++) {
     const before = process.threadCpuUsage()
-    // A judge that is talked over, or hesitates, gives no score; the prompts are what takes time.
+    // A judge whose reply is refused gives no score, but the time goes into the prompts.
     await scorer.run(given).catch(() => undefined)
     const { user, system } = process.threadCpuUsage(before)
     times.push((user + system) / 1000)
@@ -46,7 +46,7 @@ it.each(
     await cpuMs(scorer, 1000)
     const full = await cpuMs(scorer, 200_000)
     const large = await cpuMs(scorer, 4_000_000)
-    // Twenty times the text; to read it through once is all that may be added.
+    // The text is twenty times as long, and the time may grow only by reading it once.
     expect(large / Math.max(20, full)).toBeLessThan(4)
   },
   60_000,

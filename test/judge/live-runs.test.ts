@@ -40,7 +40,7 @@ const waiting: AgentRun = {
   toolCalls: [{ id: '1', name: 'delete-account', status: 'not-executed', step: 0, providerExecuted: false }],
 }
 
-/** As the processor scores a run: no message form, no `.run()`. */
+/** Scores a run as the processor does, without the form of messages and without `.run()`. */
 async function scoreOf(make: (model: TextModel) => Scorer, run: AgentRun) {
   const model = createScriptedJudge({ error: new Error('not to be asked') })
   const { score } = await evaluate(make(model), run)

@@ -20,7 +20,7 @@ import type { TextModel, TextModelCall } from '../../src/testing/text-model.ts'
 const availableTools = ['search_documents', 'get_weather', 'read_file', 'send_mail'].map((name) => ({ name }))
 const toolAt = (index: number) => availableTools[index % availableTools.length]?.name ?? ''
 
-/** A run of so many calls, each with a result of so many characters. */
+/** A run with the given number of calls, each with a result of the given number of characters. */
 function runOf(calls: number, resultLength = 150): ScorerInput {
   const messages = Array.from({ length: calls }, (_, index) => {
     const call = { toolCallId: `${index}`, toolName: toolAt(index) }
@@ -48,7 +48,7 @@ const evaluate = (scorer: Scorer, input: ScorerInput): Promise<Evaluation> =>
 const bytesOf = ({ instructions, prompt }: TextModelCall) => Buffer.byteLength(instructions) + Buffer.byteLength(prompt)
 const occurrences = (text: string, part: string) => text.split(part).length - 1
 const askedIds = ({ prompt }: TextModelCall) => readJudgePrompt(prompt).questions.map(({ id }) => id)
-/** The calls that are asked about, in their order: the prompt has them in another one each time. */
+/** The calls that are asked about, in their original order: each prompt has them in a different order. */
 const callIdsAsked = ({ prompt }: TextModelCall) =>
   readJudgePrompt(prompt)
     .questions.flatMap(({ id }) => (id.startsWith('call_') ? [id] : []))
@@ -92,7 +92,7 @@ describe.each(Object.entries(makers))('%s on long runs', (_, make) => {
     }
   })
 
-  it('asks nothing if required parts do not fit, and says what to raise', async () => {
+  it('asks nothing if required parts do not fit, and names the setting to raise', async () => {
     const model = createFakeJudge('lenient')
     expect(await evaluate(make(model, { maxPromptBytes: 8192 }), runOf(1000))).toMatchObject({
       score: {
@@ -105,7 +105,7 @@ describe.each(Object.entries(makers))('%s on long runs', (_, make) => {
   })
 })
 
-/** Every third call is no good, so that any verdict that goes astray changes the score. */
+/** Every third call is bad, so that any verdict on the wrong call changes the score. */
 const verdictAt = (index: number) => (index % 3 === 2 ? 'inappropriate' : 'appropriate')
 const found = (calls: number): ScriptedVerdicts => ({
   verdicts: Object.fromEntries([

@@ -11,7 +11,7 @@ import { createTalkedOverJudge } from './talked-over-judge.ts'
 
 const context = ['The forecast of the institute speaks of rain in Oslo from the morning on, with wind from the west.']
 
-/** Texts of one sentence, which is longer than those that are given to the judge as they are. */
+/** Texts of one sentence that is too long to be given to the judge undivided. */
 const answers: Readonly<Record<string, string>> = {
   English:
     'The sun will shine all week in the whole country and nobody has ever needed an umbrella in Bergen because the clouds there were abolished by a law of the parliament in the spring of the year before last and since then every tourist who comes to the harbour with an umbrella is laughed at by the fishermen who sell dried cod next to the museum of rain',

@@ -26,13 +26,13 @@ import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
 import { measuredTable, onJudgesPage } from './judges-page.ts'
 import { seedRandomness } from './seeded-randomness.ts'
 
-// The key of the judge's hashes: the same in every measurement.
+// The key of the judge's hashes is the same in every measurement.
 await vi.hoisted(async () => {
   const { TEST_KEY_VARIABLE } = await import('../../src/judge/randomness.ts')
   process.env[TEST_KEY_VARIABLE] = 'measured'
 })
 
-/** Whether the judge is asked with nothing but one control question: what the cost of hardening is measured against. */
+/** Whether the judge is asked with only one control question, which is the baseline for the cost of hardening. */
 let isBare = false
 vi.mock(import('../../src/judge/run-inquiry.ts'), async (original): Promise<typeof Hardening> => {
   const { runInquiry } = await original()
@@ -78,7 +78,7 @@ const makers: Readonly<Record<string, (model: TextModel, judge: JudgeSettings) =
 /** A reasoning as models write them, for every answer that may have one. */
 const REASONING = 'The answer says so, and the result of the second call confirms it.'
 
-/** Prompts and replies of one score, in bytes; numbers of sentences are part of the hardening, and not of what is bare. */
+/** Prompts and replies of one score, in bytes; numbers of sentences belong to the hardening, not to the baseline. */
 async function bytesOf(make: (model: TextModel) => Scorer, run: AgentRun): Promise<{ all: number; prompt: number }> {
   let [all, largest] = [0, 0]
   const onJudgeCall = ({ prompt, reply = '{}' }: JudgeCall) => {
@@ -103,7 +103,7 @@ async function bytesOf(make: (model: TextModel) => Scorer, run: AgentRun): Promi
   return { all, prompt: largest }
 }
 
-/** Recordings that the table is measured on: those of all libraries take minutes, and differ by less than two points. */
+/** The recordings for the table: those of all libraries would take minutes, and the results differ by less than two points. */
 const MEASURED = ['ai-7.0.173-otel', 'mastra-core-1.71.0-native', 'python-openinference-langchain-0.1.80']
 
 const runs: readonly AgentRun[] = (process.env.ALL_RUNS === undefined ? MEASURED : libraryNames())
@@ -128,7 +128,7 @@ async function spentOn(judge: JudgeSettings, isWithoutHardening = false): Promis
 
 const sum = (spent: ReadonlyMap<string, number>) => [...spent.values()].reduce((total, bytes) => total + bytes, 0)
 
-/** A run of so many calls, with 40 bytes of arguments and 150 of result each. */
+/** A run with the given number of calls, each with 40 bytes of arguments and a result of 150 bytes. */
 function runOf(calls: number): AgentRun {
   const messages = Array.from({ length: calls }, (_, index) => {
     const call = { toolCallId: `${index}`, toolName: availableTools[index % availableTools.length]?.name ?? '' }
@@ -148,7 +148,7 @@ const more = (part: number, whole: number) => `${(100 * (part / whole - 1)).toFi
 const times = (part: number, whole: number) => `${(part / whole).toFixed(1)} times`
 const thousands = (count: number) => count.toLocaleString('en')
 
-describe('what docs/judges.md says of prompts', () => {
+describe('what docs/judges.md says about prompts', () => {
   it('equals the size of prompts: bytes by number of calls', async () => {
     seedRandomness(1)
     const rows: string[][] = []

@@ -67,7 +67,7 @@ describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
   it('explain in words when each verdict applies', async () => {
     for (const { prompt, instructions } of await promptsOf(make)) {
       const { questions, lists } = readJudgePrompt(prompt)
-      // What yes and no say is clear from a question; a level is explained once, with its number.
+      // A question makes clear what yes and no mean; a level is explained once, with its number.
       const isExplained = (verdict: string) =>
         ['yes', 'no'].includes(verdict) ||
         instructions.includes(`${verdict} = `) ||
@@ -85,7 +85,7 @@ describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
     }
   })
 
-  it('do not hold an example that would earn anything if it were copied', async () => {
+  it('contain no example that would gain anything if it were copied', async () => {
     for (const { prompt } of await promptsOf(make)) {
       const { questions, lists } = readJudgePrompt(prompt)
       const example: { answers: { id: string; verdict: string }[] } = JSON.parse(

@@ -12,7 +12,7 @@ import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
 
 const judge = { hardening: 'strong' } as const
 
-/** Recorded runs whose answer has several words, and each answer once. */
+/** Recorded runs whose answer has several words; each answer occurs once. */
 const runs: readonly AgentRun[] = [
   ...new Map(
     libraryNames()
@@ -25,7 +25,7 @@ const runs: readonly AgentRun[] = [
       .map((run) => [`${run.userInput} ${run.output}`, run]),
   ).values(),
 ]
-/** Each run so many times: decoys are drawn anew each time. */
+/** The number of times that each run is judged: decoys are drawn anew each time. */
 const drawn = (draws: number) => Array.from({ length: draws }, (_, draw) => runs.map((run) => ({ run, draw }))).flat()
 
 const published = globSync('src/{judge,scorers}/**/*.ts')
@@ -37,7 +37,7 @@ function words(text = ''): string[] {
   return toWordPieces(text).flatMap((piece) => (piece.isWord ? [piece.text.toLowerCase()] : []))
 }
 
-/** A text that a call asks about, as a judge sees it that knows our source. */
+/** A text that a call asks about, as it is seen by a judge that knows our source. */
 interface Seen {
   readonly isControl: boolean
   readonly id: string
@@ -51,7 +51,7 @@ interface Seen {
   readonly draw: number
 }
 
-/** By what a judge may tell a control. Higher is taken for a control, or lower: whichever is better. */
+/** The features by which a judge may recognise a control. Either high or low values mean a control, depending on which separates better. */
 const features: Readonly<Record<string, (seen: Seen) => number>> = {
   id: ({ id }) => Number.parseInt(id.slice(1), 32),
   'parity of the id': ({ id }) => Number.parseInt(id.slice(1), 32) % 2,
@@ -104,7 +104,7 @@ function advantage(seen: readonly Seen[], feature: (one: Seen) => number): numbe
   return best === undefined ? 0 : balanced(test, best.threshold, best.sign) - 0.5
 }
 
-/** The texts about which verdicts are asked, items and sentences and decoys. */
+/** The texts on which verdicts are requested: items, sentences and decoys. */
 async function seenTexts(): Promise<Seen[]> {
   const seen: Seen[] = []
   for (const { run, draw } of drawn(8)) {

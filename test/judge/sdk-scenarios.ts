@@ -52,7 +52,7 @@ function userText({ prompt }: SeenOptions): string {
   return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : ''
 }
 
-/** What holds with every line of the AI SDK. */
+/** The tests that must pass with every release line of the AI SDK. */
 export function sdkScenarios(line: string): void {
   const warnings: string[] = []
   const published: unknown[] = []
@@ -96,12 +96,12 @@ export function sdkScenarios(line: string): void {
       expect(published).toEqual([])
     })
 
-    it('repairs a reply that is no JSON', async () => {
+    it('repairs a reply that is not JSON', async () => {
       let calls = 0
       const model = modelOf('v3', (options) =>
         calls++ === 0 ? 'Yes, polite.' : judgeReply(userText(options), { verdicts }),
       )
-      // One call, and its repair.
+      // There is one call, and one more for its repair.
       expect((await createRubricScorer({ model, criteria }).run(run)).evaluation.judge?.calls).toBe(2)
     })
 

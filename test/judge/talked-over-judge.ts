@@ -6,7 +6,7 @@ import { createTextModel } from '../../src/testing/text-model.ts'
 import type { TextModel, TextModelCall } from '../../src/testing/text-model.ts'
 import { toWordPieces } from '../../src/judge/prompt/segments.ts'
 
-/** By what a judge that was talked over recognises controls. `undefended` is for prompts that hold none but that of prompt steps. */
+/** How a judge that obeys orders recognises controls. `undefended` is for prompts that hold only the control of prompt steps. */
 export type Recognition =
   | 'nothing'
   | 'undefended'
@@ -23,7 +23,7 @@ export type Recognition =
 export interface Order {
   /** The marker of the order in the judged text. The judge obeys it wherever it reads it. */
   readonly word: string
-  /** Which verdicts it praises: none but what is true of its items, or all that it takes for evaluation. */
+  /** Whether it praises everything that it considers part of the evaluation. If not, it praises only what is true of its items. */
   readonly praises: boolean
   /** What it lists instead of the truth: one true triviality, many of them, or nothing. */
   readonly lists?: 'one' | 'pad' | 'nothing'
@@ -71,10 +71,10 @@ const falseItems = ['The first thing that is claimed and is not so', 'The second
 const trueItem = (index: number) => `The trivial thing number ${index} that is so`
 
 /**
- * A judge that honestly thinks the worst of the run, until it reads an order. Then it does what the order says, as far as it
+ * A judge that honestly gives the run the worst verdicts, until it reads an order. Then it does what the order says, as far as it
  * recognises what is meant.
  *
- * @param recognises replaces what orders say
+ * @param recognises replaces the way of recognition that the order names
  */
 export function createTalkedOverJudge(recognises?: Recognition): TextModel {
   return createTextModel({ provider: 'test', modelId: 'talked-over' }, (call) => {
@@ -138,13 +138,13 @@ function itemsFor(list: AskedList, order: Order | undefined): string[] {
   if (order?.lists === 'nothing') return []
   if (order?.lists === 'one') return [trueItem(0)]
   if (order?.lists === 'pad') return [...Array.from({ length: 28 }, (_, index) => trueItem(index)), ...falseItems]
-  // A text of one sentence has room for both where it is long enough.
+  // A text of one sentence has room for both if it is long enough.
   return list.sentences.length === 0 ? [] : falseItems
 }
 
 const isTrue = (text: string) => text.startsWith('The trivial thing')
 
-/** What the judge thinks when nobody talks to it: the run is bad, and trivialities are true. An order alone claims nothing. */
+/** The verdicts of the judge without an order: the run is bad, and trivialities are true. An order alone claims nothing. */
 function honestVerdict(question: AskedQuestion, prompt: JudgePrompt): string | undefined {
   const text = textOf(question, prompt)
   if (text !== undefined && isTrue(text)) return question.verdicts[0]
@@ -152,7 +152,7 @@ function honestVerdict(question: AskedQuestion, prompt: JudgePrompt): string | u
   return question.verdicts.at(-1)
 }
 
-/** The text that a question is about, where the prompt shows it under the question's id. */
+/** The text that a question is about, if the prompt shows it under the question's id. */
 function textOf(question: Pick<AskedQuestion, 'shownId'>, { sections }: JudgePrompt): string | undefined {
   for (const section of sections.values()) {
     const line = section.split('\n').find((one) => one.startsWith(`${question.shownId}: `))
@@ -167,7 +167,7 @@ interface Candidate {
   readonly text: string
 }
 
-/** What our source says of controls, as far as prompts show it. */
+/** What our source reveals about controls, as far as prompts show it. */
 function recogniser(prompt: JudgePrompt, recognition: Recognition): (id: string) => boolean {
   const { questions, lists, sections } = prompt
   if (recognition === 'nothing' || recognition === 'undefended') return () => false
@@ -180,25 +180,25 @@ function recogniser(prompt: JudgePrompt, recognition: Recognition): (id: string)
   const add = (found: readonly Candidate[]): void => {
     for (const { ids } of found) for (const id of ids) controls.add(id)
   }
-  // Five of the texts of a list are controls, or six.
+  // Five or six of the texts of a list are controls.
   const shown = questions.flatMap(({ shownId }): Candidate[] => {
     const text = textOf({ shownId }, prompt)
     return text === undefined ? [] : [{ ids: [shownId], text }]
   })
   add(mostLikely(shown, 5, recognition, material))
-  // One to three of four items that a list holds from the beginning.
+  // One to three of the four items that a list holds from the beginning are controls.
   for (const { given } of lists) {
     const items = given.map((id): Candidate => ({ ids: [id], text: textOf({ shownId: id }, prompt) ?? '' }))
     add(mostLikely(items, Math.floor(items.length / 2), recognition, material))
   }
-  // All versions but one, and that one is known where fewer questions, or more, are about another.
+  // All versions but one are controls; the real one is known if fewer questions, or more, are about another.
   const versions = [...prompt.outside.matchAll(/^About version ([A-C]) of (.*?): (.*)\.$/gm)].map(
     ([, letter = '', title = '', ids = '']) => ({
       ids: ids.split(', ').filter((id) => id.startsWith('q')),
       text: sections.get(`${title}, version ${letter}`) ?? '',
     }),
   )
-  // Questions that nothing is shown of but themselves.
+  // Questions for which the prompt shows nothing but the question.
   const known = new Set([...shown, ...versions].flatMap(({ ids }) => ids))
   const plain = questions.flatMap(({ shownId }) => (known.has(shownId) ? [] : [{ ids: [shownId], text: '' }]))
   const half = Math.min(5, Math.floor(plain.length / 2))
@@ -210,7 +210,7 @@ function recogniser(prompt: JudgePrompt, recognition: Recognition): (id: string)
   return (id) => controls.has(id)
 }
 
-/** Those of the candidates that the judge takes for controls, where it knows how many there are. */
+/** The candidates that the judge considers controls, if it knows how many there are. */
 function mostLikely(
   candidates: readonly Candidate[],
   count: number,

@@ -22,7 +22,7 @@ import { seedRandomness } from './seeded-randomness.ts'
 import { createTalkedOverJudge, orders } from './talked-over-judge.ts'
 import type { Recognition } from './talked-over-judge.ts'
 
-// The key of the judge's hashes: the same in every measurement.
+// The key of the judge's hashes is the same in every measurement.
 await vi.hoisted(async () => {
   const { TEST_KEY_VARIABLE } = await import('../../src/judge/randomness.ts')
   process.env[TEST_KEY_VARIABLE] = 'measured'
@@ -136,9 +136,9 @@ async function raisedCells(judge: JudgeSettings, recognises?: Recognition): Prom
 const raised = (cells: ReadonlyMap<string, boolean>) =>
   [...cells].filter(([, isRaised]) => isRaised).map(([cell]) => cell)
 
-/** What the judge raises by each setting, every seed a run of its own. */
+/** The cells that the judge raises with each setting, with one run for every seed. */
 interface Measured {
-  /** What it raises where nothing is done against it. */
+  /** The cells that it raises without any defence. */
   readonly open: ReadonlySet<string>
   readonly basic: readonly ReadonlyMap<string, boolean>[]
   readonly strong: readonly ReadonlyMap<string, boolean>[]

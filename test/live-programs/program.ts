@@ -17,16 +17,16 @@ export interface ProgramSpan {
   readonly kind: 'agent' | 'entry' | 'evaluator' | 'tool' | 'chat' | 'ordinary' | 'unseen'
   /** The place of its parent in the program. */
   readonly parent?: number | undefined
-  /** Whether the parent is named by its object, its ids, or its ids as of another process. */
+  /** Whether the parent is named by its object, by its ids, or by its ids as a parent in another process. */
   readonly by?: 'object' | 'ids' | 'remote'
   /** @default 0 */
   readonly trace?: number
   readonly attributes?: Attributes
   /** Whether the attributes are set right after the start. */
   readonly isSetLater?: boolean
-  /** Set right before it ends. */
+  /** Attributes that are set right before the span ends. */
   readonly endAttributes?: Attributes
-  /** The instrumentation. @default 'app' */
+  /** The name of the instrumentation. @default 'app' */
   readonly scope?: string
 }
 
@@ -118,7 +118,7 @@ function contextOf(parent: Span | undefined, by: ProgramSpan['by'] = 'object'): 
   return trace.setSpanContext(ROOT_CONTEXT, { ...parent.spanContext(), ...(by === 'remote' && { isRemote: true }) })
 }
 
-/** What runs say, for comparison: by start, without what only the process or only the file can know. */
+/** The content of runs, for comparison: by start, without what only the process or only the file can know. */
 export function factsOf(runs: readonly AgentRun[]): unknown {
   return runs
     .toSorted((left, right) => left.startTimeMs - right.startTimeMs)
@@ -130,7 +130,7 @@ export function factsOf(runs: readonly AgentRun[]): unknown {
     })
 }
 
-/** The agent of each run, or the answer where it has none, with its tools, and its children after it. */
+/** The agent of each run, or the answer if it has no agent, with its tools, and its children after it. */
 export function outlineOf(runs: readonly AgentRun[]): unknown {
   return runs
     .toSorted((left, right) => left.startTimeMs - right.startTimeMs)

@@ -6,7 +6,7 @@ import type { Program, ProgramSpan } from './program.ts'
 /** What may be in a program. */
 export interface ProgramTraits {
   readonly kinds: readonly ProgramSpan['kind'][]
-  /** Whether model calls go on from one another. */
+  /** Whether model calls continue each other's conversations. */
   readonly isTalkative: boolean
   readonly maxTraces: number
 }
@@ -68,7 +68,7 @@ function randomChat(random: Random, at: number, conversations: Conversation[]): 
   }
 }
 
-/** The same spans, one after the other: each ends when all that is below it has. A parent that was lost is known by its ids. */
+/** The same spans, one after the other: each ends after all spans below it have ended. A lost parent is named by its ids. */
 export function inSequence({ spans }: Program): Program {
   const hooks: ['start' | 'end', number][] = []
   const run = (at: number): void => {
@@ -80,13 +80,13 @@ export function inSequence({ spans }: Program): Program {
   return { spans: spans.map((span) => ({ ...span, by: 'ids' })), hooks }
 }
 
-/** The same program, where each lost span was seen. */
+/** The same program, in which no span was lost. */
 export function withoutLoss({ spans, hooks }: Program): Program {
   return { spans: spans.map((span) => (span.kind === 'unseen' ? { ...span, kind: 'ordinary' } : span)), hooks }
 }
 
 /**
- * The same program with losses of which it can be known where they are: below an agent or a tool of one, and not directly above an
+ * The same program with only those losses whose place can be known: below an agent or one of its tools, and not directly above an
  * agent, which may be a run of its own.
  */
 export function withPlainLoss({ spans, hooks }: Program): Program {

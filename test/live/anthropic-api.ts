@@ -20,11 +20,11 @@ interface AnthropicBody {
   readonly thread?: { readonly type: string; readonly previous_message_id?: string }
 }
 
-/** Conversations that the server keeps: a request that continues one holds only what is new. */
+/** Conversations that the server keeps: a request that continues one holds only the new messages. */
 export class AnthropicThreads {
   readonly #threads = new Map<string, AnthropicBody>()
 
-  /** The request with the messages that came before, where it continues a thread. */
+  /** The request with the earlier messages, if it continues a thread. */
   toWhole(body: AnthropicBody): AnthropicBody {
     const before = this.#threads.get(body.thread?.previous_message_id ?? '')
     if (before === undefined) return body

@@ -11,7 +11,7 @@ import { callsOf, complaintsAboutProgram, expectedRun } from './script.ts'
 
 const SCORERS = ['answer_present', 'calls', 'answer_relevancy']
 
-/** What is wrong with what a scenario left behind, a sentence each; none where all is as the script says. */
+/** What is wrong with the output of a scenario, in one sentence each; empty if all is as the script says. */
 export async function complaintsAbout(library: Library, outcome: Outcome): Promise<string[]> {
   const { scenario, threw, answers, done } = outcome
   if (threw !== undefined) return [`the program threw ${threw}`]

@@ -22,7 +22,7 @@ const LIBRARY_OF: Readonly<Record<string, string>> = {
   'openai-sdk': 'OpenAI chat by OpenInference',
 }
 
-/** The folders of the examples, except for the demo, which has a test of its own. */
+/** The folders of the examples, except for the demo, which has its own test. */
 export function exampleNames(): string[] {
   return readdirSync(EXAMPLES, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== 'demo')

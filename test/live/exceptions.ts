@@ -1,7 +1,7 @@
 import type { Library } from './libraries.ts'
 import type { Outcome } from './run-library.ts'
 
-/** A difference between what a program did and what is seen of it, with its cause. */
+/** A difference between what a program did and what its spans show, with its cause. */
 export interface Exception {
   readonly library: RegExp
   readonly scenario: RegExp
@@ -10,7 +10,7 @@ export interface Exception {
   readonly why: string
 }
 
-/** Every known difference. The test fails where a difference is not here, and where an entry is no longer needed. */
+/** Every known difference. The test fails if a difference is not listed here, and if an entry is no longer needed. */
 export const exceptions: readonly Exception[] = [
   {
     library: /^VoltAgent$/,

@@ -4,7 +4,7 @@ import { runCli } from '../../src/cli/run-cli.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
 
 /**
- * The runs that `spanscore inspect --json` prints for the files; none where there are no files.
+ * The runs that `spanscore inspect --json` prints for the files; none if there are no files.
  *
  * @throws Error if a record is damaged, or a file cannot be read
  */

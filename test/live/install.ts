@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { installPackages, packProject } from '../install-packages.ts'
 import type { Library } from './libraries.ts'
 
-/** Kept between runs: a folder for each set of packages, named by its hash. */
+/** This is kept between runs, with a folder for each set of packages, named by its hash. */
 export const cache = process.env['SPANSCORE_LIVE_CACHE'] ?? join(homedir(), '.cache', 'spanscore-live')
 
 /** Installs the packages of a library, once for the same packages; gives the folder. */
@@ -23,7 +23,7 @@ export interface Application extends Disposable {
   readonly folder: string
 }
 
-/** Lays the programs and the packed project below an installed folder; they are removed at the end. */
+/** Copies the programs and the packed project below an installed folder; they are removed at the end. */
 export function createApplication(installed: string, tarball: string): Application {
   const runs = join(installed, 'runs')
   mkdirSync(runs, { recursive: true })

@@ -3,11 +3,11 @@ import type { LiveScenario } from './scenarios.ts'
 
 /** An application with one library, traced in one way. */
 export interface Library {
-  /** Such as `AI SDK 7`. */
+  /** The name of the library, such as `AI SDK 7`. */
   readonly name: string
   /** A module of `app/`. */
   readonly program: string
-  /** What the program finds in the variable `VARIANT`. */
+  /** The value of the variable `VARIANT` in the program. */
   readonly variant?: string
   /** Which of the modules `app/sdk-….mjs` starts OpenTelemetry. @default 'node' */
   readonly sdk?: 'node' | 'langfuse' | 'traceloop' | 'voltagent'
@@ -19,11 +19,11 @@ export interface Library {
   readonly nodeArguments?: string[]
   /** Facts that the library's spans do not hold, as the recordings name them: `agentName`, `call0.result`. @default none */
   readonly notRecorded?: readonly string[]
-  /** True where the spans hold a text of the library in place of a tool's error. @default false */
+  /** True if the spans hold a text of the library instead of a tool's error. @default false */
   readonly hidesErrors?: true
-  /** The error that it gives where it cannot be installed or started. The test fails where it no longer does. @default none */
+  /** The error if the library cannot be installed or started. The test fails if this error no longer occurs. @default none */
   readonly fails?: RegExp
-  /** False where the packages that a judge needs (`ai` 6 or 7) are not installed. @default true */
+  /** False if the packages that a judge needs (`ai` 6 or 7) are not installed. @default true */
   readonly hasJudge?: false
   /** @default the scenarios of every program */
   readonly scenarios?: readonly LiveScenario[]
@@ -131,7 +131,7 @@ const mcpPackages = {
   '@modelcontextprotocol/sdk': '1.32.2',
 }
 
-/** Strands wants exporters of this version beside it. */
+/** Strands requires exporters of this version as peers. */
 const strandsPackages = {
   ...JUDGE,
   '@opentelemetry/api': '1.9.1',
@@ -171,7 +171,7 @@ const adkPackages = { ...OPENTELEMETRY_2, ...JUDGE, '@google/adk': '2.0.0' }
 
 const WITH_HANDOFF: readonly LiveScenario[] = [...SCENARIOS, HANDOFF]
 
-/** Every library that is run, those that most people use first. */
+/** Every library that is run, the most popular ones first. */
 export const LIBRARIES: readonly Library[] = [
   { name: 'AI SDK 7', program: 'ai7', packages: ai7 },
   { name: 'AI SDK 7, responses', program: 'ai7', variant: 'responses', packages: ai7 },

@@ -50,7 +50,7 @@ for (const name of exampleNames().filter((example) => `examples/${example}`.incl
   else failed += 1
   console.log(`examples/${name}: ${complaints.length === 0 ? 'runs' : `✗ ${complaints.join('\n    ')}`}`)
 }
-// Whether an exception is needed is known only where everything ran.
+// Only a run of everything shows whether an exception is needed.
 const isWhole = values.only === '' && values.scenario === ''
 for (const { library, scenario, why } of isWhole ? exceptions.filter((exception) => !used.has(exception)) : []) {
   console.log(`✗ no difference needs this exception: ${library} ${scenario}, ${why}`)

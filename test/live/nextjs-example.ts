@@ -35,7 +35,7 @@ export async function complaintsAboutNextjs(example: string, tarball: string): P
   try {
     const answer = await ask(await urlOf(server.stdout))
     const scores = () => receiver.spans.filter((span) => span.attributes['spanscore.tool_call_accuracy.score'] === 1)
-    // What `after` was given has run when the server has ended.
+    // The callback of `after` has run when the server has ended.
     server.kill('SIGTERM')
     await ended
     return [
@@ -47,7 +47,7 @@ export async function complaintsAboutNextjs(example: string, tarball: string): P
   }
 }
 
-/** Next.js looks for packages in the project's own folder, so the example is laid beside its `node_modules`. */
+/** Next.js looks for packages in the project's own folder, so the example is copied next to its `node_modules`. */
 function install(example: string, tarball: string): string {
   const folder = join(cache, 'nextjs')
   const manifest: { readonly dependencies: Readonly<Record<string, string>> } = JSON.parse(

@@ -11,10 +11,10 @@ import type { LiveScenario } from './scenarios.ts'
 import { replyOf } from './script.ts'
 import type { DoneCall } from './script.ts'
 
-/** Longest that one scenario may take, the start of its process included. */
+/** The longest time that one scenario may take, including the start of its process. */
 const LIMIT_MS = 60_000
 
-/** A score as `onScore` was given it. */
+/** A score as `onScore` receives it. */
 export interface GivenEvaluation {
   readonly scorer: string
   readonly status: string
@@ -23,7 +23,7 @@ export interface GivenEvaluation {
   readonly run: AgentRun
 }
 
-/** What one scenario left behind. */
+/** The output of one scenario. */
 export interface Outcome {
   readonly scenario: LiveScenario
   readonly answers: readonly string[]
@@ -33,7 +33,7 @@ export interface Outcome {
   readonly evaluations: readonly GivenEvaluation[]
   readonly hooks: readonly unknown[]
   readonly ledger?: { readonly runs: Readonly<Record<string, number>> }
-  /** Files of what was exported, and the requests in them. */
+  /** The files of exported signals, and the requests in them. */
   readonly exported: { readonly files: string[]; readonly traces: unknown[]; readonly logs: unknown[] }
 }
 
@@ -46,7 +46,7 @@ export interface RunOptions {
 }
 
 /**
- * Plays the scenarios one after another in a process of the library's application.
+ * Plays the scenarios one after another in one process of the library's application.
  *
  * @throws Error if the process ends, or a scenario takes longer than a minute
  */
@@ -72,7 +72,7 @@ export async function runLibrary(
       LIVE_SDK: library.sdk ?? 'node',
       ...library.environment,
       LIVE_RECORD: String(record),
-      // A recording says nothing of the machine on which it was made.
+      // A recording holds no facts about the machine on which it was made.
       ...(record && { OTEL_NODE_RESOURCE_DETECTORS: 'none' }),
       OTEL_EXPORTER_OTLP_ENDPOINT: backend.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',

@@ -2,7 +2,7 @@
 export interface PlayedCall {
   readonly name: string
   readonly args: Readonly<Record<string, string>>
-  /** What the tool returns. A nested run's answer where absent. */
+  /** What the tool returns. If absent, it returns the answer of a nested run. */
   readonly result?: unknown
   /** The message of the error that the tool throws. */
   readonly error?: string
@@ -12,7 +12,7 @@ export interface PlayedCall {
   readonly nested?: PlayedRun
 }
 
-/** One answer of the scripted model: tool calls, with what it says beside them, or the run's last text. */
+/** One answer of the scripted model: tool calls, with an optional text, or the final text of the run. */
 export type Turn = { readonly calls: readonly PlayedCall[]; readonly text?: string } | { readonly answer: string }
 
 /** A tool that takes texts. */
@@ -23,7 +23,7 @@ export interface PlayedTool {
   readonly parameters: readonly string[]
 }
 
-/** Who answers: a name, system instructions, tools. */
+/** The agent that answers: its name, system instructions and tools. */
 export interface PlayedAgent {
   readonly agent: string
   readonly system: string
@@ -41,9 +41,9 @@ export interface PlayedRun extends PlayedAgent {
 /** What a program does: one run, or several at the same time. */
 export interface LiveScenario {
   readonly name: string
-  /** The program reads the model's answers, and gives its own, as streams. */
+  /** The program reads the model's answers, and returns its own, as streams. */
   readonly stream: boolean
-  /** Each under a span of its own of an HTTP server, where there are several. */
+  /** If there are several runs, each is below its own span of an HTTP server. */
   readonly runs: readonly PlayedRun[]
 }
 
@@ -110,7 +110,7 @@ export const SCENARIOS: readonly LiveScenario[] = [
         input: 'Compare Bergen with Tromsø, and find me a train from Bergen to Oslo.',
         turns: [
           {
-            // The first that is asked for is the last that ends.
+            // The call that is requested first ends last.
             calls: [
               weatherIn('Bergen', 9, 40),
               weatherIn('Tromsø', -3, 20),

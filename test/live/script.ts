@@ -5,10 +5,10 @@ import type { ExpectedCall, ExpectedRun } from '../corpus/load.ts'
 import type { Library } from './libraries.ts'
 import type { LiveScenario, PlayedCall, PlayedRun } from './scenarios.ts'
 
-/** What the model is asked: the part of a request that every API has. */
+/** The part of a model request that every API has. */
 export type Question = Pick<ScriptedRequest, 'index' | 'system' | 'userText' | 'toolResults'>
 
-/** What the scripted model answers in this scenario; an error that says so where the script has no answer. */
+/** What the scripted model answers in this scenario; or an error if the script has no answer. */
 export function replyOf(scenario: LiveScenario, question: Question): ScriptedReply {
   const runs = allRuns(scenario.runs)
   const run = runs.find(
@@ -31,7 +31,7 @@ export function replyOf(scenario: LiveScenario, question: Question): ScriptedRep
   }
 }
 
-/** The turn that comes after so many results of tools. */
+/** The turn that follows the given number of tool results. */
 function nextTurn(run: PlayedRun, resultCount: number): PlayedRun['turns'][number] | undefined {
   let answered = 0
   for (const turn of run.turns) {
@@ -64,7 +64,7 @@ export function answerOf(run: PlayedRun): string {
 /** How a library words what it records. */
 type Wording = Pick<Library, 'hidesErrors'>
 
-/** What the run is, as the recordings say it. */
+/** The facts of the run, in the form of the recordings. */
 export function expectedRun(run: PlayedRun, library: Wording): ExpectedRun {
   const calls = run.turns.flatMap((turn, step) =>
     'calls' in turn ? turn.calls.map((call) => expectedCall(call, step, run, library)) : [],
@@ -103,7 +103,7 @@ export interface DoneCall {
   readonly args: unknown
 }
 
-/** What the program's tools did beside what the script says, or did not do of it; a sentence each. */
+/** How the program's answers and tool calls differ from the script, in one sentence each. */
 export function complaintsAboutProgram(
   scenario: LiveScenario,
   answers: readonly string[],

@@ -10,7 +10,7 @@ export function startWeatherModel(): Promise<ScriptedOpenAIServer> {
   )
 }
 
-/** The variables by which OpenAI's clients find that model. */
+/** The environment variables with which OpenAI's clients find that model. */
 export function modelVariables({ url }: ScriptedOpenAIServer): Record<string, string> {
   return { OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: url }
 }

@@ -34,7 +34,7 @@ async function endSpan(attributes: Attributes): Promise<void> {
   await provider.shutdown()
 }
 
-/** Has runs judged one after the other. The judge answers prose, and the one run as it should. */
+/** Has runs judged one after the other. The judge answers in prose, except for one run, which it answers correctly. */
 async function judgeInTurn(runs: number, good?: number): Promise<void> {
   startProvider()
   let turn = 0
@@ -52,7 +52,7 @@ async function judgeInTurn(runs: number, good?: number): Promise<void> {
   }
 }
 
-/** Starts as most applications do. Loaded only where it is needed: it takes a second. */
+/** Starts the SDK as most applications do. It is loaded only if it is needed, because that takes a second. */
 async function createSdk(): Promise<{ start(): void }> {
   const { NodeSDK } = await import('@opentelemetry/sdk-node')
   return new NodeSDK({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })

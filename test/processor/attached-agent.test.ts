@@ -7,7 +7,7 @@ import { askWeatherAgent } from './weather-agent.ts'
 
 const scorers = () => [createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }), judgeScorer('fitting')]
 
-test('attached to its provider, the same agent has both scores on its own span, and nothing else differs', async () => {
+test('attached to its provider, the same agent has both scores on its own span, and nothing else changes', async () => {
   const { receiver, flush } = await createPipeline({ processors: (batch) => [batch] })
   await askWeatherAgent('weather-tool')
   await flush()

@@ -242,7 +242,7 @@ test('consecutive model calls without an agent are one run, which ends with the 
     server,
   )
   first.end()
-  // Start times have whole milliseconds.
+  // Start times are in whole milliseconds.
   await new Promise((resolve) => setTimeout(resolve, 2))
   const second = open(
     tracer,
@@ -316,7 +316,7 @@ test(
       scorers: { calls: { runs: 99_000, skipped: 99_000, reasons: { incomplete: 99_000 } } },
     })
     for (const span of spans) span.end()
-    // On a loaded machine the scorer may have been put off.
+    // On a busy machine the scorer may have been deferred.
     await flush()
     expect(scoring.ledger()).toMatchObject({
       runs: { seen: 100_000, closed: 1000, open: 0, evicted: 99_000, late: 99_000 },

@@ -47,12 +47,12 @@ const talkative = codeScorer('talkative', {
   },
 })
 
-/** Says itself which of its words are content. */
+/** This scorer itself declares which of its words are content. */
 const exact = codeScorer('exact', {
   assess: (run) => ({ status: 'scored', value: 1, explanation: explain`${2} words: ${run.userInput ?? ''}` }),
 })
 
-test('with stripContent no content leaves in any signal, and the names, ids and scores do', async () => {
+test('with stripContent no signal carries content, but signals carry names, ids and scores', async () => {
   const { tracer, receiver, flush, diagnostics } = await createPipeline({ processors: (batch) => [batch] })
   const bodies: string[] = []
   const scoring = attachScoring({
@@ -110,7 +110,7 @@ test('redact runs once per run before anything reaches a judge, and code scorers
     ],
     redact: (run) => {
       calls += 1
-      // What is not replaced stays as it was; what is changed is changed in a copy.
+      // Fields that redact does not replace are unchanged, and changes are made in a copy.
       for (const call of run.toolCalls) Object.assign(call, { arguments: '[redacted]' })
       return { ...run, userInput: run.userInput?.replace(SECRET, '[redacted]') ?? '' }
     },

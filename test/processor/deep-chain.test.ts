@@ -14,7 +14,7 @@ interface Program {
   readonly endsOutermostFirst: boolean
 }
 
-/** Milliseconds of processor time that a chain of open spans takes, each below the one before. */
+/** Milliseconds of processor time that a chain of open spans takes, each below the previous one. */
 function chainMs(length: number, { callsAtEachDepth, endsOutermostFirst }: Program): number {
   const processor = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()] })
   const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('application')
@@ -47,6 +47,6 @@ it.each<[string, number, Program]>([
   ],
 ])('A chain of ten thousands of open spans takes time in proportion: %s', (_, length, program) => {
   leastMs(length / 8, program)
-  // Eight times as many; a search of the whole chain at each depth would take 64 times as long.
+  // There are eight times as many spans; a search of the whole chain at each depth would take 64 times as long.
   expect(leastMs(length, program)).toBeLessThan(25 * leastMs(length / 8, program))
 })

@@ -38,7 +38,7 @@ it.each(ORDERS)('counts the second record of a call, and does not score it: %s, 
   const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'adder' }
   const agent = framework.startSpan('invoke_agent adder', { attributes })
   const call = framework.startSpan('chat m', { attributes: CALL }, trace.setSpan(ROOT_CONTEXT, agent))
-  // A client that does not see the framework's context begins a trace of its own.
+  // A client that does not see the framework's context begins its own trace.
   const client = provider.getTracer('client').startSpan('chat m', { attributes: CALL }, ROOT_CONTEXT)
   const spans: Record<(typeof order)[number], Span> = { agent, call, client }
   for (const name of order) spans[name].end()

@@ -143,7 +143,7 @@ test('attaching again after a shutdown scores once, and detaches cleanly', async
   await first.shutdown()
   const second = attachScoring({ scorers: [codeScorer('exact')] })
   expect(second).not.toBe(first)
-  // Late, and of no account any more.
+  // This call comes too late and has no effect.
   await first.detach()
   expect(attachScoring({ scorers: [codeScorer('exact')] })).toBe(second)
 

@@ -1,6 +1,7 @@
 /**
- * What the exported sums say of runs whose truth is known: through the real processor, its budget and queue, and a real meter
- * provider. Bias within max(.02, 1 − accounted), accounted where nothing is lost, and the stated interval holds the truth.
+ * Compares the exported sums with runs whose true mean is known, through the real processor, its budget and queue, and a real meter
+ * provider. The bias is within max(.02, 1 − accounted), all runs are accounted for if none is lost, and the stated interval holds
+ * the true mean.
  */
 import { createTraceState, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
@@ -27,7 +28,7 @@ class Reader extends MetricReader {
 
 type Sums = Record<'w' | 'wy' | 'wy2' | 'w2' | 'w2y' | 'w2y2' | 'chosen', number>
 
-/** The sums since they were last asked for. */
+/** The sums since the last collection. */
 async function collect(reader: Reader): Promise<Sums> {
   const sums: Sums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0, chosen: 0 }
   const { resourceMetrics } = await reader.collect()
@@ -39,7 +40,7 @@ async function collect(reader: Reader): Promise<Sums> {
   return sums
 }
 
-/** What a run is worth: the agent's answer says it. */
+/** The score of a run, which is the agent's answer. */
 const worth = (run: AgentRun): number => Number(/y=([\d.]+)/.exec(run.output ?? '')?.[1])
 
 interface Case {
@@ -51,11 +52,11 @@ interface Case {
   /** The share of runs that are errors. */
   readonly errors?: number
   readonly parent?: (index: number) => Context
-  /** Processors that the runs go to in turn; each period begins with new ones where they restart. */
+  /** The processors that receive the runs in turn; if they restart, each period begins with new ones. */
   readonly processes?: number
   /** Each period has processes of its own. */
   readonly restarts?: boolean
-  /** Runs are lost, and no weight makes up for them. */
+  /** Runs are lost, and no weight compensates for them. */
   readonly loses?: boolean
   /** Runs of a period. @default 1500 */
   readonly runs?: number
@@ -67,7 +68,7 @@ interface Case {
 
 const unlimited = { callsPerMinute: Number.POSITIVE_INFINITY, usdPerDay: Number.POSITIVE_INFINITY }
 
-/** Ids that are the same in every run of the test: what is sampled depends on them. */
+/** Ids that are the same in every run of the test, because sampling depends on them. */
 const hex = (length: number, random: () => number) =>
   Array.from({ length }, () => Math.floor(random() * 16).toString(16)).join('')
 
@@ -193,7 +194,7 @@ test.each(Object.keys(cases))('%s: sums represent all runs', { timeout: 120_000 
   await runs?.stop()
   const accounted = scored / chosen
   expect(Math.abs(bias)).toBeLessThanOrEqual(Math.max(0.02, 1 - accounted))
-  // Where runs are lost, accounted says so.
+  // If runs are lost, `accounted` shows it.
   const [from, to] = given.loses === true ? [0, 0.98] : [0.95, 1.000001]
   expect(accounted).toBeGreaterThanOrEqual(from)
   expect(accounted).toBeLessThanOrEqual(to)

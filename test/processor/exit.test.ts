@@ -16,7 +16,7 @@ async function run(how: 'end' | 'flush' | 'shutdown of a large run' | 'SIGTERM' 
   return { code, signal, spans: receiver.spans }
 }
 
-test('a process that ends keeps no span back, even if a judge never answers and nobody calls shutdown', async () => {
+test('a process that ends passes all spans on, even if a judge never answers and nobody calls shutdown', async () => {
   const { code, spans } = await run('end')
   expect(code).toBe(0)
   expect(spans.map(({ name }) => name)).toEqual(['invoke_agent a'])

@@ -9,7 +9,7 @@ import { defineScorer } from '../../src/scoring/define-scorer.ts'
 const [, , url = '', how = 'end'] = process.argv
 
 const answering = how !== 'end'
-/** The application awaits a flush, and has nothing else left to do. */
+/** The application awaits a flush and has nothing else to do. */
 const flushing = how === 'flush'
 /** The signal comes while the judge is thinking. */
 const inTheMiddle = how === 'SIGTERM in the middle'
@@ -22,7 +22,7 @@ const scoring = new ScoringSpanProcessor({
       judge: { model: 'a/b', priced: true, estimate: () => ({ calls: 1, tokens: 1 }), unavailable: () => undefined },
       assess: async () => {
         if (!answering) await new Promise(() => undefined)
-        // As after a 429: by a timer that keeps no process alive, the connection idle.
+        // This waits as after a 429: by a timer that keeps no process alive, with an idle connection.
         if (flushing) await new Promise((resolve) => setTimeout(resolve, 100).unref())
         if (inTheMiddle) {
           process.kill(process.pid, 'SIGTERM')
@@ -36,7 +36,7 @@ const scoring = new ScoringSpanProcessor({
 })
 const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
 
-/** So much that reading it takes several turns of the event loop. */
+/** The text is so long that reading it takes several turns of the event loop. */
 const results = Array.from({ length: how === 'shutdown of a large run' ? 40 : 0 }, () =>
   JSON.stringify(Array.from({ length: 5000 }, (_, index) => ({ index }))),
 )

@@ -29,7 +29,7 @@ const mutate = (run: AgentRun) => {
     const target = run as unknown as { input: unknown[] }
     target.input.length = 0
   } catch {
-    // Frozen is as good.
+    // A frozen run is protected too.
   }
   Reflect.set(run.attributes, 'gen_ai.agent.name', 'spoilt')
   return { status: 'scored', value: 1 } as const
@@ -136,7 +136,7 @@ test('attribute getters that throw do not reach the application', async () => {
   expect(() => agent.end()).not.toThrow()
 })
 
-test('an error of when, sample, onScore, redact or estimate costs its own score and no other', async () => {
+test('an error of when, sample, onScore, redact or estimate affects its own score and no other', async () => {
   const { tracer, flush, scoring } = await createScoring({
     scorers: [
       { scorer: codeScorer('a'), when: boom },
@@ -241,7 +241,7 @@ test('a diag logger that throws does not reach the application', async () => {
   await flush()
 })
 
-test('async callbacks that reject go no further than one line each', async () => {
+test('async callbacks that reject lead to one log line each and nothing else', async () => {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => unhandled.push(reason)
   process.on('unhandledRejection', note)
@@ -271,7 +271,7 @@ test('async callbacks that reject go no further than one line each', async () =>
   process.off('unhandledRejection', note)
   expect(unhandled).toEqual([])
   expect(diagnostics.filter((line) => / (?:onScore|onJudgeCall) threw Error at /.test(line))).toHaveLength(2)
-  // The words of an error may quote what a run said.
+  // The message of an error may quote the content of a run.
   expect(diagnostics.join()).not.toContain('nowhere')
 })
 
@@ -335,7 +335,7 @@ test('a processor behind us that throws does not reach the application, nor keep
   expect(exported.map(({ name }) => name)).toHaveLength(3)
 })
 
-test('a clock that is set back breaks no deadline and no score', async () => {
+test('a clock that is set back affects no deadline and no score', async () => {
   const { tracer, flush, scoring, seen, receiver } = await createScoring({
     scorers: [judgeScorer('fitting')],
     settleMs: 20,
@@ -399,7 +399,7 @@ test('without a meter and a logger provider, scores are on spans, and that is lo
   expectBalanced(scoring.ledger())
 })
 
-/** As the provider of SDK 1.30 is before its first processor. */
+/** The provider of SDK 1.30 is in this state before it has a processor. */
 class EmptyProvider {
   readonly added: SpanProcessor[] = []
   getTracer() {

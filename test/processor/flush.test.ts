@@ -21,7 +21,7 @@ test('one flush of the tracer provider delivers the late span, the event and the
   const scoring = new ScoringSpanProcessor({ scorers: [judgeScorer('fitting')] })
   const { receiver, tracer, provider } = await createPipeline({ processors: (batch) => [scoring, batch] })
   runAgent(tracer)
-  // Nothing else is flushed: what the drain makes must not stay in anybody's queue.
+  // Nothing else is flushed: what the flush produces must not remain in any queue.
   await provider.forceFlush()
   expect(receiver.spans.map(({ name }) => name)).toContain('evaluate fitting')
   expect(receiver.logs.map(({ eventName }) => eventName)).toEqual(['gen_ai.evaluation.result'])
@@ -53,7 +53,7 @@ test('a flush during another export does not end before that export', async () =
   const first = scoring.forceFlush().then(() => over.push('first'))
   const second = scoring.forceFlush().then(() => over.push('second'))
   await vi.waitFor(() => expect(exports).toHaveLength(1))
-  // The batch processor's queue is empty by now: for it alone the second flush would be over.
+  // The batch processor's queue is empty by now: the batch processor alone would end the second flush immediately.
   await next.forceFlush()
   await new Promise(setImmediate)
   expect(over).toEqual([])

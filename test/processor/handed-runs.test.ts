@@ -26,7 +26,7 @@ function rubric(model: Parameters<typeof createRubricScorer>[0]['model'] = 'open
   return createRubricScorer({ model, criteria: [{ id: 'polite', question: 'Is the answer polite?' }] })
 }
 
-/** Puts a run before the scorers of a process that asks no judges. */
+/** Passes a run to the scorers of a process that asks no judges. */
 async function offer(options: Partial<ScoringOptions>, handOver: HandOver) {
   const evaluations: Evaluation[] = []
   const runs = new OfferedRuns({
@@ -47,7 +47,7 @@ describe('a run whose judge is asked in another process', () => {
         redact: (run) => ({ ...run, output: '[redacted]' }),
         upstreamProbability: 0.5,
         sampleSalt: 'salt',
-        // The budget is the other process's business: with this one no judge would be asked here.
+        // The other process applies its own budget: with this one no judge would be asked here.
         budget: { callsPerMinute: 0 },
       },
       async (_offered, each) => {
@@ -58,7 +58,7 @@ describe('a run whose judge is asked in another process', () => {
     expect(handed).toMatchObject([
       { scorer: { id: 'rubric', kind: 'judge' }, rate: 1, upstreamProbability: 0.5, run: { output: '[redacted]' } },
     ])
-    // Where the trace lies depends on the salt, which the process that asks need not know.
+    // The position of the trace depends on the salt, which the process that asks need not know.
     expect(handed[0]?.point).toBe(new SamplePoint(RUN.traceId, 'salt').value)
     expect(evaluations.map(({ scorer }) => scorer.id)).toEqual(['tool_errors'])
     expect(ledger.scorers).toMatchObject({ rubric: { runs: 0, pending: 0 }, tool_errors: { runs: 1 } })
@@ -143,7 +143,7 @@ describe('a run that was handed over', () => {
     expect(await question.ask()).toMatchObject({ isLeft: true, evaluation: { score: { code: 'judge-quota' } } })
     isBusy = false
     expect(question.admit(budget)).toBeUndefined()
-    // The pace of the endpoint still says to wait, which takes longer than one score may.
+    // The pace of the endpoint still requires a wait that is longer than one score may take.
     expect(await question.ask()).toMatchObject({ isLeft: true, evaluation: { score: { reason: 'circuit-open' } } })
     expect(server.requests).toHaveLength(1)
   })

@@ -28,7 +28,7 @@ export interface Pipeline {
   readonly tracer: Tracer
   readonly provider: BasicTracerProvider
   readonly diagnostics: string[]
-  /** Everything that left, once loggers and meters are flushed too. */
+  /** Everything that was exported, after loggers and meters are flushed too. */
   readonly flush: () => Promise<void>
 }
 
@@ -43,7 +43,7 @@ export interface PipelineOptions {
 
 const cleanups: (() => Promise<void> | void)[] = []
 
-/** Ends what the test began: also to be called between two pipelines of one test, which share the API's globals. */
+/** Ends what the test began. Call it also between two pipelines of one test, because they share the API's globals. */
 export async function cleanUp(): Promise<void> {
   for (const each of cleanups.splice(0).toReversed()) await each()
 }
@@ -134,7 +134,7 @@ export const toolAttributes = (name: string): Attributes => ({
   'gen_ai.tool.call.result': '{"temperatureC":4}',
 })
 
-/** A whole run by the GenAI conventions: an agent, a tool, a chat. */
+/** A complete run in the GenAI conventions: an agent, a tool, a chat. */
 export function runAgent(tracer: Tracer, name = 'weather-agent', parent?: Span | Context): Span {
   const agent = open(tracer, `invoke_agent ${name}`, agentAttributes(name), parent)
   open(tracer, 'execute_tool weather', toolAttributes('weather'), agent).end()
@@ -155,7 +155,7 @@ export function codeScorer(id: string, definition: Partial<ScorerDefinition> = {
   })
 }
 
-/** A scorer that takes a while, as judges do; no model is asked. */
+/** A scorer that takes some time, as judges do, without asking a model. */
 export function judgeScorer(id: string, definition: Partial<ScorerDefinition> = {}): Scorer {
   return defineScorer({
     id,
@@ -194,7 +194,7 @@ export function expectBalanced(ledger: LedgerSnapshot): void {
 /** Scorers, and options that differ from the defaults. */
 export type ScoringUnderTest = Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>
 
-/** A pipeline that scores beside its exporter, and every evaluation that comes of it. Its ledger must balance in the end. */
+/** A pipeline that scores beside its exporter, and all of its evaluations. Its ledger must balance in the end. */
 export async function createScoring(
   options: ScoringUnderTest,
   config: NonNullable<PipelineOptions['config']> = {},

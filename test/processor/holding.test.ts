@@ -7,7 +7,7 @@ import type { ScoringOptions } from '../../src/processor/config/scoring-options.
 import type { EndedSpan, OpenSpan } from '../../src/processor/sdk-types.ts'
 import { cleanup, codeScorer, expectBalanced, judgeScorer, open, runAgent } from './harness.ts'
 
-/** A judge that answers when the test lets it. */
+/** A judge that answers when the test allows it. */
 function waitingJudge(id = 'fitting') {
   const waiting: (() => void)[] = []
   const scorer = judgeScorer(id, {
@@ -163,7 +163,7 @@ test('held spans are passed on when the process is about to exit', () => {
 
 test('if onEnding is not forwarded, code scores are on the view that next receives', () => {
   const { scoring, handedOn } = createHolding({ scorers: [codeScorer('exact')] })
-  // As @vercel/otel's CompositeSpanProcessor does.
+  // @vercel/otel's CompositeSpanProcessor does this.
   const provider = new BasicTracerProvider({
     spanProcessors: [
       {

@@ -131,7 +131,7 @@ afterEach(() => {
   process.off('unhandledRejection', note)
 })
 
-/** Three runs, a flush and a shutdown: nothing thrown, no span lost or doubled, every score accounted for. */
+/** Plays three runs, a flush and a shutdown: nothing is thrown, no span is lost or doubled, and every score is accounted for. */
 async function expectSurvival(options: Partial<ScoringOptions>, more: { readonly next?: SpanProcessor } = {}) {
   const sink = new Sink()
   const scoring = new ScoringSpanProcessor({
@@ -159,7 +159,7 @@ const throwing = (make: () => unknown) => () => {
 }
 const rejecting = (make: () => unknown) => (): Promise<never> => Promise.reject(make())
 
-/** A scorer as somebody writes it by hand, with none of our checks around it. */
+/** A scorer that is written by hand, without any of our checks. */
 function rawScorer(id: string, kind: 'code' | 'judge', assess: () => unknown, inline = false): Scorer {
   const judge = {
     model: 'a/b',
@@ -234,7 +234,7 @@ describe.each(Object.entries(hostile))('%s', (_name, make) => {
   })
 })
 
-test('a meter provider that throws costs no event, no attribute and no judge score', async () => {
+test('a meter provider that throws affects no event, no attribute and no judge score', async () => {
   const events: unknown[] = []
   const broken = {
     getMeter: () => {
@@ -376,7 +376,7 @@ test('what a scorer writes to a run is neither exported nor seen by the next sco
       if (Array.isArray(value)) value.push('SPOILT')
       else Reflect.set(value, 'service.name', 'SPOILT')
     } catch {
-      // Frozen is as good.
+      // A frozen run is protected too.
     }
   }
   const seen: string[] = []

@@ -16,7 +16,7 @@ async function createMetrics() {
   const pipeline = await createPipeline({ processors: (batch) => [batch] })
   return {
     ...pipeline,
-    /** The latest values that arrived of a metric's series, added up. */
+    /** The sum of the latest values of a metric's series that arrived. */
     total: async (name: string): Promise<number> => {
       await pipeline.flush()
       const latest = new Map<string, number>()

@@ -29,7 +29,7 @@ test('every entry that an application imports is replaced by it there', () => {
 
 test('scorers can be made there, and put into options', () => {
   const { createScorer }: { createScorer: unknown } = noop
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the types of the package say it is
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is its type in the package
   const make = createScorer as typeof main.createScorer
   expect(() => make({ id: 'a', description: 'x' }).generateScore(() => 1)).not.toThrow()
 })

@@ -49,7 +49,7 @@ test.each([
   }
 })
 
-test('a run that failed in a tool has made its choice, and is scored by it', async () => {
+test('a run that failed in a tool has chosen its tool, and is scored by that choice', async () => {
   const { tracer, flush, receiver } = await createPipeline({ processors: (batch) => [batch] })
   const scoring = attachScoring({ scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'weather' })] })
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))

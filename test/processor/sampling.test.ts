@@ -108,7 +108,7 @@ test('the default budget admits a first dozen of runs that arrive together', asy
 })
 
 test('above the budget judges see a reduced sample with higher weights, and spans do not mention it', async () => {
-  // Which runs are kept follows from their trace ids: with random ones the sum strays by about 120, and one try in ten leaves the bounds.
+  // Trace ids decide which runs are kept. With random ids the sum varies by about 120, and one try in ten would be out of bounds.
   const { tracer, scoring, receiver, flush } = await createScoring(
     { scorers: [judgeScorer('fitting')], budget: { callsPerMinute: 60 } },
     { idGenerator: repeatableIds() },
@@ -120,7 +120,7 @@ test('above the budget judges see a reduced sample with higher weights, and span
   expect(reasons['thinned']).toBeGreaterThan(400)
   expect(scored + skipped).toBe(600)
   expect(receiver.spans.filter(({ name }) => name.startsWith('evaluate'))).toHaveLength(scored)
-  // What was chosen represents all runs, whether it found room or not.
+  // The chosen runs represent all runs, whether there was room for them or not.
   const byOutcome = latestByOutcome(receiver.metrics, 'spanscore.chosen.w')
   const chosen = (byOutcome['scored'] ?? 0) + (byOutcome['lost'] ?? 0)
   expect(chosen).toBeGreaterThan(400)
@@ -211,7 +211,7 @@ test('metricAttributes are copied to metrics and events, fifty values each, then
     open(tracer, 'invoke_agent a', { ...agentAttributes('a'), tenant: `t${index}` }).end()
   }
   await flush()
-  // Both our flush and the test's export them.
+  // Our flush and the flush of the test both export them.
   const points = receiver.metrics.filter(({ name }) => name === 'spanscore.evaluations').slice(51)
   expect(points).toHaveLength(51)
   expect(points.find(({ attributes }) => attributes['tenant'] === 'other')?.value).toBe(10)

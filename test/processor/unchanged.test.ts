@@ -16,7 +16,7 @@ import {
   toolAttributes,
 } from './harness.ts'
 
-/** The same ids in every run of the application. */
+/** Ids that are the same in every run of the application. */
 function countingIds() {
   let next = 0
   const id = (length: number) => (next += 1).toString(16).padStart(length, '0')
@@ -71,7 +71,7 @@ function withoutOurs(spans: readonly ReceivedSpan[]): unknown {
     .toSorted((a, b) => (a.spanId < b.spanId ? -1 : 1))
 }
 
-test('the same application sends the same spans, ids and times, but for our attributes and late spans', async () => {
+test('the same application sends the same spans, ids and times, but for our own attributes and late spans', async () => {
   const without = await sent((batch) => [batch], false)
   expect(without).toHaveLength(5)
   const beside = await sent((batch) => [new ScoringSpanProcessor({ scorers: scorers() }), batch], false)

@@ -6,7 +6,7 @@ import type { ScoringOptions } from '../../src/processor/config/scoring-options.
 import type { Evaluation } from '../../src/model/score.ts'
 import { codeScorer, createPipeline, runAgent } from './harness.ts'
 
-/** A caller in another process, whose tracestate says what it likes. */
+/** A caller in another process, with any tracestate. */
 function caller(ot: string | undefined) {
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId: Math.random().toString(16).slice(2).padEnd(32, '1').slice(0, 32),
@@ -38,7 +38,7 @@ async function createScoring(options: Partial<ScoringOptions>) {
   return { ...pipeline, seen, sum }
 }
 
-test('a mean represents the runs that this process saw, and no stranger can take it over with a header', async () => {
+test('a mean represents the runs that this process saw, and no stranger can manipulate it with a header', async () => {
   const { tracer, sum, receiver } = await createScoring({})
   for (let run = 0; run < 99; run += 1) runAgent(tracer, 'bad')
   runAgent(tracer, 'good', caller('th:fffffffffffff'))

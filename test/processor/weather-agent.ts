@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 import { createScriptedOpenAIServer } from '../../src/testing/scripted-openai-server.ts'
 
-// Its tracer stays that of the first provider that it sees: one provider a test file.
+// Its tracer remains that of the first provider that it sees, so each test file has only one provider.
 registerTelemetry(new OpenTelemetry())
 
 /** A real agent of the AI SDK, whose model calls this tool and then answers. */

@@ -37,7 +37,7 @@ export const response = {
 }
 export const testPromptFixtures = ['What is 2 + 2?', 'Name a river.']
 
-/** An agent as far as the documents use one. */
+/** The parts of an agent that the documents use. */
 export class Agent {
   readonly name: string
   readonly model: LanguageModel | undefined

@@ -3,7 +3,7 @@ import type { ScriptedOpenAIServer, ScriptedVerdicts } from 'spanscore/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 
 /**
- * The code of the documents that people come with, block by block, with nothing changed but the package's name, what `[...]`
+ * The code of documents that users know, block by block, with nothing changed but the package's name, what `[...]`
  * left out, and one apostrophe that could not parse. The models are answered by a scripted server over the wire, those that the
  * provider's package makes as well as those named by id.
  */
@@ -12,7 +12,7 @@ const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
 
 beforeAll(async () => {
   server = await createScriptedOpenAIServer((request) => judgeReply(request.userText, verdictsOn(request.userText)))
-  // Read by the provider when it is first imported: the blocks are imported after this.
+  // The provider reads this when it is first imported, so the blocks are imported afterwards.
   vi.stubEnv('OPENAI_BASE_URL', server.url)
   vi.stubEnv('OPENAI_API_KEY', 'scripted')
 })
@@ -133,13 +133,13 @@ describe('tool call accuracy, as documented in Chinese and English', () => {
     ])
   })
 
-  it('gives 0.5 by judge for a tool of some use', async () => {
+  it('gives 0.5 by judge for a partially appropriate tool', async () => {
     const { result } = await import('./blocks/zh-10-llm-inappropriate.ts')
     expect(printed()[0]).toBe(0.5)
     expect(result.reason).toContain('weather-tool')
   })
 
-  it('gives 1.0 by judge for asking back', async () => {
+  it('gives 1.0 by judge for asking the user for clarification', async () => {
     await import('./blocks/zh-11-llm-clarification.ts')
     expect(printed()[0]).toBe(1)
   })
@@ -147,7 +147,7 @@ describe('tool call accuracy, as documented in Chinese and English', () => {
   it('runs both on the same data: 0 by code, between 0 and 1 by judge', async () => {
     const { codeResult, llmResult } = await import('./blocks/zh-12-both.ts')
     expect(codeResult.score).toBe(0)
-    // The document writes .3 here and .5 for the same story above: .3 is out of the formula's reach.
+    // The document has .3 here and .5 for the same situation above. The formula cannot give .3.
     expect(llmResult.score).toBeGreaterThan(0)
     expect(llmResult.score).toBeLessThan(1)
     expect(printed()).toEqual(['Code Scorer:', 'LLM Scorer:', 'LLM Reason:'])

@@ -17,15 +17,15 @@ export interface EventLoopReport {
   readonly maxMs: number
   /** Stalls in which this process's main thread computed for more than 20 ms: milliseconds each. */
   readonly busyMs: readonly number[]
-  /** Number of the others: the machine gave its cores to somebody else. */
+  /** Number of the other stalls, in which the machine gave its cores to other processes. */
   readonly preempted: number
-  /** The longest pause of the garbage collector that nobody asked for. */
+  /** The longest pause of the garbage collector that was not requested by `gc()`. */
   readonly longestCollectionMs: number
 }
 
 /**
  * Watches the event loop by `monitorEventLoopDelay`, and by a heartbeat that asks how much CPU time the main thread took since
- * the last beat: on a machine that is shared, a late beat alone does not say who was late.
+ * the last beat: on a shared machine, a late beat alone does not show which process was late.
  */
 export class EventLoopWatch {
   readonly #delays = monitorEventLoopDelay({ resolution: 1 })
@@ -87,7 +87,7 @@ export class EventLoopWatch {
   }
 }
 
-/** Whether it was `gc()` that asked for the collection. */
+/** Whether `gc()` requested the collection. */
 function isForced(entry: GarbageCollection): boolean {
   return ((entry.detail?.flags ?? 0) & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0
 }

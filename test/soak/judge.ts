@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { defineScorer } from '../../src/scoring/define-scorer.ts'
 import type { Scorer } from '../../src/scoring/scorer.ts'
 
-/** What was asked of the judge, and what it did. */
+/** What the judge was asked, and what it did. */
 export interface JudgeCounts {
   asked: number
   failed: number

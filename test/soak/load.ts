@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 
-/** Runs that are played in one turn of the event loop at most: what is overdue is caught up with in several. */
+/** The maximum number of runs that are played in one turn of the event loop: overdue runs are played in several turns. */
 const MOST_PER_TURN = 10
 
-/** What a load does. */
+/** The settings of a load. */
 export interface Load {
   readonly play: () => void
   readonly runsPerSecond: number

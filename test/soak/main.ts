@@ -35,12 +35,12 @@ const seconds = Number(values.seconds)
 const rate = Number(values.rate)
 if (!(seconds >= 8) || !(rate > 0)) throw new RangeError('expected --seconds of at least 8 and a --rate above 0')
 
-/** Longer than a judge's time limit: from then on as many hung judges are given up as begin to hang. */
+/** This is longer than a judge's time limit: from then on as many hung judges are given up as begin to hang. */
 const WARM_UP_SECONDS = 15
 const JUDGE_TIMEOUT_MS = 10_000
-/** How long the load without spanscore is measured at most: enough to know how often it stalls by itself. */
+/** The longest time for which the load without spanscore is measured: enough to know how often it stalls by itself. */
 const MOST_SECONDS_WITHOUT = 60
-/** Heap that may be added in the measured time, as a share of its mean. */
+/** The growth of the heap that is allowed in the measured time, as a share of its mean. */
 const MOST_GROWTH = 0.03
 
 const recording = loadRecording('ai-7.0.173-otel', '01-weather.generateText')
@@ -150,7 +150,7 @@ function checkLedger(when: string, { runs, scorers }: LedgerSnapshot, started: n
 
 const says = (number: number): string => Math.round(number).toLocaleString('en')
 
-// Over OTLP the load without spanscore exports its spans too: an exporter takes turns of its own.
+// Over OTLP the load without spanscore exports its spans too: an exporter needs turns of the event loop, too.
 const without = await measure(new CountingProcessor(otlp?.exportSpans()), 3, Math.min(seconds, MOST_SECONDS_WITHOUT))
 await without.provider.shutdown()
 const spansWithout = without.started * recording.length
@@ -195,7 +195,7 @@ if (otlp !== undefined) {
 
 const { mean, slope, slopeError } = withScoring.heap
 const growth = slope * seconds
-// A slope within three standard errors of none is none.
+// A slope within three standard errors of zero counts as zero.
 must(
   growth < MOST_GROWTH * mean || slope < 3 * slopeError,
   `the heap grew by ${growth.toFixed(1)} MiB in ${seconds} s on a mean of ${mean.toFixed(1)} MiB`,
