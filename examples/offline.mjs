@@ -1,6 +1,6 @@
 /**
- * Runs a program without a key: `node examples/offline.mjs node examples/ai-sdk/main.mjs`. A scripted model on loopback answers in
- * place of OpenAI and Anthropic, and spans are printed unless OTEL_EXPORTER_OTLP_ENDPOINT says where they go.
+ * Runs a program without a key: `node examples/offline.mjs node examples/ai-sdk/main.mjs`. A scripted model on loopback answers
+ * instead of OpenAI and Anthropic. Spans are printed, or sent to OTEL_EXPORTER_OTLP_ENDPOINT if it is set.
  */
 import { spawn } from 'node:child_process'
 import { createScriptedOpenAIServer } from 'spanscore/testing'

@@ -1,4 +1,4 @@
-/** The end of the demo: that nothing is silently not scored, and what to try next. */
+/** The end of the demo, which shows that no run is silently left unscored, and suggests what to try next. */
 import type { LedgerSnapshot } from 'spanscore'
 
 import { paint } from './report.ts'
@@ -16,7 +16,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
 
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** Every run and every scorer, from the ledger of the process. */
+/** Prints the outcome of every run and every scorer, from the ledger of the process. */
 export function printAccounting({ runs, scorers }: LedgerSnapshot, printedRuns: number, passed: number): void {
   const counts = Object.values(scorers)
   const sum = (key: 'runs' | 'scored' | 'skipped' | 'failed' | 'pending') =>
@@ -41,7 +41,7 @@ export function printAccounting({ runs, scorers }: LedgerSnapshot, printedRuns: 
   console.log(`  ${sum('failed')} failed, ${sum('pending')} pending`)
 }
 
-/** Three things to try. */
+/** Prints three things to try. */
 export function printNextSteps(): void {
   console.log(`\n${paint('bold', 'Try next')}
   1. A real model and judge:

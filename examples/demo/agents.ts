@@ -1,4 +1,4 @@
-/** The agents of the demo: real `ToolLoopAgent`s with real tools. What their model says is the only scripted part. */
+/** The agents of the demo: real `ToolLoopAgent`s with real tools. Only the answers of their model are scripted. */
 import { stepCountIs, tool, ToolLoopAgent, type LanguageModel } from 'ai'
 import { z } from 'zod'
 
@@ -31,7 +31,7 @@ const refund = tool({
   },
 })
 
-/** All agents of the demo on one model. */
+/** All agents of the demo, which share one model. */
 export interface DemoAgents {
   readonly weather: (prompt: string) => Promise<string>
   readonly support: (prompt: string) => Promise<string>
@@ -40,7 +40,7 @@ export interface DemoAgents {
   readonly summary: (prompt: string) => Promise<string>
 }
 
-/** Makes the agents. `telemetry.functionId` is what the AI SDK records as `gen_ai.agent.name`. */
+/** Creates the agents. `telemetry.functionId` is what the AI SDK records as `gen_ai.agent.name`. */
 export function createDemoAgents(model: LanguageModel): DemoAgents {
   const weatherAgent = new ToolLoopAgent({
     model,

@@ -1,19 +1,19 @@
 /**
- * What the scripted judge of the demo finds. It is asked over the same wire and with the same prompts as a real one; its
- * verdicts are written down here, and the scores are computed from them by the scorers.
+ * The verdicts of the demo's scripted judge. It receives the same HTTP requests with the same prompts as a real judge. Only the
+ * verdicts are scripted here, and the scorers compute the scores from them.
  */
 import { judgeReply, readJudgePrompt } from 'spanscore/testing'
 import type { ScriptedRequest, ScriptedVerdicts } from 'spanscore/testing'
 
 import { questions } from './script.ts'
 
-/** Whether a request comes from a judge. */
+/** True if a request comes from a judge. */
 export function isJudge({ userText }: ScriptedRequest): boolean {
   const { questions: asked, lists } = readJudgePrompt(userText)
   return asked.length + lists.length > 0
 }
 
-/** Answers one request of a judge, by the text that it is to judge. */
+/** Answers one request to a judge, depending on the text to judge. */
 export function answerJudge({ userText }: ScriptedRequest): string {
   const { sections } = readJudgePrompt(userText)
   const material = [...sections.values()]
@@ -40,7 +40,7 @@ const fine: ScriptedVerdicts = {
   notes: { userAssessment: 'The answer does what was asked.', systemAssessment: 'The instructions are kept.' },
 }
 
-/** By a text that only this run's material holds. */
+/** The verdicts for each run, by a text that only this run contains. */
 const findings: [text: string, found: ScriptedVerdicts][] = [
   [
     questions.weather[2],
@@ -122,7 +122,8 @@ const findings: [text: string, found: ScriptedVerdicts][] = [
     },
   ],
   [
-    'Tesla was founded in 2003 by Elon Musk', // The reference's example: one claim of two is wrong, one question of four stays open.
+    // This is the example of the reference: one of two claims is wrong, and one of four questions stays open.
+    'Tesla was founded in 2003 by Elon Musk',
     {
       verdicts: { q1: 'yes', q2: 'no', q3: 'yes', q4: 'yes' },
       lists: {

@@ -1,7 +1,7 @@
 /**
- * The demo: real agents on the AI SDK, a real tracer provider, real OTLP. No key and no network are needed: model and judge are
- * answered by a scripted server on loopback, unless OPENAI_API_KEY is set. What is printed comes from what arrived at an
- * embedded OTLP receiver; OTEL_EXPORTER_OTLP_ENDPOINT sends the same there as well.
+ * The demo: real agents on the AI SDK, a real tracer provider, real OTLP. No key and no network are needed: a scripted server
+ * on loopback answers for model and judge, unless OPENAI_API_KEY is set. The output is made from the data that an embedded OTLP
+ * receiver got. If OTEL_EXPORTER_OTLP_ENDPOINT is set, the same data is sent there as well.
  */
 import { format } from 'node:util'
 
@@ -35,7 +35,7 @@ const backend = process.env['OTEL_EXPORTER_OTLP_ENDPOINT']
 const tracesKept = process.env['DEMO_TRACES_KEPT']
 const realModel = Boolean(process.env['OPENAI_API_KEY'])
 
-// spanscore speaks through OpenTelemetry's diag logger; of its notes, the demo shows where the scores go.
+// spanscore writes its notices to OpenTelemetry's diag logger. The demo shows only the one about where the scores go.
 const note = (_namespace: unknown, message: unknown) =>
   String(message).startsWith('First score') && say(paint('dim', `${plain(String(message))}\n`))
 const warn = (...parts: readonly unknown[]) => console.warn(plain(format(...parts)))
@@ -62,11 +62,11 @@ say(
   `${paint('green', '✓')} passed, ${paint('red', '✗')} did not pass, ${paint('yellow', '–')} no score. This is what arrives, run by run:\n`,
 )
 
-// What an application has already: a tracer provider that exports.
+// An application already has this: a tracer provider that exports.
 const telemetry = startTelemetry([receiver.url, ...(backend ? [backend] : [])])
 registerTelemetry(new OpenTelemetry())
 
-// The part that spanscore adds.
+// This is the part that spanscore adds.
 const scoring = attachScoring({
   scorers: [
     {
@@ -84,15 +84,15 @@ const scoring = attachScoring({
     { scorer: createPromptAlignmentScorerLLM({ model }), agent: ['weather-agent', 'support-agent', 'trip-agent'] },
     { scorer: createSummarizationScorer({ model }), agent: 'summary-agent' },
   ],
-  // A minute's worth of runs comes within a second here, and all of them are to be shown: the default would thin them out.
+  // Many runs arrive within a second here, and all of them are to be shown. The default budget would judge only some of them.
   budget: { callsPerMinute: 600 },
-  // As if the tracer's own sampler kept this share of all traces: each run then represents several.
+  // This simulates that the tracer's own sampler kept this share of all traces. Each run then represents several.
   ...(tracesKept !== undefined && { upstreamProbability: Number(tracesKept) }),
 })
 
 const agents = createDemoAgents(model)
 for (const question of questions.weather) await agents.weather(question)
-// An application that lives longer exports again and again. Backends see a counter grow from one export to the next.
+// A longer-lived application exports repeatedly. Backends see how a counter grows from one export to the next.
 await scoring.forceFlush()
 await Promise.all(questions.support.map(agents.support))
 for (const question of questions.trip) await agents.trip(question)

@@ -1,4 +1,4 @@
-/** The scorers of the service that shows the demo's runs on a page. Its judge is the demo's own: the scripted one, or a real one. */
+/** The scorers of the service that shows the demo's runs on a page. It uses the demo's judge, scripted or real. */
 import { createOpenAI } from '@ai-sdk/openai'
 import type { ScoringOptions } from 'spanscore'
 import {

@@ -1,6 +1,6 @@
 /**
- * `npm run demo -- --page`: the same agents, scored by the service, and looked at in a browser. The application only exports its
- * spans; the service in another process puts the runs together, scores them and shows them.
+ * `npm run demo -- --page` runs the same agents, which the service scores and shows in a browser. The application only exports its
+ * spans. The service, in another process, builds the runs, scores them and shows them.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ import { startTelemetry } from './telemetry.ts'
 const root = join(import.meta.dirname, '../..')
 const service = join(root, 'server/dist/main.js')
 
-/** How long after one question the next is asked, once all have been asked. */
+/** The pause between two questions after all of them have been asked once. */
 const PAUSE_MS = 4000
 
 /** Feeds the page, and keeps it open until the program is interrupted. */
@@ -55,7 +55,7 @@ export async function showPage(): Promise<void> {
     },
   )
   let isEnding = false
-  // Without its service the demo has nothing to show.
+  // The demo has nothing to show without its service.
   child.once('exit', (code, signal) => {
     rmSync(folder, { recursive: true, force: true })
     if (!isEnding) console.error(`The service of the demo has ended (${signal ?? `exit code ${code}`}).`)
@@ -87,9 +87,9 @@ export async function showPage(): Promise<void> {
     ...questions.summary.map((question) => () => agents.summary(question)),
     ...(isReal ? [] : [() => agents.weather(questions.outage[0])]),
   ]
-  // What a run fails with is on its span.
+  // The error of a failed run is recorded on its span.
   for (const ask of asked) await ask().catch(() => undefined)
-  // A real model is paid for: it is asked once.
+  // A real model costs money, so it is asked only once.
   if (isReal) return new Promise(() => undefined)
   for (let turn = 0; ; turn++) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))

@@ -4,8 +4,8 @@ import { stripVTControlCharacters } from 'node:util'
 const MOST_CHARACTERS = 4000
 
 /**
- * Text of spans, which anybody may have written, on one line that is safe to print: without escape sequences, control characters and marks
- * that change the direction of what follows.
+ * Converts text of spans, which is untrusted, to one line that is safe to print, without escape sequences, control characters and
+ * marks that change the text direction.
  */
 export function plain(text: string, mostCharacters: number = MOST_CHARACTERS): string {
   const shown = text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text

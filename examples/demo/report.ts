@@ -1,4 +1,4 @@
-/** What the demo prints of runs and scores. All of it comes from what arrived at the OTLP receiver. */
+/** Prints the runs and scores of the demo. All of it comes from the data that arrived at the OTLP receiver. */
 import { styleText } from 'node:util'
 import { reconstructRuns } from 'spanscore/runs'
 import type { ReceivedLog, ReceivedSpan } from 'spanscore/testing'
@@ -24,7 +24,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? plain(value) : '
 const nameOf = (value: unknown) => (typeof value === 'string' ? plain(value, LONGEST_NAME) : '')
 const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
 
-/** A text in as many lines as it takes, each behind an indent. */
+/** A text in as many lines as it needs, each of which is indented. */
 const indented = (text: string, indent: number) =>
   wrapAnsi(text, columns - indent, { hard: true })
     .split('\n')
@@ -74,7 +74,7 @@ function scoresOn({ attributes }: ReceivedSpan): ShownScore[] {
   })
 }
 
-/** Messages begin with the scorer's id, for logs. Here it is beside them. */
+/** Removes the scorer's id from the beginning of a message. Logs need it there, but here it is printed beside the message. */
 const withoutId = (message: string, id: string) =>
   message.startsWith(`${id}: `) ? message.slice(id.length + 2) : message
 
@@ -83,20 +83,20 @@ export const carriesScores = (span: ReceivedSpan): boolean => scoresOn(span).len
 
 const isLate = (span: ReceivedSpan) => span.scope.name === 'spanscore'
 
-/** The runs of which anything was printed, by trace and span id. */
+/** The runs that were printed, by trace and span id. */
 const printed = new Set<string>()
 
 /** How many runs were printed. */
 export const printedRuns = (): number => printed.size
 
-/** One run, or one late span: each score with its sign, and the whole reason where it did not pass. */
+/** Prints one run or one late span, with a mark for each score, and the complete reason if a score did not pass. */
 export function printRun(span: ReceivedSpan): void {
   printed.add(`${span.traceId} ${isLate(span) ? span.parentSpanId : span.spanId}`)
   const scores = scoresOn(span)
   const name = paint('bold', nameOf(span.attributes['gen_ai.agent.name']) || nameOf(span.name))
   const question = textOf(reconstructRuns([span])[0]?.userInput)
   const title = isLate(span) ? `a score that came after its run: ${nameOf(span.name)}` : question
-  // No span of this application is above an agent's, but for the tool call of another agent.
+  // In this application, an agent's span has no parent, except the tool call of another agent.
   const caller = !isLate(span) && span.parentSpanId !== undefined ? paint('dim', '  (asked by another agent)') : ''
   console.log(wrapAnsi(`${name}  ${title}${caller}`, columns, { hard: true }))
   for (const { id, mark, value, why } of scores) {
@@ -115,7 +115,7 @@ interface Row {
   passed: number
 }
 
-/** The means by agent and scorer, from the `gen_ai.evaluation.result` events that arrived. */
+/** Prints the means by agent and scorer, from the `gen_ai.evaluation.result` events that arrived. */
 export function printTable(events: readonly ReceivedLog[]): void {
   const rows = new Map<string, Row>()
   for (const { attributes } of events) {

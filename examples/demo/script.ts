@@ -1,7 +1,7 @@
-/** What the scripted model says to the agents of the demo: right and wrong choices of tools, and an outage. */
+/** The answers of the scripted model to the demo's agents: right and wrong choices of tools, and an outage. */
 import type { ScriptedReply, ScriptedRequest } from 'spanscore/testing'
 
-/** What the demo asks its agents, in order. */
+/** The questions that the demo asks its agents, in order. */
 export const questions = {
   weather: [
     'What is the weather in Tokyo?',
@@ -27,7 +27,7 @@ const call = (...calls: [name: string, args: unknown][]): ScriptedReply => ({
   toolCalls: calls.map(([name, args]) => ({ name, arguments: args })),
 })
 
-/** Answers one request of an agent, by what the user asked and by the tool results that are there already. */
+/** Answers one request of an agent, depending on the user's question and the tool results so far. */
 export function answerAgent({ userText, toolResults }: ScriptedRequest): ScriptedReply {
   const turn = toolResults.length
   switch (userText) {
@@ -41,9 +41,9 @@ export function answerAgent({ userText, toolResults }: ScriptedRequest): Scripte
             ['weather-tool', { location: 'Paris' }],
           )
         : say('Oslo has 4 °C, Bergen 7 °C and Paris 15 °C, all of them with sun.')
-    case questions.weather[2]: // The wrong tool: a web search, although a weather tool was available.
+    case questions.weather[2]: // The model chooses the wrong tool: a web search, although a weather tool is available.
       return turn === 0 ? call(['search-tool', { query: 'weather in Lima' }]) : say('I found a travel blog about Lima.')
-    case questions.weather[3]: // No tool at all: an invented answer.
+    case questions.weather[3]: // The model calls no tool, and invents an answer.
       return say('Yes, Paris usually is lovely at this time of the year.')
     case questions.support[0]:
       if (turn === 0) return call(['order-tool', { orderId: 'A-100' }])
@@ -59,7 +59,7 @@ export function answerAgent({ userText, toolResults }: ScriptedRequest): Scripte
       return turn === 0
         ? call(['ask-weather-agent', { question: questions.weather[0] }])
         : say('Go to Tokyo: it is 22 °C and sunny there. I have not checked Oslo.')
-    case questions.summary[0]: // Names the wrong founder.
+    case questions.summary[0]: // The model names the wrong founder.
       return say('Tesla was founded in 2003 by Elon Musk and launched its first car, the Roadster, in 2008.')
     case questions.summary[1]:
       return say(

@@ -13,7 +13,7 @@ import type { Table } from './table.ts'
 /** The folder that Prometheus reads. */
 export const rulesDirectory = resolve(import.meta.dirname, '../../collector-config/rules')
 
-const HEADER = '# Made of rules-table.yaml by `npm run rules`: edit the table, not this file.\n'
+const HEADER = '# This file is generated from rules-table.yaml by `npm run rules`. Edit the table instead.\n'
 
 const write = (about: string, groups: RuleGroup[]) =>
   `${HEADER}# ${about}\n${stringify({ groups }, { lineWidth: 0, aliasDuplicateObjects: false })}`
@@ -22,7 +22,7 @@ const write = (about: string, groups: RuleGroup[]) =>
 export function rulesFiles(table: Table = readTable()): Readonly<Record<string, string>> {
   return {
     'alerts.yml': write(
-      'page: somebody now; ticket: somebody this week. What to do about each is in ../runbooks.md.',
+      'A page needs attention now, a ticket this week. ../runbooks.md explains what to do about each alert.',
       alertGroups(table),
     ),
     'recording.yml': write(

@@ -1,11 +1,11 @@
 /**
- * Compares the cost of a span in this build with that in another one, in turns and in one process. On a machine that does other
- * work, two processes that are measured one after the other differ more than two builds do.
+ * Compares the cost of a span in this build with the cost in another build. Both are measured alternately in one process, because
+ * on a machine that does other work two processes differ more than two builds do.
  *
  *     npm run bench:compare -- /path/to/another/checkout/that/is/built
  *
- * Both builds of a round are measured one after the other, so the ratio says more than the times.
- * What is measured goes from a request in protobuf to encoded scores, with the log in memory and without HTTP.
+ * Each round measures both builds in direct succession, so their ratio is more reliable than the times themselves.
+ * A measurement covers everything from a protobuf request to encoded scores, with the log in memory and without HTTP.
  */
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -63,7 +63,7 @@ function report(message: string): void {
   console.error(message)
 }
 
-/* oxlint-disable typescript/no-unsafe-type-assertion -- the other build has the modules of this one */
+/* oxlint-disable typescript/no-unsafe-type-assertion -- the other build has the same modules as this one */
 async function load(folder: string): Promise<Measured> {
   const from = (path: string) => import(pathToFileURL(`${folder}/server/dist/${path}.js`).href)
   const { RequestReader } = (await from('receive/read-request')) as typeof import('../src/receive/read-request.ts')

@@ -1,6 +1,6 @@
 /**
- * What the service costs: spans that are received and stored each second, and spans that are scored, scores delivered, for each
- * second of processor time, each beside decoding the same bytes alone in the same run.
+ * Measures what the service costs: how many spans it receives and stores per second, and how many spans it scores and delivers per
+ * second of processor time. Each figure is shown beside the cost of only decoding the same bytes in the same run.
  *
  *     npm run bench:server                                  100,000 spans, without and with ordinary ones
  *     npm run bench:server -- --stream 10000000 --ordinary 0.95
@@ -33,7 +33,7 @@ const { values } = parseArgs({
 
 const nodeOptions = values.node?.split(' ') ?? []
 
-/** Spans that are sent before anything is measured: a service is started once and runs for weeks. */
+/** Spans that are sent before anything is measured, because a service is started once and then runs for weeks. */
 const warmUpSpans = Number(values['warm-up'])
 
 if (values.kafka) await measureWorker(Number(values.spans))
@@ -76,7 +76,7 @@ async function measure(spans: number, ordinaryShare: number): Promise<Record<str
   }
 }
 
-/** From a broker to scores that were acknowledged: what the worker's process takes, the first reading included. */
+/** Measures what the worker's process uses from its first read at the broker until its scores are acknowledged. */
 async function measureWorker(spans: number): Promise<void> {
   const requests = makeRequests(spans, 0)
   const perCpuSecond = await decoding(requests.bodies)
@@ -99,7 +99,7 @@ async function measureWorker(spans: number): Promise<void> {
   ])
 }
 
-/** The same requests with new trace ids, again and again. */
+/** Yields the same requests repeatedly, each time with new trace ids. */
 async function measureStream(spans: number): Promise<void> {
   const requests = makeRequests(50_000, Number(values.ordinary?.[0] ?? 0))
   await using bench = await MeasuredService.start([], nodeOptions)
@@ -116,7 +116,7 @@ async function measureStream(spans: number): Promise<void> {
       again += (await sendAll(bench.url, zipped(requests))).again
       sent += requests.spans
     }
-    // What was received last is scored within the next tenth, except at the end.
+    // The spans that were received last are scored within the next tenth, except at the end.
     if (tenth === 10) await bench.quiet(12_000)
     const cpuSeconds = use.read().cpuSeconds - before.cpuSeconds
     tenths.push({

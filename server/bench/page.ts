@@ -1,6 +1,6 @@
 /**
- * How long the page's list takes with 100,000 stored runs while 2,000 spans a second come in: `npm run bench:page`. Ends with 1
- * where the 95th percentile is above 200 ms.
+ * Measures how long the page's list takes with 100,000 stored runs while 2,000 spans arrive per second: `npm run bench:page`. Exits
+ * with code 1 if the 95th percentile is above 200 ms.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -82,7 +82,7 @@ if (worst > MAX_P95_MS) {
   process.exitCode = 1
 }
 
-/** Processor time of the queries by themselves: it says the same on a machine that does other work too. */
+/** Processor time of the queries alone, which does not depend on what else the machine does. */
 function measureAlone(): void {
   const database = openPageDatabase(folder)
   for (const [name, query] of Object.entries(queries)) {
@@ -164,7 +164,7 @@ function evaluationOf(id: string, runId: string, value: number): Evaluation {
   }
 }
 
-/** Requests, made before anything is measured: making them would take the time that is measured. */
+/** The requests are created before anything is measured, so that their creation does not count. */
 function makeRequests(): readonly { readonly body: string; readonly spans: number }[] {
   const runs = everydayRuns('1.5.0', 'gpt-5')
   const perRequest = runs.flatMap((run) => record(run, Date.now()).spans).length * 7

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What a process has used since the meter was made, as Linux counts it. */
+/** What a process has used since the meter was created, as counted by Linux. */
 export class ProcessUse {
   readonly #pid: number
   readonly #startCpuSeconds: number
@@ -10,13 +10,13 @@ export class ProcessUse {
     this.#startCpuSeconds = cpuSecondsOf(pid)
   }
 
-  /** Processor time of all its threads, and the memory that it has now. */
+  /** The processor time of all its threads, and the memory that it uses now. */
   read(): { readonly cpuSeconds: number; readonly rssMiB: number } {
     return { cpuSeconds: cpuSecondsOf(this.#pid) - this.#startCpuSeconds, rssMiB: memoryOf(this.#pid, 'VmRSS') }
   }
 }
 
-/** The most memory that a process ever had, in MiB. */
+/** The peak memory of a process, in MiB. */
 export function largestRssMiB(pid: number): number {
   return memoryOf(pid, 'VmHWM')
 }

@@ -9,10 +9,10 @@ import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.
 /** Spans of one request, as a batch processor sends them. */
 const BATCH = 512
 
-/** Traces that are under way at the same time in one sender: their spans alternate in its requests. */
+/** Traces that are open at the same time in one sender. Their spans alternate in its requests. */
 const INTERLEAVED = 16
 
-/** Requests in protobuf, and how their traces get other ids, so that they can be sent again as new ones. */
+/** Protobuf requests whose trace ids can be changed, so that they can be sent again as new traces. */
 export interface MadeRequests {
   readonly bodies: readonly Buffer[]
   readonly spans: number
@@ -24,8 +24,8 @@ export interface MadeRequests {
 type Recorded = ReturnType<typeof readScenario>['spans']
 
 /**
- * OTLP requests made of the recordings of five libraries. Each trace has ids of its own and words of its own, so that requests
- * compress as real ones do; a share of the spans is an application's own.
+ * Creates OTLP requests from the recordings of five libraries. Each trace has its own ids and its own words, so that requests
+ * compress as real ones do. A share of the spans is not about agents, but belongs to the rest of the application.
  */
 export function makeRequests(count: number, ordinaryShare: number): MadeRequests {
   const recorded = libraryNames()
@@ -56,7 +56,7 @@ export function makeRequests(count: number, ordinaryShare: number): MadeRequests
   }
 }
 
-/** Where the trace ids are: field 1 of a span, sixteen bytes that are one of them. */
+/** Finds the positions of the trace ids: field 1 of a span, if its sixteen bytes equal one of the ids. */
 function placesOf(body: Buffer, traceIds: ReadonlySet<string>): readonly number[] {
   const places: number[] = []
   for (let at = body.indexOf(TRACE_ID); at !== -1; at = body.indexOf(TRACE_ID, at + 1)) {
@@ -82,7 +82,7 @@ function interleaved(recorded: readonly Recorded[], count: number, ordinaryShare
     out.push(...spans.splice(0, 1 + randomInt(4)))
     if (spans.length === 0) open.splice(chosen, 1)
   }
-  // What was begun is sent whole.
+  // Traces that have begun are sent completely.
   return [...out, ...open.flat()]
 }
 
@@ -137,7 +137,7 @@ function traceOf(spans: Recorded, index: number, ordinaryShare: number): Readabl
 
 const HTTP = { name: '@opentelemetry/instrumentation-undici', version: '0.14.0' }
 
-/** A span of an HTTP client with the attributes of the conventions, a child of a span of the trace. */
+/** A span of an HTTP client with the attributes of the semantic conventions. Its parent is a span of the trace. */
 function ordinarySpan(traceId: string, parentSpanId: string, index: number): ReadableSpan {
   const spanId = randomBytes(8).toString('hex')
   return {
@@ -168,7 +168,7 @@ function ordinarySpan(traceId: string, parentSpanId: string, index: number): Rea
   }
 }
 
-/** Words of prose become other ones of the same length, the same in the whole trace; names, keys and JSON stay as they are. */
+/** Replaces words of prose by others of the same length, consistently in the whole trace. Names, keys and JSON stay as they are. */
 function inOtherWords(
   attributes: Readonly<Record<string, unknown>>,
   words: Map<string, string>,

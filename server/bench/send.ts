@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:http'
 
-/** Senders at the same time, each with a connection of its own. */
+/** Number of senders that work in parallel, each with its own connection. */
 const SENDERS = 4
 
 const agent = new Agent({ keepAlive: true, maxSockets: SENDERS })
 
 /**
- * Sends compressed requests, each until it is answered with success.
+ * Sends compressed requests, and repeats each until the answer is a success.
  *
  * @returns How long it took, and how often a sender was asked to come back later.
  */
@@ -43,7 +43,7 @@ function send(url: string, body: Buffer): Promise<number> {
       response.resume()
       response.on('end', () => resolve(response.statusCode ?? 0))
     })
-    // The service closes connections that are idle for long, also in the moment when one is used again.
+    // The service closes connections that are idle for too long, and may do so at the moment when one is used again.
     sent.on('error', (error) => (sent.reusedSocket ? resolve(send(url, body)) : reject(error)))
     sent.end(body)
   })

@@ -1,6 +1,6 @@
 import type { TraceBufferOptions } from '../src/traces/buffer-options.ts'
 
-/** Waits of a usual length, and limits that no test reaches by accident. */
+/** Typical waits, and limits that no test reaches by accident. */
 export const BUFFER_OPTIONS: TraceBufferOptions = {
   settleMs: 10_000,
   orphanMs: 300_000,

@@ -49,7 +49,7 @@ function received(): Received {
 
 const unavailable = () => received().refused['unavailable'] ?? 0
 
-/** Sends most of a body, and then nothing more. */
+/** Sends most of a body, and then stops sending. */
 function stall(bytes: number): { readonly socket: Socket; answer: string } {
   const socket = connect(server.httpPort, '127.0.0.1')
   const stalled = { socket, answer: '' }
@@ -87,7 +87,7 @@ it('counts the decompressed size of bodies', async () => {
     return response.status
   }
   const statuses = await Promise.all(Array.from({ length: 24 }, send))
-  // Zeros are no request: what is not given up is decompressed and refused as that.
+  // Zeros are not a valid request, so bodies that are not dropped are decompressed and then refused.
   expect(new Set(statuses)).toEqual(new Set([400, 503]))
   expect(unavailable() - before).toBe(statuses.filter((code) => code === 503).length)
   expect(await post(server.httpPort, makeRun().requests[0])).toBe(200)

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Certificates of one's own, made by `openssl` in a folder. */
+/** Self-made certificates, created by `openssl` in a folder. */
 export class Certificates {
   readonly #folder: string
 
@@ -10,12 +10,12 @@ export class Certificates {
     this.#folder = folder
   }
 
-  /** Makes `<name>.crt` and `<name>.key`: an authority. */
+  /** Creates `<name>.crt` and `<name>.key` of a certificate authority. */
   authority(name: string): void {
     this.#openssl(`req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=${name} -keyout ${name}.key -out ${name}.crt`)
   }
 
-  /** Makes `<name>.crt` and `<name>.key`: a certificate for this machine that an authority has signed. */
+  /** Creates `<name>.crt` and `<name>.key`, a certificate for this machine that an authority has signed. */
   certificate(name: string, authority: string): void {
     const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1'
     this.#openssl(`req -newkey rsa:2048 -nodes -subj /CN=${name} -addext ${names} -keyout ${name}.key -out ${name}.csr`)

@@ -39,7 +39,7 @@ function open(port = server.grpcPort): ClientHttp2Session {
   return session
 }
 
-/** Begins a call, and sends no message yet. */
+/** Starts a call without sending a message. */
 function begin(session: ClientHttp2Session, headers: Record<string, string> = {}): ClientHttp2Stream {
   const stream = session.request({
     ':method': 'POST',
@@ -61,7 +61,7 @@ function answered(session: Http2Session): Promise<unknown> {
   })
 }
 
-/** The status that a call ends with: in its trailers, or in its headers where there is nothing else. */
+/** The status with which a call ends. It is in the trailers, or in the headers if there is nothing else. */
 async function statusOf(stream: ClientHttp2Stream): Promise<number> {
   const found = await new Promise<unknown>((resolve) => {
     const look = (headers: Record<string, unknown>): void => {
@@ -74,7 +74,7 @@ async function statusOf(stream: ClientHttp2Stream): Promise<number> {
   return Number(found)
 }
 
-/** A message of gRPC: whether it is compressed, its length, and its bytes. */
+/** A gRPC message, which consists of a compression flag, the length, and the bytes. */
 function framed(message: Buffer, isCompressed = false): Buffer {
   const head = Buffer.alloc(5)
   head.writeUInt8(isCompressed ? 1 : 0)
@@ -151,7 +151,7 @@ describe('by gRPC', () => {
     await answered(instead)
     expect(await exportEmpty(small.grpcPort)).toBe(status.UNAVAILABLE)
     expect(received(small).refusedConnections).toBeGreaterThanOrEqual(2)
-    // A call that hangs does not hold up the end of the service.
+    // A call that hangs does not delay the end of the service.
     const startMs = performance.now()
     await small.stop()
     expect(performance.now() - startMs).toBeLessThan(8000)

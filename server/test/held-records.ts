@@ -6,7 +6,7 @@ import type { HeldBytes } from '../src/traces/span-content.ts'
 import { logFactsOf, spanFactsOf } from '../src/traces/span-facts.ts'
 import type { SettledSpans } from '../src/traces/trace-buffer.ts'
 
-/** A record with these spans and log records; its body is their JSON. */
+/** A record with these spans and log records. Its body is their JSON. */
 export function toRecord(spans: readonly SourceSpan[], logs: readonly SourceLog[] = []): DecodedRecord {
   const texts = [...spans, ...logs].map((each) => JSON.stringify(each))
   let end = 0
@@ -15,7 +15,7 @@ export function toRecord(spans: readonly SourceSpan[], logs: readonly SourceLog[
   return { spans: spans.map(spanFactsOf), logs: logs.map(logFactsOf), bytes }
 }
 
-/** What was settled and is still in memory. */
+/** The settled runs that are still in memory. */
 export function sourcesOf({ traceId, spans }: SettledSpans): {
   readonly spans: readonly SourceSpan[]
   readonly logs: readonly SourceLog[]

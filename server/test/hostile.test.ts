@@ -61,7 +61,7 @@ async function send(body: string | Buffer, encoding?: string, type = 'applicatio
 
 const json = (body: string | Buffer) => send(body, undefined, 'application/json')
 
-/** One agent span, changed. */
+/** A request with one agent span that has these changes. */
 function request(change: object): string {
   const span = {
     traceId: 'ab'.repeat(16),
@@ -75,7 +75,7 @@ function request(change: object): string {
   return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ scope: { name: 'x' }, spans: [span] }] }] })
 }
 
-/** Begins a call of gRPC and sends bytes. @returns The status that it ends with */
+/** Starts a gRPC call and sends bytes. @returns The status with which it ends */
 async function grpcStatus(bytes: Buffer, headers: Record<string, string> = {}): Promise<number> {
   const session = connectHttp2(`http://127.0.0.1:${server.grpcPort}`)
   const stream = session.request({ ...EXPORT, ...headers })
@@ -175,7 +175,7 @@ describe('hostile requests are refused with a status and counted, while others a
     expect(await grpcExport(server.grpcPort, credentials.createInsecure(), Buffer.alloc(0))).toBe(status.OK)
   })
 
-  it('thousands of gRPC calls that are reset at their start leave nothing in memory', async () => {
+  it('thousands of gRPC calls that are reset immediately leave nothing in memory', async () => {
     const session = connectHttp2(`http://127.0.0.1:${server.grpcPort}`)
     session.on('error', () => undefined)
     await once(session, 'connect')

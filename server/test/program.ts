@@ -8,9 +8,9 @@ const MAIN = new URL('../dist/main.js', import.meta.url).pathname
 export interface Program {
   readonly child: ChildProcess
   readonly pid: number
-  /** What it has written to standard error. */
+  /** The text that it has written to standard error. */
   readonly lines: readonly string[]
-  /** Ends it without a warning. */
+  /** Kills it without a warning. */
   kill(): Promise<void>
   /** Asks it to end. */
   stop(): Promise<number | null>
@@ -18,15 +18,15 @@ export interface Program {
 
 /** How a program is started. */
 export interface ProgramOptions {
-  /** The line by which it says that it is ready. */
+  /** Matches the line that it prints when it is ready. */
   readonly ready: RegExp
   /** Options of Node.js itself, such as those of its profiler. */
   readonly nodeOptions?: readonly string[]
-  /** Variables beside those of the test. */
+  /** Environment variables in addition to those of the test. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** @returns The program, and what its line matched, once it is ready */
+/** @returns The program and the match of its line, when it is ready */
 export async function startProgram(
   args: readonly string[],
   { ready, nodeOptions = [], env = {} }: ProgramOptions,

@@ -62,13 +62,13 @@ function largeSpan() {
 
 const proto = { 'content-type': 'application/x-protobuf' }
 
-/** Whether others are answered. */
+/** True if other senders are answered. */
 async function expectAnswering(): Promise<void> {
   expect(await post(server.httpPort, makeRun().requests[0])).toBe(200)
 }
 
-describe('what is taken in', () => {
-  it('is protobuf and JSON, plain, gzip and zstd', async () => {
+describe('what is accepted', () => {
+  it('is protobuf and JSON, without compression or with gzip or zstd', async () => {
     const body = protobufRequest()
     expect(await send(body, proto)).toBe(200)
     expect(await send(gzipSync(body), { ...proto, 'content-encoding': 'gzip' })).toBe(200)
@@ -155,7 +155,7 @@ describe('what is refused', () => {
     const answer = once(idle[0]!, 'data')
     idle[0]!.write(request)
     expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 200/)
-    // Those that have sent nothing are closed after the time for headers.
+    // Connections that have sent nothing are closed after the time limit for headers.
     await Promise.all(idle.slice(1).map((socket) => once(socket.resume(), 'close')))
     expect(await rawRequest(request, small.httpPort)).toMatch(/^HTTP\/1\.1 200/)
     idle[0]!.destroy()
@@ -254,7 +254,7 @@ async function sendByGrpc(body: Buffer, port = server.grpcPort, token?: string):
   return (await grpcExport(port, credentials.createInsecure(), body, token)) || 'ok'
 }
 
-/** Sends bytes as they are, and gives what comes until the connection is closed. */
+/** Sends bytes unchanged. @returns Everything that is received until the connection is closed */
 function rawRequest(text: string, port = server.httpPort): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text))

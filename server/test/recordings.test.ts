@@ -8,10 +8,10 @@ import { TraceBuffer } from '../src/traces/trace-buffer.ts'
 import { BUFFER_OPTIONS } from './buffer-options.ts'
 import { sourcesOf, toRecord } from './held-records.ts'
 
-/** Runs of which a part looks like a run of its own before the rest has arrived. */
+/** Runs that have a part which looks like a separate run before the rest has arrived. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {}
 
-/** Feeds spans in batches, and gives the runs of the latest settlement of each. */
+/** Feeds spans in batches. @returns The latest settled version of each run */
 function play(batches: readonly (readonly SourceSpan[])[], logs: readonly SourceLog[]): AgentRun[] {
   const buffer = new TraceBuffer(BUFFER_OPTIONS)
   for (const [index, spans] of batches.entries())
@@ -31,12 +31,12 @@ function play(batches: readonly (readonly SourceSpan[])[], logs: readonly Source
 const plain = (runs: readonly AgentRun[]) =>
   JSON.parse(JSON.stringify(runs.toSorted((a, b) => (a.id < b.id ? -1 : 1)))) as unknown
 
-describe('the spans of a recording, in any order and any batches, make the runs of the file', () => {
+describe('the spans of a recording, in any order and any batches, result in the runs of the file', () => {
   it.each(libraryNames())('%s', (library) => {
     const wrong: string[] = []
     for (const scenario of loadLibrary(library)) {
       const { spans, logs } = readScenario(scenario)
-      // Runs that a library spreads over several traces are joined only where all of them are at hand.
+      // Runs that a library spreads over several traces are joined only if all of them are available.
       if (new Set(spans.map(({ traceId }) => traceId)).size > 1) continue
       if (spans.length === 0) continue
       const expected = plain(buildRuns(spans, { logs }))

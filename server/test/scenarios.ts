@@ -12,20 +12,20 @@ import type { Sink } from './sink.ts'
 import { makeRun, toRequest, until } from './traces.ts'
 import type { MadeRun } from './traces.ts'
 
-/** Whatever puts runs together and scores them. */
+/** A system that builds runs and scores them. */
 export interface ScoringSystem {
-  /** Whether it goes on after a restart with what it had before. */
+  /** Whether it continues with its earlier data after a restart. */
   readonly isDurable: boolean
-  /** Takes an OTLP/JSON request with spans. */
+  /** Sends an OTLP/JSON request with spans. */
   send(request: unknown): Promise<void>
-  /** Takes an OTLP request in protobuf, with the spans of one trace. */
+  /** Sends a protobuf OTLP request with the spans of one trace. */
   sendBytes(traceId: string, body: Buffer): Promise<void>
   restart(): Promise<void>
   counts(): unknown
   stop(): Promise<void>
 }
 
-/** Starts a system that has seen nothing yet. */
+/** Starts a system without any data. */
 export type StartSystem = (to: string, configPath?: string) => Promise<ScoringSystem>
 
 const runOf = (log: { traceId: string; spanId: string }) => `${log.traceId}:${log.spanId}`
@@ -36,7 +36,7 @@ async function sendAll(system: ScoringSystem, run: MadeRun): Promise<void> {
   for (const request of run.requests) await system.send(request)
 }
 
-/** What holds whatever log the spans wait on. */
+/** Tests that must pass with every log on which spans wait. */
 export function describeScenarios(where: string, start: StartSystem): void {
   const folder = mkdtempSync(join(tmpdir(), 'spanscore-scenarios-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -46,7 +46,7 @@ export function describeScenarios(where: string, start: StartSystem): void {
   }
 
   describe(`with its log ${where}`, () => {
-    it('scores a run whose spans come one by one, and sends events and late spans with the resource of its service', async () => {
+    it('scores a run whose spans arrive one by one, and sends events and late spans with the resource of its service', async () => {
       await using sink = await createSink()
       const system = await start(sink.url)
       const run = makeRun({ toolFails: true })
@@ -97,7 +97,7 @@ export function describeScenarios(where: string, start: StartSystem): void {
       )
     })
 
-    it('scores every run of thousands that are complete at the same moment, also with a scorer that takes its time', async () => {
+    it('scores every run of thousands that are complete at the same moment, also with a slow scorer', async () => {
       await using sink = await createSink()
       const configPath = configFile(
         'spanscore.config.mjs',
@@ -114,7 +114,7 @@ export function describeScenarios(where: string, start: StartSystem): void {
       expect(new Set(sink.logs.map(runOf)).size).toBe(runs.length)
     }, 90_000)
 
-    it('gives a late span a higher revision of the same score, also after a restart', async () => {
+    it('sends a higher revision of the same score for a late span, also after a restart', async () => {
       await using sink = await createSink()
       const system = await start(sink.url)
       const [run, other] = [makeRun(), makeRun()]
@@ -150,7 +150,7 @@ export function describeScenarios(where: string, start: StartSystem): void {
       expect(revisions.map((log) => log.attributes['gen_ai.evaluation.score.label'])).toEqual(['pass', 'fail'])
     }, 60_000)
 
-    it('keeps scores until the destination acknowledges them, and takes spans meanwhile', async () => {
+    it('keeps scores until the destination acknowledges them, and accepts spans meanwhile', async () => {
       await using sink = await createSink()
       const system = await start(sink.url)
       sink.status = 0
@@ -164,7 +164,7 @@ export function describeScenarios(where: string, start: StartSystem): void {
       expect(new Set(ids).size).toBe(ids.length)
     })
 
-    it('does not take a partial success for an acknowledgement, and loses only what is refused', async () => {
+    it('does not treat a partial success as an acknowledgement, and loses only refused scores', async () => {
       await using sink = await createSink()
       const system = await start(sink.url)
       // ExportLogsServiceResponse { partial_success { rejected_log_records: 1 } }
@@ -210,7 +210,7 @@ export function describeScenarios(where: string, start: StartSystem): void {
       })
     })
 
-    it('copies the attributes that are asked for to events', async () => {
+    it('copies the requested attributes to events', async () => {
       await using sink = await createSink()
       const config = 'scorers: [tool_errors]\nmetricAttributes: [service.name, gen_ai.agent.name, absent]\n'
       const system = await start(sink.url, configFile('spanscore.yaml', config))
@@ -218,7 +218,7 @@ export function describeScenarios(where: string, start: StartSystem): void {
       await until(() => sink.logs.length > 0, 'the score', 30_000)
       await system.stop()
       expect(sink.logs[0]?.attributes).toMatchObject({ 'service.name': 'shop', 'gen_ai.agent.name': 'weather-agent' })
-      // Once in the resource, and once at each point.
+      // It is once in the resource, and once in each data point.
       const metrics = sink.requests
         .map(({ body }) => body.toString('latin1'))
         .filter((body) => body.includes('spanscore.score'))

@@ -33,7 +33,7 @@ export async function scoredInProcess(): Promise<readonly ReadableSpan[]> {
   return spans
 }
 
-/** The same span in another trace, with other values of attributes that it has. */
+/** The same span in another trace, with other values for some of its attributes. */
 export function withAttributes(span: ReadableSpan, traceId: string, change: ReadableSpan['attributes']): ReadableSpan {
   const attributes = { ...span.attributes }
   for (const key of Object.keys(change)) if (key in attributes) Object.assign(attributes, change)

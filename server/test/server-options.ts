@@ -1,6 +1,6 @@
 import type { ServerOptions } from '../src/start.ts'
 
-/** Options of a service under test: any free ports, short waits. */
+/** Options of a service under test, with any free ports and short waits. */
 export function serverOptions(to: string, change: Partial<ServerOptions> = {}): ServerOptions {
   return {
     host: '127.0.0.1',

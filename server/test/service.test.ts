@@ -59,9 +59,9 @@ for (const { kind, folder } of LOGS) {
 
 const runOf = (log: { traceId: string; spanId: string }) => `${log.traceId}:${log.spanId}`
 
-/** What concerns the way in, and what is kept. */
+/** Tests of receiving and of stored data. */
 describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
-  it('holds a bounded number of spans while the destination is unavailable, and scores every accepted run when it is back', async () => {
+  it('holds a bounded number of spans while the destination is unavailable, and scores every accepted run afterwards', async () => {
     await using sink = await createSink()
     sink.status = 0
     const traces = { ...serverOptions('').traces, maxSpans: 60 }
@@ -103,7 +103,7 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
     await server.stop()
   })
 
-  it('stops soon while the destination is unavailable, and reports what was not delivered', async () => {
+  it('stops quickly while the destination is unavailable, and reports what was not delivered', async () => {
     await using sink = await createSink()
     sink.status = 0
     const lines: string[] = []
@@ -135,7 +135,7 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
     let server = await startServer(serverOptions(sink.url, { dataFolder: data, traces, forwards: true }))
     expect(await post(server.httpPort, makeRun().requests[0])).toBe(200)
     await server.stop()
-    // In memory nothing is left.
+    // Nothing is left in memory.
     if (kind === 'memory') return
     server = await startServer(serverOptions(sink.url, { dataFolder: data, traces, limits, forwards: true }))
     const counts = () => server.counts() as { traces: { expired: number }; service: { expiredRequests: number } }
@@ -150,8 +150,8 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
 
 describe('a data folder that an older version of the service wrote', () => {
   it('is migrated to the schema of this version: open runs are scored, finished ones are not', async () => {
-    // Written by the first version: one run whose scores were acknowledged, one whose agent has not arrived, and in one record a
-    // run that was finished beside one that was not.
+    // The first version wrote this folder. It has one run with acknowledged scores, one run whose agent has not arrived, and a
+    // record with one finished and one unfinished run.
     const scored = { traceId: 'a'.repeat(32), spanId: '79c1bb6357dfa226' }
     const open = { traceId: 'b'.repeat(32), spanId: '61e404c29b267797' }
     const finished = { traceId: 'c'.repeat(32), spanId: '4713a59365d08009' }
@@ -159,7 +159,7 @@ describe('a data folder that an older version of the service wrote', () => {
     const folder = newFolder()
     copyFileSync(new URL('fixtures/schema-1.db', import.meta.url), join(folder, 'spans.db'))
     await using sink = await createSink()
-    // The folder is as old as the test.
+    // The folder is as old as this test file.
     const limits = { ...serverOptions('').limits, retentionMs: Number.MAX_SAFE_INTEGER }
     const server = await startServer(serverOptions(sink.url, { dataFolder: folder, forwards: true, limits }))
     const agent = makeRun({ traceId: open.traceId, agentSpanId: open.spanId }).requests[2]
@@ -167,7 +167,7 @@ describe('a data folder that an older version of the service wrote', () => {
     const revisionOf = (run: typeof open) =>
       sink.logs.find((log) => runOf(log) === runOf(run))?.attributes['spanscore.revision']
     await until(() => revisionOf(open) !== undefined && revisionOf(unscored) !== undefined, 'both runs')
-    // The request that waited to be passed on, and the one that came now.
+    // These are the request that waited to be forwarded, and the one that was sent now.
     await until(
       () => sink.requests.filter(({ headers }) => headers['content-type'] === 'application/json').length === 2,
       'both requests',
@@ -176,7 +176,7 @@ describe('a data folder that an older version of the service wrote', () => {
     expect(revisionOf(open)).toBe(3)
     expect(revisionOf(unscored)).toBe(3)
     expect(revisionOf(finished)).toBeUndefined()
-    // What had been scored is known: it is no new run.
+    // The service remembers runs that were scored, and does not create new ones.
     expect(server.counts()).toMatchObject({ service: { runs: 2, undecodable: 0, errors: 0 } })
     expect(sink.logs.filter((log) => runOf(log) === runOf(scored)).length).toBeLessThanOrEqual(3)
   })

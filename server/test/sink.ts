@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { createProtobufDecoder, readOtlpJson } from 'spanscore/engine'
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
-/** A backend that keeps what it is sent, and is away or refuses when a test sets it so. */
+/** A backend that keeps what it receives, and that a test can make unavailable or let refuse requests. */
 export interface Sink extends AsyncDisposable {
   readonly url: string
   readonly logs: SourceLog[]
@@ -15,15 +15,15 @@ export interface Sink extends AsyncDisposable {
   readonly requests: { readonly path: string; readonly headers: Record<string, unknown>; readonly body: Buffer }[]
   /** Answers with this status; 0 closes the connection. */
   status: number
-  /** Body of the answers to log requests: a partial success, say. */
+  /** The body of the answers to log requests, such as a partial success. */
   partial: Buffer | undefined
 }
 
-/** What a sink does with what comes. */
+/** How a sink handles requests. */
 export interface SinkOptions {
-  /** Whether it is decoded and kept. @default true */
+  /** Whether requests are decoded and kept. @default true */
   readonly keeps?: boolean
-  /** Where requests with metrics are passed on to, instead of being kept. */
+  /** Where requests with metrics are forwarded, instead of being kept. */
   readonly metricsTo?: string
   /** Called with the log records of each request. */
   readonly onLogs?: (logs: readonly SourceLog[]) => void

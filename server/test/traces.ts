@@ -104,7 +104,7 @@ export function toRequest(spans: readonly unknown[], serviceName = 'weather-app'
   }
 }
 
-/** The same span as a sender writes it whose clock is wrong by so much. */
+/** The same span, as written by a sender whose clock is wrong by this much. */
 export function shifted(span: unknown, byMs: number): unknown {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a span of `makeRun`
   const { startTimeUnixNano, endTimeUnixNano, ...rest } = span as { startTimeUnixNano: string; endTimeUnixNano: string }
@@ -128,7 +128,7 @@ export async function post(
   return response.status
 }
 
-/** Waits until something holds. */
+/** Waits until a condition is true. */
 export async function until(holds: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
   const endMs = performance.now() + timeoutMs
   while (!holds()) {

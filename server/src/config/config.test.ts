@@ -63,7 +63,7 @@ budget: { callsPerMinute: 10 }
     ])
   })
 
-  it('may be a module, which is named before it is executed and gets the copy of the service', () => {
+  it('may be a module, which is named before it is executed and imports the copy of spanscore that the service uses', () => {
     const config = load(
       'c.mjs',
       `import { defineConfig } from 'spanscore'
@@ -97,7 +97,7 @@ export default defineConfig({ scorers: [createLoopScorer()] })
     const path = new URL('../../config.schema.json', import.meta.url)
     const schema = `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`
     if (process.env['UPDATE_SCHEMA'] === '1') writeFileSync(path, schema)
-    // The file is formatted as all files are: what counts is what it says.
+    // The file is formatted like all others, so only its content is compared.
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(JSON.parse(schema))
   })
 })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { isAnswer } from './answered-errors.ts'
 
-it('tells the refusal of a broker from a broker that does not answer', () => {
+it('distinguishes a broker that refuses from a broker that does not answer', () => {
   const refusal = Object.assign(new Error('no commit'), { apiId: 'TOPIC_AUTHORIZATION_FAILED' })
   expect(isAnswer(new Error('no commit', { cause: refusal }))).toBe(true)
   expect(isAnswer(new AggregateError([new Error('connect ECONNREFUSED'), refusal]))).toBe(true)

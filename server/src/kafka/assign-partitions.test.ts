@@ -14,7 +14,7 @@ function expectFair(
   return assigned
 }
 
-it('distributes partitions evenly, whatever members had before', () => {
+it('distributes partitions evenly, regardless of what members had before', () => {
   for (let count = 1; count <= 13; count++) {
     for (let size = 1; size <= 7; size++) {
       let owned = new Map<string, readonly number[]>()
@@ -39,13 +39,13 @@ it('leaves partitions where they are', () => {
     ],
     9,
   )
-  // A member leaves: its partitions move, and no other.
+  // When a member leaves, its partitions move and no others.
   const after = expectFair(
     ['a', 'c'].map((id) => ({ id, owned: before.get(id) ?? [] })),
     9,
   )
   for (const id of ['a', 'c']) for (const partition of before.get(id) ?? []) expect(after.get(id)).toContain(partition)
-  // One joins: nobody gets a partition that another keeps.
+  // When a member joins, no member gets a partition that another one keeps.
   const joined = expectFair(
     ['a', 'b', 'c'].map((id) => ({ id, owned: after.get(id) ?? [] })),
     9,

@@ -12,7 +12,7 @@ import { Refusals } from './refusals.ts'
 
 const TOPIC = 'spans'
 const PARTS = 3
-/** So large that a few messages fill a request: carrying takes several, and a process can be killed between two of them. */
+/** So large that a few messages fill a request. Carrying then takes several requests, and a process can be killed between two. */
 const BODY = new Uint8Array(200_000)
 
 /** A message with one part of a trace. */
@@ -28,7 +28,7 @@ class Partition {
   readonly messages: Message[] = []
   readonly next: () => number
   commit: Commit = { offset: 0, metadata: '' }
-  /** Copies that a process sent which was killed, and that have not arrived. */
+  /** Copies that a process sent before it was killed, and that have not arrived yet. */
   readonly onTheWay: (readonly Message[])[] = []
   #nowMs = 1_000_000
 
@@ -46,12 +46,12 @@ class Partition {
   }
 }
 
-/** A process that has the partition: what it holds of each trace, and what it has made of it. */
+/** A process that owns the partition, with the parts that it holds of each trace and what it has done with them. */
 class Owner {
   readonly #partition: Partition
   readonly #log: PartitionLog
   readonly #carryForward: CarryForward
-  /** For each trace the offsets of its parts, as the log numbers them, and whether they were scored before. */
+  /** For each trace, the offsets of its parts in the log, and whether they were scored before. */
   readonly held = new Map<string, Map<number, { readonly offset: number; isEmitted: boolean }>>()
   readonly #scored: string[] = []
 
@@ -66,7 +66,7 @@ class Owner {
         this.held.set(span.traceId, parts.set(Number(span.spanId), { offset, isEmitted: states?.[0] === EMITTED }))
       }
     })
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one shape of requests that carrying forward makes
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all requests that carrying forward creates have this shape
     const producer = { send: (request: never) => this.#append(request) } as unknown as BytesProducer
     this.#carryForward = new CarryForward({
       producer,
@@ -76,7 +76,7 @@ class Owner {
     })
   }
 
-  /** Reads up to so many messages, as an assigned partition does. */
+  /** Reads at most this many messages, as an assigned partition does. */
   read(limit: number): void {
     const { messages } = this.#partition
     for (let count = 0; count < limit; count++) {
@@ -87,7 +87,7 @@ class Owner {
         this.#log.pass(TOPIC, position)
         continue
       }
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is read of it
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only these properties are read
       const decoded = {
         spans: [{ traceId: message.traceId, spanId: String(message.part) }],
         logs: [],
@@ -97,7 +97,7 @@ class Owner {
     }
   }
 
-  /** Scores the traces that are whole. @returns Their ids */
+  /** Scores the traces that are complete. @returns Their ids */
   score(): readonly string[] {
     const whole = [...this.held].filter(
       ([, parts]) => parts.size === PARTS && [...parts.values()].some(({ isEmitted }) => !isEmitted),
@@ -109,7 +109,7 @@ class Owner {
     return whole.map(([traceId]) => traceId)
   }
 
-  /** Some scores are acknowledged, and some traces are done with. */
+  /** Some scores are acknowledged, and some traces are finished. */
   settle(): void {
     for (const traceId of this.#scored.splice(0, Math.ceil(this.#partition.next() * 3))) {
       const offsets = [...(this.held.get(traceId)?.values() ?? [])].map(({ offset }) => offset)
@@ -142,7 +142,7 @@ class Owner {
     if (fate < 0.6) return Promise.resolve({})
     if (fate < 0.7) this.#partition.messages.push(...copies)
     if (fate < 0.8) return Promise.reject(new Error('The broker has gone.'))
-    // The process is killed before it hears of it: they arrive later, or never.
+    // The process is killed before it receives the answer. The copies arrive later, or never.
     if (fate < 0.9) this.#partition.onTheWay.push(copies)
     return new Promise(() => undefined)
   }
@@ -166,7 +166,7 @@ it('loses and splits no trace when processes are killed while they carry message
       if (partition.chance(0.5)) owner.settle()
       if (partition.chance(0.3)) owner.commit()
       if (partition.chance(0.15)) owner.carry()
-      // What was sent is acknowledged before the next step, or not.
+      // The requests may or may not be acknowledged before the next step.
       await Promise.resolve()
       if (partition.chance(0.04)) {
         owner = new Owner(partition)

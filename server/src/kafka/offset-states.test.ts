@@ -15,7 +15,7 @@ it('restores the state of every offset from a commit', () => {
     const expected = new Map<number, RecordState>()
     const count = Math.floor(next() * 300)
     for (let index = 0; index < count; index++) {
-      // Brokers leave offsets out: of compacted records, and of markers of transactions.
+      // Some offsets have no record, because it was compacted or because they mark transactions.
       if (next() < 0.1) continue
       const state = ALL[Math.floor(next() * 3)] ?? 'open'
       states.add(first + index, state)
@@ -47,7 +47,7 @@ it('treats unreadable metadata as missing', () => {
   }
 })
 
-it('needs little room for long stretches, and forgets what the broker has dropped', () => {
+it('needs little space for long ranges of equal states, and forgets what the broker has dropped', () => {
   const states = new OffsetStates({ offset: 0, metadata: '' })
   states.add(0, 'open')
   for (let offset = 1; offset < 100_000; offset++) states.add(offset, 'finished')

@@ -8,12 +8,12 @@ it('follows the records while there are more, and a monotonic clock once all are
   clock.advance('spans', 1000, false)
   expect(clock.nowMs).toBe(1000)
   clock.advance('spans', 1500, false)
-  // Nothing is known of the log records: they may be older.
+  // Nothing is known about the log records, which may be older.
   expect(clock.nowMs).toBe(1000)
   clock.advance('logs', undefined, true)
   expect(clock.nowMs).toBe(1500)
   monotonicMs += 60_000
-  // A worker that was held up takes nothing for late.
+  // A worker that was delayed treats nothing as late.
   expect(clock.nowMs).toBe(1500)
   clock.advance('spans', 2000, false)
   expect(clock.nowMs).toBe(2000)
@@ -21,7 +21,7 @@ it('follows the records while there are more, and a monotonic clock once all are
   clock.advance('spans', 3000, true)
   monotonicMs += 500
   expect(clock.nowMs).toBe(3500)
-  // A record that was appended before what the clock shows does not turn it back.
+  // A record that was appended before the time of the clock does not set it back.
   clock.advance('spans', 3200, true)
   expect(clock.nowMs).toBe(3500)
   monotonicMs += 100
@@ -39,13 +39,13 @@ it('treats nothing as late, and does not stop, when a broker sets its clock back
   clock.advance('logs', undefined, true)
   clock.advance('spans', hourMs, true)
   monotonicMs += 1000
-  // The clock is put back. Records come on, and what was read before is as old as it is.
+  // The broker's clock is set back. Records continue to arrive, and the age of earlier ones stays correct.
   clock.advance('spans', 1000, true)
   expect(clock.nowMs).toBe(hourMs + 1000)
   monotonicMs += 1000
   clock.advance('logs', undefined, true)
   clock.advance('spans', undefined, true)
-  // While there is more to read, time waits: what comes has not been read.
+  // While there is more to read, time does not advance, because the next records have not been read.
   clock.advance('spans', 2000, false)
   const heldUpMs = clock.nowMs
   expect(heldUpMs).toBe(hourMs + 2000)
@@ -65,14 +65,14 @@ it('does not advance while the process was stopped, or the brokers do not answer
   clock.advance('spans', 10_000, true)
   monotonicMs += 60_000
   expect(clock.nowMs).toBe(11_000)
-  // What came meanwhile is read, and nothing of it is late.
+  // What arrived meanwhile is read, and none of it is late.
   clock.advance('spans', 30_000, false)
   expect(clock.nowMs).toBe(30_000)
   clock.advance('spans', 69_500, true)
   clock.advance('logs', undefined, true)
   monotonicMs += 400
   expect(clock.nowMs).toBe(69_900)
-  // Where nothing came, time goes on from where it is.
+  // If nothing arrived, time continues from its current value.
   for (let second = 0; second < 5; second++) {
     monotonicMs += 1000
     for (const topic of ['spans', 'logs']) clock.advance(topic, undefined, true)

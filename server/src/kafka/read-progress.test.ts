@@ -5,7 +5,7 @@ import { ReadProgress } from './read-progress.ts'
 function create() {
   const clock = { nowMs: 1000 }
   const progress = new ReadProgress(() => clock.nowMs)
-  /** Time passes in which the leader reports this end every five seconds. */
+  /** Lets time pass, during which the leader reports this end offset every five seconds. */
   const report = (end: number, forMs: number) => {
     for (let passedMs = 0; passedMs < forMs; passedMs += 5000) {
       clock.nowMs += 5000
@@ -15,7 +15,7 @@ function create() {
   return { clock, progress, report }
 }
 
-it('counts for how long messages wait that the leader reports', () => {
+it('measures how long messages that the leader reports have been waiting', () => {
   const { progress, report } = create()
   report(10, 5000)
   progress.advance()
@@ -31,7 +31,7 @@ it('does not count when nothing waits', () => {
   expect([progress.lagFrom(10), progress.idleMs(10)]).toEqual([0, 0])
 })
 
-it('does not count the time in which the leader does not answer, and begins anew when it does', () => {
+it('does not count the time in which the leader does not answer, and starts from zero when it does', () => {
   const { clock, progress, report } = create()
   report(10, 10_000)
   clock.nowMs += 15_000

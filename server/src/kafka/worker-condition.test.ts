@@ -23,7 +23,7 @@ function conditionOf(partitions: readonly WatchedPartition[], change: Partial<Wo
   })
 }
 
-it('is stuck when nothing was read from one partition for half a minute, whatever the others do', () => {
+it('is stuck when nothing was read from one partition for half a minute, regardless of the others', () => {
   expect(conditionOf([partition(0, 0), partition(1, 29_999)])).toMatchObject({ stuck: undefined, idle: undefined })
   const stuck = 'Nothing was read from partition 1 for 30 s although 7 messages wait.'
   expect(conditionOf([partition(0, 0), partition(1, 30_000)])).toMatchObject({ stuck, idle: stuck })

@@ -21,7 +21,7 @@ it.each([0, 24, 24_000, 2_400_000, 12_000_000])(
   },
 )
 
-it('makes one block for a body whose size is stated', async () => {
+it('allocates one block for a body that states its size', async () => {
   const whole = await decompressed(gzipSync(text(1_200_000)))
   expect(whole.buffer.byteLength).toBeLessThan(1_201_000)
 })
@@ -33,7 +33,7 @@ it('reads bodies of several members, of which only the last one states its size 
   await expect(decompressed(body, 1_000_000)).rejects.toThrow(/at most 1000000 bytes/)
 })
 
-it('refuses a body that states another size than it has', async () => {
+it('refuses a body whose stated size is wrong', async () => {
   const body = gzipSync(text(24_000))
   body.writeUInt32LE(0xffffffff, body.byteLength - 4)
   await expect(decompressed(body)).rejects.toThrow(/does not decompress/)

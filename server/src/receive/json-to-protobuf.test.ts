@@ -77,7 +77,7 @@ describe('what is read of a request in JSON and written in protobuf', () => {
     expect(decode(toProtobuf(parseJsonRequest(body))).spans).toEqual(readOtlpJson(request)?.spans)
   })
 
-  it('keeps every time to the last bit that a number has', () => {
+  it('keeps every time to the full precision of its number', () => {
     const nanoseconds = double({ min: 0, max: 1.8e19, noNaN: true }).map((each) => Math.round(each))
     assert(
       property(nanoseconds, integer({ min: 0, max: 2 ** 31 }), (start, more) => {

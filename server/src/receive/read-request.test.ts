@@ -15,7 +15,7 @@ import { RequestReader } from './read-request.ts'
 
 const LIMITS = { maxSpansPerRequest: 100, maxSpanBytes: 1_000_000 }
 
-/** Spans and log records of the SDK, with texts beyond ASCII, structured values, events and a half surrogate pair. */
+/** Spans and log records of the SDK, with non-ASCII text, structured values, events and half of a surrogate pair. */
 function recorded() {
   const spans = new InMemorySpanExporter()
   const logs = new InMemoryLogRecordExporter()
@@ -51,7 +51,7 @@ describe.each(['json', 'protobuf'] as const)('a request in %s', (encoding) => {
       const bytes = body ?? new Uint8Array()
       const { decoded } = whole.read(bytes, encoding)
       const sources = whole.sources({ signal: 'traces', encoding, contentEncoding: '', body: bytes })
-      // Where some attributes are left out, places are the same.
+      // Positions stay the same if some attributes are left out.
       expect(reader.read(bytes, encoding).decoded.bytes.places).toEqual(decoded.bytes.places)
       const again = reader.bodyOf({ signal: 'traces', encoding, contentEncoding: '', body: bytes })
       for (const from of [decoded.bytes.body, again]) {

@@ -9,7 +9,7 @@ const scorer = { id: 'rubric', version: 'v1', kind: 'judge', range: [0, 1], bett
 const job: JudgeJob = { ...createJob(1, scorer), rate: 0.5, point: 0.25, revision: 3, extra: { tenant: 'a' } }
 
 describe('a job for a judge', () => {
-  it('is the same after it was written and read', () => {
+  it('is unchanged after it was written and read', () => {
     const read = decodeJob(encodeJob(job, 'abc'))
     expect(read).toEqual({ job, configHash: 'abc' })
     const upstream = { ...job, upstreamProbability: 0.25 }

@@ -25,7 +25,7 @@ const attributesOf = dictionary(text, value, { maxKeys: 30, noNullPrototype: tru
 
 type Attributes = Record<string, never>
 
-/** What goes out for the event and the late span of one score. */
+/** The bytes that are sent for the event and the late span of one score. */
 function written(attributes: Attributes, ofLateSpan: Attributes, time: HrTime, observedMs: number): GatheredRecords {
   const scores = new GatheredScores()
   const scorer = { id: 'tool_errors', version: '1', kind: 'code', range: [0, 1], better: 'higher', passAt: 1 } as const
@@ -38,13 +38,13 @@ function written(attributes: Attributes, ofLateSpan: Attributes, time: HrTime, o
   const both = scores.take()
   scores.add(originOf(resource), { ...prepared, isEvent: true, isLateSpan: false })
   scores.add(originOf(resource), { ...prepared, isEvent: false, isLateSpan: true })
-  // Each alone is what it is beside the other one.
+  // Each is the same alone as together with the other one.
   expect(scores.take()).toEqual(both)
   expect(scores.take()).toEqual({ logRecords: [], spans: [] })
   return both
 }
 
-/** The same by the SDK's own serializers. */
+/** The same data, written by the SDK's own serializers. */
 function official(attributes: Attributes, ofLateSpan: Attributes, time: HrTime, observedMs: number) {
   const logs = ProtobufLogsSerializer.serializeRequest([
     {
@@ -97,7 +97,7 @@ describe('what is written for a run', () => {
         integer({ min: 0, max: 4e12 }),
         (made, more, ...times) => {
           const [second, nanosecond, observedMs] = times
-          // Some names are in both: those of the event take precedence.
+          // If both have an attribute of the same name, the one of the event takes precedence.
           const of = [
             made,
             {
@@ -120,7 +120,7 @@ describe('what is written for a run', () => {
     )
   })
 
-  it('is as exact as 64 bits are, and flags that the parent is remote', () => {
+  it('keeps 64-bit integers exact, and flags that the parent is remote', () => {
     const time: HrTime = [1_700_000_000, 123_456_789]
     const { logRecords, spans } = written({}, {}, time, 1_700_000_000_123)
     const nanoseconds = Buffer.alloc(8)

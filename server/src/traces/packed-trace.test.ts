@@ -37,7 +37,7 @@ function heldSpan(number: number, parent: number | undefined, more: Partial<Held
   }
 }
 
-/** Two runs, of which the second waits for a parent that never came. */
+/** Two runs, the second of which waits for a parent that never arrived. */
 function scoredTrace(): HeldTrace {
   const trace = createTrace('a'.repeat(32))
   const logs = [{ body: undefined, start: 1, end: 2, offset: 9, index: 4, scope: { name: 'a log' } }]
@@ -63,7 +63,7 @@ function scoredTrace(): HeldTrace {
   return trace
 }
 
-it('is the same trace once it is unpacked', () => {
+it('is the same trace after it is unpacked', () => {
   const trace = scoredTrace()
   expect(canBePacked(trace)).toBe(true)
   const packed = packTrace(trace)

@@ -57,7 +57,7 @@ function onlyOne<T>(items: readonly T[]): T {
   return first
 }
 
-/** Feeds spans at times, and gives the runs with the time at which each was settled. */
+/** Feeds spans at given times. @returns The runs, with the time at which each was settled */
 function play(
   arrivals: readonly (readonly [number, readonly SourceSpan[]])[],
   untilMs: number,
@@ -149,7 +149,7 @@ describe('when a run is complete', () => {
     expect(runs).toEqual([{ id: a, atMs: 12_000, spans: 4 }])
   })
 
-  it('makes a revision of a run whose span comes late, and keeps its key', () => {
+  it('creates a revision of a run whose span arrives late, and keeps its key', () => {
     const [a, b] = [id(), id()]
     const buffer = new TraceBuffer(BUFFER_OPTIONS)
     buffer.add(1, toRecord([agent(a), chat(b, a)]), 0)
@@ -195,7 +195,7 @@ describe('when a run is complete', () => {
     ])
   })
 
-  it('makes a revision of spans that arrive while a run is being scored', () => {
+  it('creates a revision for spans that arrive while a run is being scored', () => {
     const a = id()
     const buffer = new TraceBuffer(BUFFER_OPTIONS)
     buffer.add(1, toRecord([agent(a)]), 0)

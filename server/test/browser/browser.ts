@@ -5,7 +5,7 @@ import axe from 'axe-core'
 import { chromium } from 'playwright-core'
 import type { Browser, Page } from 'playwright-core'
 
-/** Debian's Chromium, or another one that the variable names. */
+/** The path of Debian's Chromium, or of another one that the environment variable names. */
 export const CHROMIUM: string = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
 
 /** @throws Error if there is no Chromium. */
@@ -13,7 +13,7 @@ export function launch(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`Expected Chromium at ${CHROMIUM}, found none: apt-get install chromium, or set CHROMIUM_PATH.`)
   }
-  // Without namespaces, as in most containers, Chromium has no sandbox; it only loads the page of this machine.
+  // Chromium has no sandbox without namespaces, as in most containers. It only loads the page of this machine.
   return chromium.launch({
     executablePath: CHROMIUM,
     args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'],
@@ -26,7 +26,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
 }
 
-/** What axe finds serious or critical, as texts; WCAG 2.2 AA. */
+/** The serious and critical violations of WCAG 2.2 AA that axe finds, as texts. */
 export async function seriousProblems(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source)
   const violations = await page.evaluate<readonly Violation[]>(
@@ -42,7 +42,7 @@ export async function seriousProblems(page: Page): Promise<readonly string[]> {
 
 const images = join(import.meta.dirname, '../../../docs/images/page')
 
-/** Takes a picture for the docs, where that is asked for: pictures differ with every font. */
+/** Takes a screenshot for the docs if that is requested. It is not the default, because screenshots differ with every font. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (process.env['SPANSCORE_PICTURES'] === undefined) return
   mkdirSync(images, { recursive: true })

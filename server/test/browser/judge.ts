@@ -3,7 +3,7 @@ import type { ScriptedOpenAIServer } from 'spanscore/testing'
 
 import { unsupported } from './sample-runs.ts'
 
-/** A judge that knows which claims of the sample runs nothing supports. */
+/** A judge that knows which claims of the sample runs are unsupported. */
 export function startJudge(): Promise<ScriptedOpenAIServer> {
   return createScriptedOpenAIServer(({ userText }) => {
     const answer = [...readJudgePrompt(userText).sections.values()].join('\n')

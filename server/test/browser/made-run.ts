@@ -10,7 +10,7 @@ export interface MadeCall {
   readonly child?: MadeRun
 }
 
-/** A run as an instrumentation would record it, described by what was said and done. */
+/** A run as an instrumentation would record it, described by its messages and tool calls. */
 export interface MadeRun {
   readonly agent: string
   readonly version?: string
@@ -36,7 +36,7 @@ const json = (key: string, value: unknown) => text(key, JSON.stringify(value))
 const int = (key: string, value: number) => ({ key, value: { intValue: String(value) } })
 const said = (role: string, content: string) => ({ role, parts: [{ type: 'text', content }] })
 
-/** Writes a run as spans in the words of the GenAI conventions. */
+/** Writes a run as spans with the attributes of the GenAI semantic conventions. */
 export function record(run: MadeRun, startMs: number, traceId: string = randomBytes(16).toString('hex')): RecordedRun {
   const spans: { readonly spanId: string }[] = []
   const top = write(run, startMs, traceId, undefined, spans)

@@ -21,9 +21,9 @@ let judge: ScriptedOpenAIServer
 let service: ServiceProcess
 let browser: Browser
 let page: Page
-/** What the page was refused, or failed at. */
+/** Errors of the page, and requests that were refused. */
 let complaints: string[]
-/** Requests that went anywhere else. */
+/** Requests to any other origin. */
 let strangers: string[]
 
 beforeAll(async () => {
@@ -69,10 +69,10 @@ const open = async (path: string) => {
 
 const row = (question: string) => page.locator('.run-row', { hasText: question }).first()
 
-/** The spans of a run of a short question. */
+/** The spans of a run about a short question. */
 const bell = (question: string) => record({ agent: 'bell-agent', question, answer: 'Yes.' }, Date.now() - 2000).spans
 
-/** Milliseconds until something is shown. */
+/** Milliseconds until an element is shown. */
 async function shownAfter(selector: () => Promise<unknown>): Promise<number> {
   const startMs = performance.now()
   await selector()
@@ -80,7 +80,7 @@ async function shownAfter(selector: () => Promise<unknown>): Promise<number> {
 }
 
 describe('the page', () => {
-  it('lets nobody in without the token, and takes it out of the address', async () => {
+  it('admits nobody without the token, and removes it from the address', async () => {
     await page.goto(service.origin)
     await page.getByText('This page is closed').waitFor()
     complaints = []
@@ -90,7 +90,7 @@ describe('the page', () => {
     expect(page.url()).toBe(`${service.origin}/`)
   })
 
-  it('says how to send spans, and shows an example at a click', async () => {
+  it('explains how to send spans, and shows an example on click', async () => {
     await picture(page, 'first-minute')
     expect(await seriousProblems(page)).toEqual([])
     expect(await page.locator('.sample pre').innerText()).toContain(service.otlpUrl)
@@ -115,7 +115,7 @@ describe('the page', () => {
       inProgress.push(await shownAfter(() => row(question).filter({ hasText: 'in progress' }).waitFor()))
       await service.send(run.spans.slice(1))
       const marks = row(question).locator('.mark.pass')
-      // The run settles half a second after its last span, and that is looked for ten times a second.
+      // The run settles half a second after its last span, and the page is checked for that ten times a second.
       scored.push((await shownAfter(() => marks.waitFor())) - 600)
     }
     expect(Math.min(...inProgress)).toBeLessThan(1000)
@@ -135,7 +135,7 @@ describe('the page', () => {
     expect(await seriousProblems(page)).toEqual([])
   })
 
-  it('finds the worst run of an agent with keys alone', async () => {
+  it('finds the worst run of an agent by keyboard alone', async () => {
     await open('/')
     await page.locator('.run-row').first().waitFor()
     await page.getByLabel('Agent').selectOption('support-agent')
@@ -153,7 +153,7 @@ describe('the page', () => {
     expect(await page.getByLabel('Order').inputValue()).toBe('worst')
   })
 
-  it('reports that the service is gone, keeps what it shows, and continues when it is back', async () => {
+  it('reports that the service is unavailable, keeps what it shows, and continues when the service is back', async () => {
     const place = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
     const first = await startService(place, { TEST_JUDGE_URL: judge.url })
     const tab = await page.context().newPage()
@@ -179,7 +179,7 @@ describe('the page', () => {
     rmSync(place, { recursive: true, force: true })
   })
 
-  it('closes if its token is no longer valid, and opens again with the address', async () => {
+  it('closes if its token is no longer valid, and opens again with the address that holds the token', async () => {
     await open('/')
     await page.evaluate(`localStorage.setItem('spanscore-token', 'another')`)
     await page.getByRole('link', { name: 'Scores' }).click()
@@ -290,7 +290,7 @@ describe('the page', () => {
     expect(await seriousProblems(page)).toEqual([])
   })
 
-  it('takes ten labels by keys, hides the verdict until then, and writes a file for calibration', async () => {
+  it('takes ten labels by keyboard, hides the verdict until then, and writes a file for calibration', async () => {
     await open('/labels?scorer=faithfulness')
     await page.getByLabel('Your name').fill('ada')
     await page.getByRole('button', { name: 'Draw' }).click()
@@ -332,7 +332,7 @@ describe('the page', () => {
   })
 
   it('hides the verdict on a drawn run from its page and the list, until somebody reveals it', async () => {
-    // Another tab, which shows every verdict before the draw.
+    // Another tab, opened before the draw, shows every verdict.
     const other = await page.context().newPage()
     await other.goto(`${service.origin}/?scorer=faithfulness&sort=worst`)
     await other.locator('.run-row').first().waitFor()
@@ -478,11 +478,11 @@ describe('the page', () => {
       await open(path)
       await page.getByText('There is no such view').waitFor()
     }
-    // The browser itself reports the answers of 404.
+    // The browser itself reports responses with status 404.
     expect(complaints.splice(0).filter((each) => !each.includes('404'))).toEqual([])
   })
 
-  it('loads nothing but itself, under a strict policy', async () => {
+  it('loads nothing from elsewhere, and has a strict content security policy', async () => {
     const response = await page.goto(service.origin)
     const policy = response?.headers()['content-security-policy'] ?? ''
     expect(policy).toContain("default-src 'none'")

@@ -123,7 +123,7 @@ const questions = [
   ],
 ] as const
 
-/** What the judge says of an answer's claims: which of them nothing supports. */
+/** The claims that the judge finds unsupported in each answer. */
 export const unsupported: readonly (readonly [answer: string, claim: string, why: string])[] = [
   [
     'I have refunded 89.90 EUR',
@@ -143,7 +143,7 @@ export const unsupported: readonly (readonly [answer: string, claim: string, why
   ['javascript:alert(4)', '<img src=x onerror=alert(5)>', '</p><script>alert(6)</script>'],
 ]
 
-/** Everyday runs of one version: the older one makes up more. */
+/** Everyday runs of one version. The older version invents more. */
 export function everydayRuns(version: string, model: string): readonly MadeRun[] {
   return questions.map(([agent, question, orderId, status, answer], index) => ({
     agent,
@@ -158,7 +158,7 @@ export function everydayRuns(version: string, model: string): readonly MadeRun[]
   }))
 }
 
-/** The newer version says only what the tools say. */
+/** The newer version states only what the tools return. */
 export function betterRuns(version: string, model: string): readonly MadeRun[] {
   return everydayRuns(version, model).map((run) => {
     const made = unsupported.some(([part]) => run.answer.includes(part))

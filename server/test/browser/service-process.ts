@@ -6,14 +6,14 @@ import { otlp } from './made-run.ts'
 
 /** The built service in a process of its own, as users start it. */
 export interface ServiceProcess extends AsyncDisposable {
-  /** With its token. */
+  /** The address, with its token. */
   readonly pageUrl: string
   readonly origin: string
   readonly token: string
   readonly otlpUrl: string
   send(spans: readonly unknown[], service?: string): Promise<void>
   read<Answer>(path: string): Promise<Answer>
-  /** Stops the process, which keeps its connections, or lets it go on. */
+  /** Pauses the process, which keeps its connections, or resumes it. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
 }
 

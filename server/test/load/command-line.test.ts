@@ -8,13 +8,13 @@ function run(args: readonly string[], nodeOptions: readonly string[] = []): { st
   return spawnSync(process.execPath, [...nodeOptions, MAIN, ...args], { encoding: 'utf8' })
 }
 
-/** Lets a process believe that its Node.js has another version. */
+/** Makes a process believe that its Node.js has another version. */
 function asNode(version: string): string {
   const code = `Object.defineProperty(process.versions,'node',{value:'${version}'});Object.defineProperty(process,'version',{value:'v${version}'})`
   return `--import=data:text/javascript,${encodeURIComponent(code)}`
 }
 
-it.each(['20.20.2', '22.9.0', '22.14.0'])('Node.js %s is refused in one line', (version) => {
+it.each(['20.20.2', '22.9.0', '22.14.0'])('Node.js %s is refused with a message of one line', (version) => {
   const { status, stderr } = run(['--help'], [asNode(version)])
   expect(stderr.trim()).toBe(
     `spanscore-server: Expected Node.js 22.15 or later, got v${version}. Start with a newer Node.js.`,
@@ -22,7 +22,7 @@ it.each(['20.20.2', '22.9.0', '22.14.0'])('Node.js %s is refused in one line', (
   expect(status).toBe(2)
 })
 
-it.each(['22.15.0', '24.1.0', '100.0.0'])('Node.js %s is taken', (version) => {
+it.each(['22.15.0', '24.1.0', '100.0.0'])('Node.js %s is accepted', (version) => {
   expect(run(['--version'], [asNode(version)])).toMatchObject({ status: 0, stderr: '' })
 })
 

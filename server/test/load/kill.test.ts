@@ -14,13 +14,13 @@ import type { ServerProcess } from './server-process.ts'
 
 const KILLS = Number(process.env.KILLS ?? 20)
 
-/** Decides when the service is killed and what is sent. What fails is tried again with `KILL_SEED`, which is printed. */
+/** Decides when the service is killed and what is sent. It is printed, so that `KILL_SEED` can repeat a failure. */
 const SEED = Number(process.env.KILL_SEED ?? randomInt(2 ** 31))
 
-/** Longest time from the moment when the service is ready to its end, in milliseconds: also while it reads back what is on the log. */
+/** Maximum time from the readiness of the service to its kill, in milliseconds. It can be killed while it still reads the log. */
 const MAX_LIFE_MS = 1000
 
-/** A sender keeps what was not answered, and sends it again: what was answered may be gone at the sender. */
+/** A sender keeps requests that were not answered and sends them again. It forgets those that were answered. */
 async function sendUntilAnswered(port: () => number, request: unknown): Promise<void> {
   for (;;) {
     const status = await post(port(), request).catch(() => 0)
@@ -39,7 +39,7 @@ it(`loses nothing and creates no false run through ${KILLS} kills under load`, a
   const sent: MadeRun[] = []
   const load = { isOn: true }
   const sender = async (_: unknown, number: number): Promise<void> => {
-    // Each sender makes its own choices, however they take turns.
+    // Each sender has its own random numbers, so that the order in which senders run does not matter.
     const random = createRandom(SEED + number + 1)
     while (load.isOn) {
       const run = makeRun({ toolFails: random.chance(0.3) })
@@ -63,7 +63,7 @@ it(`loses nothing and creates no false run through ${KILLS} kills under load`, a
   const keyOf = (log: (typeof sink.logs)[number]) => `${log.traceId}:${log.spanId}`
   const scored = (name: string) => sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === name)
   await until(() => new Set(scored('tool_errors').map(keyOf)).size >= runs.size, 'a score for every run', 60_000)
-  // What was scored twice is still on its way.
+  // Scores that are sent twice may still be on their way.
   await new Promise((resolve) => setTimeout(resolve, 3000))
   await server.stop()
   rmSync(folder, { recursive: true, force: true })

@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'spanscore-mtls-'))
 const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
 const pem = (name: string) => readFileSync(join(folder, name), 'utf8')
 
-/** An authority of one's own. */
+/** A self-made certificate authority. */
 function makeAuthority(name: string): void {
   openssl(
     'req',
@@ -85,7 +85,7 @@ beforeAll(async () => {
   sink = await createSink()
   server = await startServer(
     serverOptions(sink.url, {
-      // Beyond this machine no token is needed where senders show a certificate.
+      // On addresses beyond this machine, no token is needed if senders present a certificate.
       host: '0.0.0.0',
       access: { token: undefined, allowedHosts: [], hasClientCertificates: true },
       tls: { cert: pem('service.crt'), key: pem('service.key'), clientCa: pem('company.crt') },
@@ -126,7 +126,7 @@ function sendByGrpc(channel: ChannelCredentials): Promise<number> {
 }
 
 describe('a service with client certificates', () => {
-  it('takes what comes with a certificate of its authority, by HTTP, and scores it', async () => {
+  it('accepts and scores HTTP requests with a certificate of its authority', async () => {
     const run = makeRun()
     for (const each of run.requests) expect(await post(each, 'sender')).toBe(200)
     await until(() => sink.logs.some(({ traceId }) => traceId === run.traceId), 'the score')

@@ -15,7 +15,7 @@ it('starts and scores from the two packages, installed in an empty folder', asyn
   const folder = mkdtempSync(join(tmpdir(), 'spanscore-package-'))
   const packs = join(folder, 'packs')
   mkdirSync(packs)
-  // What is built is what is packed: both were built before this test.
+  // Both packages were built before this test, and the built files are packed.
   const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', packs]
   execFileSync('npm', pack, { cwd: root })
   execFileSync('npm', pack, { cwd: join(root, 'server') })

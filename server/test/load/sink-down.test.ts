@@ -9,12 +9,12 @@ import { createSink } from '../sink.ts'
 import { makeRun, post, toRequest, until } from '../traces.ts'
 import { startProcess } from './server-process.ts'
 
-/** The whole test is `SINK_DOWN_SECONDS=60`. */
+/** The full test has `SINK_DOWN_SECONDS=60`. */
 const SECONDS = Number(process.env.SINK_DOWN_SECONDS ?? 4)
 
 const MAX_RSS_MIB = 700
 
-/** Runs of one request. Each has three spans, and as much text as a run with a document in its prompt. */
+/** Number of runs in one request. Each has three spans, and as much text as a run with a document in its prompt. */
 const RUNS = 40
 const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(60)
 

@@ -61,7 +61,7 @@ it('writes labels and runs from which spanscore calibrate computes the same cali
   const query = `scorer=${SCORER}&version=${version}&labeller=ada`
   const { waiting } = await page.get<{ waiting: { runId: string }[] }>(`/api/labels?${query}`)
   expect(waiting).toHaveLength(24)
-  // People agree with the scorer but for one run that it fails and one that it passes.
+  // People agree with the scorer except about one run that it fails and one that it passes.
   const failing = new Set(runs.slice(0, FAILING).map(({ traceId, agentSpanId }) => `${traceId}:${agentSpanId}`))
   const drawnFailing = waiting.filter(({ runId }) => failing.has(runId))
   const drawnPassing = waiting.filter(({ runId }) => !failing.has(runId))

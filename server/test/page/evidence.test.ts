@@ -60,7 +60,7 @@ describe('what a scorer found', () => {
 describe('evidence in a text', () => {
   const finding = { text: 'The trip costs 89.90 EUR', isGood: false, why: '', verdict: '', kind: 'items' }
 
-  it('is the sentence that shares most words with it, numbers whole', () => {
+  it('is the sentence that shares most words with it, and does not split numbers', () => {
     const text = 'Hello! The whole trip costs 89.90 EUR for two. Have fun.\nBye'
     const parts = markEvidence(text, [finding])
     expect(parts.map(({ text: part }) => part).join('')).toBe(text)

@@ -5,7 +5,7 @@ import type { Evaluation } from 'spanscore/engine'
 import type { RunSummary } from '../../src/page/store/run-summary.ts'
 import { saveRun, saveScore } from '../../src/page/store/run-writer.ts'
 
-/** The id of the run at a place. */
+/** The id of the run at an index. */
 export function runIdAt(index: number): string {
   return `${index.toString(16).padStart(32, '0')}:${index.toString(16).padStart(16, '0')}`
 }
@@ -19,7 +19,7 @@ interface MadeScore {
   readonly revision?: number
 }
 
-/** What a judge says of a run. */
+/** The verdict of a judge on a run. */
 export function madeScore(
   runId: string,
   { value, scorer = 'judge', version = 'v1', probability = 1, revision = 1 }: MadeScore,
@@ -44,7 +44,7 @@ export function madeScore(
   }
 }
 
-/** Stores a run with what a judge says of it. @returns Its id. */
+/** Stores a run with the verdict of a judge. @returns Its id. */
 export function storeScoredRun(
   database: DatabaseSync,
   index: number,

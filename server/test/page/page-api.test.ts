@@ -11,7 +11,7 @@ import { serverOptions } from '../server-options.ts'
 import { makeRun, post } from '../traces.ts'
 import { eventually, startWithPage, usePage } from './page-client.ts'
 
-/** `fetch` would not send another Host. */
+/** Sends a request with any Host header, which `fetch` does not allow. */
 function statusOf(origin: string, path: string, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port: new URL(origin).port, path, headers }, (response) => {
@@ -75,7 +75,7 @@ describe('the API of the page', () => {
     expect(worst.runs[0]?.failed_tool_calls).toBe(1)
   })
 
-  it('gives pages that follow one another without a gap', async () => {
+  it('returns consecutive pages without a gap', async () => {
     const seen: number[] = []
     for (let after = ''; ;) {
       const answer = await service.page.get<List & { next?: string }>(
@@ -88,7 +88,7 @@ describe('the API of the page', () => {
     expect(seen).toEqual([4, 3, 2, 1])
   })
 
-  it('gives a run with its conversation, scores and spans', async () => {
+  it('returns a run with its conversation, scores and spans', async () => {
     const { runs } = await list('scorer=tool_errors&label=fail')
     const answer = await service.page.get<{
       run: { toolCalls: unknown[] }
@@ -192,14 +192,14 @@ describe('the API of the page', () => {
     expect(await response.text()).not.toContain(drawn!.runId)
   })
 
-  it('keeps runs and token over a restart', async () => {
+  it('keeps runs and token across a restart', async () => {
     const { token } = service.page
     await service.restart()
     expect(service.page.token).toBe(token)
     expect((await list()).runs).toHaveLength(4)
   })
 
-  it('says that something changed, in server-sent events', async () => {
+  it('announces changes by server-sent events', async () => {
     const response = await fetch(`${service.page.origin}/api/live`, {
       headers: { authorization: `Bearer ${service.page.token}` },
     })
@@ -302,11 +302,11 @@ describe('the API of the page', () => {
     })
   })
 
-  it('reports that the receiving thread is stuck, and when it continues', { timeout: 60_000 }, async () => {
+  it('reports that the receiving thread is stuck, and reports when it continues', { timeout: 60_000 }, async () => {
     const response = await fetch(`${service.page.origin}/api/live`, {
       headers: { authorization: `Bearer ${service.page.token}` },
     })
-    // The page answers in a thread of its own. Nothing runs in this one meanwhile.
+    // The page answers in its own thread. Nothing runs in this one meanwhile.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 11_000)
     const states: boolean[] = []
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {

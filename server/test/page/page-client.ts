@@ -50,7 +50,7 @@ export async function startWithPage(folder: string, change: Partial<ServerOption
   }
 }
 
-/** A service with a page for all tests of a file, or of a `describe`, in a data folder of its own. */
+/** A service with a page for all tests of a file, or of a `describe`, with its own data folder. */
 export function usePage(): { readonly page: PageUnderTest; restart(): Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
   let page: PageUnderTest | undefined

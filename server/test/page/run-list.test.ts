@@ -10,7 +10,7 @@ import { listRuns } from '../../src/page/store/run-list.ts'
 import type { RunFilter } from '../../src/page/store/run-list.ts'
 import { storeScoredRun } from './made-score.ts'
 
-/** What a run of the test holds, beside its place. */
+/** The properties of a run in the test, besides its index. */
 interface Made {
   readonly seq: number
   readonly agent: string
@@ -90,7 +90,7 @@ const filters = choices.reduce<readonly RunFilter[]>(
   [{}],
 )
 
-/** What the list should hold, found without a database. */
+/** The expected content of the list, computed without a database. */
 function expected(filter: RunFilter): readonly number[] {
   const found = made.filter(
     (run) =>

@@ -42,7 +42,7 @@ const scored: fc.Arbitrary<Scored> = fc.record({
   settledMs: fc.integer({ min: 0, max: 5 * BUCKET_MS }),
 })
 
-/** What the metrics say of some scores, from which alerts are made. */
+/** The sums of some scores in the metrics, from which alerts are computed. */
 function oracle(scores: readonly Scored[]) {
   const nothing = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
   const sums = scores.reduce((sum, { probability, value }) => addWeighted(sum, probability, value), nothing)
@@ -52,7 +52,7 @@ function oracle(scores: readonly Scored[]) {
 
 const close = (value: number) => expect.closeTo(value, 9)
 
-/** The database adds in another order. */
+/** The expected summary, with a tolerance because the database adds in another order. */
 function near(summary: ReturnType<typeof oracle>) {
   const { runs, mean, failing } = summary
   return {
@@ -73,7 +73,7 @@ function near(summary: ReturnType<typeof oracle>) {
   }
 }
 
-/** What no difference can be, for sides of which one has no scores. */
+/** An impossible difference, which represents the result if one side has no scores. */
 const NO_DIFFERENCE = { mean: 9, interval95: [9, 9] } as const
 
 it('computes the same values as the metrics in total and for each group, time and side', () => {

@@ -81,7 +81,7 @@ function shareOf(hits: number, count: number) {
 }
 
 describe('comparison', () => {
-  it('has the interval of Newcombe, example (a) of his table II', () => {
+  it('has the same interval as example (a) in table II of Newcombe', () => {
     const { mean: difference, interval95 } = differenceOf(shareOf(48, 80), shareOf(56, 70))
     expect(difference).toBeCloseTo(0.2)
     expect(interval95[0]).toBeCloseTo(0.0524, 3)
@@ -108,7 +108,7 @@ const isJudgedFail = (index: number) => index % 4 === 0
 const passes = (index: number) => !isJudgedFail(index) || index % 12 === 0
 
 describe('draws', () => {
-  it('give labels that estimate the share that people would pass, however the draws were made', () => {
+  it('give labels that estimate the share that people would pass, regardless of how runs were drawn', () => {
     // People pass every third run that the judge fails, and all that it passes.
     const runs = 400
     const truth =
@@ -131,7 +131,7 @@ describe('draws', () => {
     expect(passing / weight).toBeCloseTo(truth, 1)
   })
 
-  it('takes all if there are fewer than requested', () => {
+  it('returns all runs if there are fewer than requested', () => {
     for (let index = 0; index < 5; index++) save(index, 1)
     expect(drawScores(database, 'judge', 'v1', 10, 1, () => 0.5)).toBe(5)
     expect(drawScores(database, 'judge', 'v1', 10, 1, () => 0.5)).toBe(0)
@@ -151,7 +151,7 @@ it('opens a database of the first version, and keeps what is in it', () => {
   rmSync(old, { recursive: true, force: true })
 })
 
-it('keeps spans of no agent within bounds, and counts what it leaves out', () => {
+it('limits the spans that belong to no agent, and counts those that it leaves out', () => {
   const kept = boundedSpan({
     traceId: '1'.repeat(32),
     spanId: '2'.repeat(16),

@@ -18,19 +18,19 @@ const RUNS = 8
 const START_MS = 1_700_000_000_000
 /** Runs that were drawn to be labelled. The last two were asked the same question as others. */
 const DRAWN = new Set([4, 5, 6, 7])
-/** The one of them that this file looks at most. */
+/** The drawn run that most tests of this file use. */
 const SECRET = 5
 
 const traceIdOf = (index: number) => (index + 1).toString(16).padStart(32, 'a')
 const spanIdOf = (index: number) => (index + 1).toString(16).padStart(16, 'b')
 const idOf = (index: number) => `${traceIdOf(index)}:${spanIdOf(index)}`
-/** When a run was settled. */
+/** The time at which a run was settled. */
 const settledMs = (index: number) => START_MS + index * 3_600_000
 
 const folder = mkdtempSync(join(tmpdir(), 'spanscore-withheld-'))
 const attribute = (key: string, value: string) => ({ key, value: { stringValue: value } })
 
-/** The page of a service in which the drawn runs pass, or fail; all else is the same. */
+/** The page of a service in which the drawn runs pass, or fail. Everything else is equal. */
 async function createWorld(drawnValue: number) {
   const place = join(folder, `world-${drawnValue}`)
   mkdirSync(place)
@@ -141,7 +141,7 @@ beforeAll(async () => {
   )
   worlds = [await createWorld(0.9), await createWorld(0.1)]
   for (const { call } of worlds) {
-    // Ada has labelled all that was drawn, Bob one of them.
+    // Ada has labelled all drawn runs, and Bob one of them.
     for (const index of DRAWN) {
       const label = { runId: idOf(index), scorer: 'judge', version: 'v1', label: 'pass', note: 'mine' }
       await call('POST', '/api/labels', { ...label, labeller: 'ada' })
@@ -157,7 +157,7 @@ afterAll(() => {
 const run = encodeURIComponent(idOf(SECRET))
 const around = `fromMs=${settledMs(SECRET)}&toMs=${settledMs(SECRET) + 1}`
 
-/** Every way to ask for something that depends on a verdict, and whether who may see it gets it that way. */
+/** All requests whose responses depend on a verdict, for people who may see it. */
 const ways: Readonly<Record<string, readonly string[]>> = {
   'the marks of the list': ['/api/runs?'],
   'a filter by scorer': ['/api/runs?scorer=judge', `/api/runs?scorer=judge&${around}`],
@@ -178,7 +178,7 @@ const ways: Readonly<Record<string, readonly string[]>> = {
   'the file of runs': ['/api/labels/runs?scorer=judge'],
 }
 
-/** What must not depend on the verdict for anybody. */
+/** Requests whose responses must not depend on the verdict for anybody. */
 const silent: Readonly<Record<string, readonly string[]>> = {
   'runs that are not scored': ['/api/runs?scorer=judge&label=none'],
   'words of an explanation': ['/api/runs?text=because&scorer=other', '/api/runs?text=good&scorer=other'],
@@ -195,7 +195,7 @@ describe('a verdict that is withheld makes no difference to', () => {
     }
   })
 
-  it('answers to a person who has labelled another run', async () => {
+  it('responses to a person who has labelled another run', async () => {
     for (const path of [`/api/run?id=${run}`, `/api/scores?scorer=judge&${around}`, `/api/run.json?id=${run}`]) {
       const [pass, fail] = await Promise.all(worlds.map(({ call }) => call('GET', `${path}&labeller=bob`)))
       expect(pass).toBe(fail)
@@ -203,7 +203,7 @@ describe('a verdict that is withheld makes no difference to', () => {
   })
 })
 
-describe('a verdict is shown to who has labelled it by', () => {
+describe('a verdict is shown to people who have labelled the run by', () => {
   it.each(Object.entries(ways))('%s', async (_name, paths) => {
     const differences = await Promise.all(
       paths.map(async (path) => {
@@ -263,7 +263,7 @@ it('is shown when the draw is ended', async () => {
   database.close()
 })
 
-/** Files that read the table of scores itself, and not what may be shown of it. */
+/** Files that read the table of scores itself, and not only the part that may be shown. */
 const READERS: Readonly<Record<string, string>> = {
   'overview.ts': 'It counts scores by scorer and version, whatever they say.',
   'store/draws.ts': 'Scores are drawn by their verdict. It gives numbers that do not depend on it.',

@@ -1,6 +1,6 @@
 /**
- * Faults in an order that a seed repeats, several at a time: workers are killed, stopped where they are, added and asked to end; brokers
- * and the coordinator are killed or stopped; a Collector is killed; the clocks of senders jump. Nothing is lost, no run is false.
+ * Several faults at a time, in an order that a seed repeats: workers are killed, frozen, added and asked to end, brokers and the
+ * coordinator are killed or frozen, a Collector is killed, and the clocks of senders jump. Nothing is lost, and no run is false.
  *
  *     SEED=7 FAULT_SECONDS=60 npm run test:scale -- chaos
  */
@@ -39,7 +39,7 @@ afterAll(async () => {
   await kafka.close()
 })
 
-it(`loses nothing, and creates no false run, whatever fails in the order of seed ${SEED}`, async () => {
+it(`loses nothing, and creates no false run, during the faults of seed ${SEED}`, async () => {
   const random = createRandom(SEED)
   const between = (least: number, most: number) => least + random.integer(most - least)
   const startMs = performance.now()
@@ -51,15 +51,15 @@ it(`loses nothing, and creates no false run, whatever fails in the order of seed
   const truth = new Truth()
   const traffic = [new ServiceTraffic('weather-app', truth), new ServiceTraffic('travel-app', truth)]
   const waits = '--settle 2 --orphans 120 --linger 120 --session-timeout 6'.split(' ')
-  /** By their places: those that run, or are stopped where they are. */
+  /** The workers that run or are frozen, by index. */
   const workers = new Map<number, WorkerProcess>()
-  /** What is faulty now, so that it is left alone until it is restored. */
+  /** The parts that are faulty now, which get no second fault until they are restored. */
   const busy = new Set<string>()
   const restoring: Promise<void>[] = []
 
   const startAt = async (place: number) => {
     const args = ['--to', deliveries.urlOf(place), '--brokers', kafka.brokers.join(','), ...waits]
-    // A process that finds no broker that answers ends, and is started again, as an orchestrator does.
+    // A process exits if no broker answers. It is then started again, as an orchestrator would do.
     for (;;) {
       const started = await startWorkerProcess(args).catch(() => undefined)
       if (started === undefined) continue
@@ -67,7 +67,7 @@ it(`loses nothing, and creates no false run, whatever fails in the order of seed
       return
     }
   }
-  /** Something is faulty for some seconds. */
+  /** Keeps a fault for some seconds, and then ends it. */
   const fault = (
     what: string,
     key: string,
@@ -177,7 +177,7 @@ it(`loses nothing, and creates no false run, whatever fails in the order of seed
     for (const [place, { lines }] of workers) console.info(`worker ${place}`, lines.slice(-6).join('\n'))
     console.info(await kafka.lagOf('spanscore', 'spanscore.spans'))
   })
-  // A run whose spans did not come together is scored again when the rest is there.
+  // A run whose spans did not arrive together is scored again when the rest has arrived.
   await seconds(5)
   for (const worker of workers.values()) expect(await worker.stop()).toBe(0)
   const result = compare(truth, deliveries)

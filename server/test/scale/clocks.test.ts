@@ -1,4 +1,4 @@
-/** The clocks of senders, and runs that are open for longer than anything else. */
+/** Senders with wrong clocks, and runs that are open for much longer than others. */
 import { buildRuns, readOtlpJson } from 'spanscore/engine'
 import { afterAll, describe, expect, it } from 'vitest'
 
@@ -27,7 +27,7 @@ const MINUTES_5 = 300_000
 
 const scoresIn = (sink: Sink) => sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors')
 
-/** What a score says of its run, from any worker. */
+/** The part of a score that must not depend on the worker. */
 const essence = (log: Sink['logs'][number]) => ({
   key: log.attributes['spanscore.score.key'],
   id: log.attributes['spanscore.score.id'],
@@ -39,7 +39,7 @@ describe('a worker', () => {
   it('makes the same runs for senders and Collectors whose clocks are five minutes fast or slow', async () => {
     const runs = Array.from({ length: 60 }, (_, index) => makeRun({ toolFails: index % 3 === 0 }))
     const essences: unknown[] = []
-    // All clocks right; each sender off in its own direction; and the tool's sender ahead of the agent's, so that it ends after it.
+    // All clocks are right. Then each sender is wrong in its own direction. Then the tool ends after its agent, by their clocks.
     const clocks: readonly (readonly [number, number, number])[] = [
       [0, 0, 0],
       [-MINUTES_5, MINUTES_5, 0],
@@ -76,7 +76,7 @@ describe('a worker', () => {
   it('keeps lag and replay bounded behind a run that is open for an hour', async () => {
     const sender = await createTopics('hour')
     await using sink = await createSink()
-    // An hour is three seconds here: that is the age at which a message that holds back the commit is appended again.
+    // Three seconds represent an hour here. At that age, a message that holds back the commit is appended again.
     const options = workerOptions(kafka.brokers, 'hour', sink.url, {
       carryAfterMs: 3000,
       traces: { ...workerOptions([], '', '').traces, settleMs: 1000, lingerMs: 500, orphanMs: 600_000 },
@@ -91,7 +91,7 @@ describe('a worker', () => {
     let sent = 1
     const behind: number[] = []
     const startMs = performance.now()
-    // Four "hours" of traffic behind it.
+    // Four "hours" of traffic follow it.
     while (performance.now() - startMs < 12_000) {
       await sendPlaces(
         Array.from({ length: 20 }, () => makeRun()),
@@ -105,13 +105,13 @@ describe('a worker', () => {
     }
     const counts = () => worker.counts() as { worker: { carried: number; lag: number } }
     expect(counts().worker.carried).toBeGreaterThanOrEqual(2)
-    // What a new owner would read is at most a few seconds of the traffic, and does not grow.
+    // A new owner would read only a few seconds of the traffic, and this amount does not grow.
     const half = behind.length >> 1
     expect(Math.max(...behind.slice(half))).toBeLessThan(sent * 0.75)
     expect(behind.at(-1)).toBeLessThan(sent * 0.6)
     await worker.stop()
 
-    // A new owner reads what is left, and the run is whole with its last span.
+    // A new owner reads what is left, and the run is complete with its last span.
     const before = sink.logs.length
     const next = await startWorker(options)
     await sendPlaces([open], [1, 2])
@@ -126,7 +126,7 @@ describe('a worker', () => {
     await sender.close()
     const ofOpen = scoresIn(sink).filter(({ traceId }) => traceId === open.traceId)
     expect(ofOpen.map(essence)).toMatchObject([{ label: 'fail', revision: 3 }])
-    // Nothing else was scored again.
+    // No other run was scored again.
     const others = sink.logs.slice(before).filter(({ traceId }) => traceId !== open.traceId)
     expect(new Set(sink.logs.map((log) => log.attributes['spanscore.score.id'])).size).toBe(sink.logs.length)
     expect(others.every(({ traceId }) => !sink.logs.slice(0, before).some((log) => log.traceId === traceId))).toBe(true)

@@ -1,6 +1,6 @@
 /**
- * All three brokers are away for 20 seconds under load: killed and started again, and stopped where they are with their connections
- * open, as a network does that swallows everything. Nothing is lost, no run is false, and it goes on by itself.
+ * All three brokers are unavailable for 20 seconds under load. They are either killed and started again, or frozen with open
+ * connections, as if the network dropped every packet. Nothing is lost, no run is false, and workers continue by themselves.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -20,7 +20,7 @@ import { workerOptions } from './worker-options.ts'
 const RUNS_PER_SECOND = 100
 const AWAY_MS = 20_000
 const COMMIT_MS = 1000
-/** At most what a worker settles in this time is scored again. */
+/** The runs that are scored again are at most as many as a worker settles in this time. */
 const AT_RISK_MS = 2 * COMMIT_MS
 const RECOVERY_MS = 60_000
 const BROKERS = [0, 1, 2]
@@ -94,7 +94,7 @@ it('loses nothing, and continues within a minute, when the whole cluster was una
   for (const [name, goAway, comeBack] of faults) {
     const awayMs = performance.now()
     await goAway()
-    // Spans of runs that begin while no broker is there: the Collector keeps them.
+    // The Collector keeps the spans of runs that begin while no broker is available.
     const meanwhile = await probes.sendWhole(collector, 60)
     await seconds((AWAY_MS - (performance.now() - awayMs)) / 1000)
     for (const { httpPort } of workers) {

@@ -26,7 +26,7 @@ export async function findCollector(): Promise<string> {
     maxBuffer: 64 * 1024 * 1024,
   }
   await run('go', ['install', 'go.opentelemetry.io/collector/cmd/builder@v0.158.0'], options)
-  // It writes sources and go.mod, and then tidies, which fetches what only the tests of components need. None of it is compiled.
+  // It writes sources and go.mod, and then runs `go mod tidy`, which also fetches modules that only tests of components need.
   await run(join(folder, 'builder'), ['--config', MANIFEST, '--skip-compilation'], options).catch(() => undefined)
   await run(
     'go',
@@ -45,9 +45,9 @@ export async function findCollector(): Promise<string> {
 export interface KafkaCollector {
   /** Base of its OTLP/HTTP endpoint. */
   readonly url: string
-  /** Resolves when it has answered for a request: it is on its queue. */
+  /** Resolves when it has acknowledged a request, which is then in its queue. */
   send(request: unknown, path?: string): Promise<void>
-  /** Ends it without a warning. */
+  /** Kills it without a warning. */
   kill(): Promise<void>
   start(): void
   pid(): number
@@ -59,7 +59,7 @@ export function startCollector(brokers: readonly string[]): Promise<KafkaCollect
   return launchCollector('otel-collector-ingest.yaml', { KAFKA_BROKERS: JSON.stringify(brokers) })
 }
 
-/** Starts a Collector that spreads traces over services at these gRPC addresses. */
+/** Starts a Collector that distributes traces over services at these gRPC addresses. */
 export function startBalancer(services: readonly [string, string]): Promise<KafkaCollector> {
   return launchCollector('otel-collector-load-balancing.yaml', {
     SPANSCORE_1: services[0],

@@ -2,13 +2,13 @@ import type { Deliveries } from './deliveries.ts'
 import { keyOf, revisionOf } from './truth.ts'
 import type { Truth } from './truth.ts'
 
-/** What may never happen to a run. */
+/** Errors that must never happen to a run. */
 export interface Faults {
-  /** Runs that were sent and have no score. */
+  /** Runs that were sent but have no score. */
   readonly lost: readonly string[]
-  /** Runs that were scored and never sent. */
+  /** Runs that were scored but never sent. */
   readonly falseRuns: readonly string[]
-  /** Runs whose latest score is not that of all of their spans. */
+  /** Runs whose latest score does not include all of their spans. */
   readonly wrong: readonly string[]
   /** Revisions whose scores have several ids. */
   readonly differing: readonly string[]
@@ -16,14 +16,14 @@ export interface Faults {
 
 export const NO_FAULTS: Faults = { lost: [], falseRuns: [], wrong: [], differing: [] }
 
-/** What was delivered, compared with what was sent. */
+/** The result of comparing the delivered scores with the runs that were sent. */
 export interface Comparison {
   readonly faults: Faults
-  /** Runs with more than one revision: a span that could not be written for longer than workers wait makes another one. */
+  /** Runs with several revisions. A span that cannot be written for longer than workers wait causes another revision. */
   readonly revised: readonly string[]
   /** Scores of a revision beyond its first. */
   readonly duplicates: number
-  /** All of it, in a line. */
+  /** A summary in one line. */
   readonly text: string
 }
 

@@ -5,12 +5,12 @@ import { keyOf } from './truth.ts'
 /** A score of a run, as it reached the destination. */
 interface Delivery {
   readonly key: string
-  /** The worker, by its place among the workers. */
+  /** The index of the worker. */
   readonly worker: number
   readonly atMs: number
 }
 
-/** A destination for each worker, so that it is known who delivered what, and when. */
+/** Has a destination for each worker, so that tests know when and by which worker a score was delivered. */
 export class Deliveries implements AsyncDisposable {
   readonly #sinks: readonly Sink[]
   readonly #all: Delivery[] = []
@@ -20,7 +20,7 @@ export class Deliveries implements AsyncDisposable {
     this.#sinks = sinks
   }
 
-  /** @param metricsTo Where metrics are passed on to; left out, they are kept. */
+  /** @param metricsTo Where metrics are forwarded. If this is omitted, they are kept. */
   static async start(workers: number, metricsTo?: string): Promise<Deliveries> {
     const all: Deliveries = new Deliveries(
       await Promise.all(
@@ -51,7 +51,7 @@ export class Deliveries implements AsyncDisposable {
     return this.#sinks.flatMap(({ logs }) => logs)
   }
 
-  /** Whether anything was scored of a run. */
+  /** True if a run has any score. */
   has(key: string): boolean {
     return this.#keys.has(key)
   }
@@ -60,7 +60,7 @@ export class Deliveries implements AsyncDisposable {
     return this.#keys
   }
 
-  /** When the scores of a run were delivered, in seconds since a time. */
+  /** The times at which the scores of a run were delivered, in seconds since a given time. */
   timesOf(key: string, sinceMs: number): string {
     return this.#all
       .filter((each) => each.key === key)
@@ -68,14 +68,14 @@ export class Deliveries implements AsyncDisposable {
       .join(', ')
   }
 
-  /** Runs that a worker delivered in the time before it was killed. */
+  /** The runs that a worker delivered in a period before it was killed. */
   settledBefore(worker: number, killedMs: number, withinMs: number): number {
     return this.#all.filter(
       (each) => each.worker === worker && each.atMs <= killedMs && each.atMs > killedMs - withinMs,
     ).length
   }
 
-  /** The most runs that a worker delivered within so many milliseconds, from one time to another. */
+  /** The maximum number of runs that a worker delivered within any window of this many milliseconds, between two times. */
   mostSettled(worker: number, fromMs: number, untilMs: number, withinMs: number): number {
     const times = this.#all
       .filter((each) => each.worker === worker && each.atMs > fromMs && each.atMs <= untilMs)
@@ -83,7 +83,7 @@ export class Deliveries implements AsyncDisposable {
     return Math.max(0, ...times.map((atMs) => times.filter((each) => each <= atMs && each > atMs - withinMs).length))
   }
 
-  /** Runs that a worker delivered before it was killed, and another one, or its successor, again. */
+  /** The runs that a worker delivered before it was killed, and that another worker or its successor delivered again. */
   repeatedAfter(worker: number, killedMs: number, untilMs: number): number {
     const before = new Set(
       this.#all.filter((each) => each.worker === worker && each.atMs <= killedMs).map(({ key }) => key),

@@ -3,10 +3,10 @@ import type { AddressInfo, Socket } from 'node:net'
 
 /** The key of Kafka's request for records. */
 const FETCH = 1
-/** Bytes before a request: its size. */
+/** The number of bytes before a request, which contain its size. */
 const SIZE_BYTES = 4
 
-/** Passes requests of clients to a broker, and can swallow those for records. All other requests are answered. */
+/** Passes requests of clients to a broker, and can drop those for records. All other requests are answered. */
 export class FetchGate implements Disposable {
   readonly #sockets = new Set<Socket>()
   readonly #server = createServer((client) => this.#pass(client))

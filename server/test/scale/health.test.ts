@@ -1,4 +1,4 @@
-/** What `/health` and `/ready` answer while brokers and a worker are in trouble. */
+/** The answers of `/health` and `/ready` while brokers or a worker have a fault. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startWorker } from '../../src/start-worker.ts'
@@ -11,7 +11,7 @@ import type { KafkaCluster } from './kafka-cluster.ts'
 import { makeRuns, WorkerBench } from './worker-bench.ts'
 import { workerOptions } from './worker-options.ts'
 
-/** After this long without progress a worker is stuck, if nothing outside of it is the reason. */
+/** A worker is stuck after this time without progress, if nothing outside of it is the reason. */
 const STUCK_MS = 30_000
 
 type Answer = readonly [status: number, text: string]
@@ -38,7 +38,7 @@ describe('with a broker that answers everything but requests for records', () =>
     gate[Symbol.dispose]()
   })
 
-  it('fails after half a minute in which nothing was read, and holds again when something is', async () => {
+  it('fails after half a minute in which nothing was read, and recovers when something is read', async () => {
     await using bench = await WorkerBench.create(kafka, 'stuck')
     const worker = await startWorker(bench.options())
     const [before, waiting] = [makeRuns(5), makeRuns(5)]
@@ -46,7 +46,7 @@ describe('with a broker that answers everything but requests for records', () =>
     await until(() => bench.hasScored(before), 'scores', 60_000)
     gate.shut()
     const shutMs = performance.now()
-    // A request that was at the broker may still bring what is sent now. What follows waits.
+    // A request that the broker has already received may still return these messages. Later ones wait.
     await bench.send(waiting)
     await until(() => gate.swallowed > 0, 'a request that is not answered')
     const behind = makeRuns(5)
@@ -78,15 +78,15 @@ describe('with three brokers, each of which has some partitions alone', () => {
     await kafka.close()
   })
 
-  it('holds while one of them is away: its partitions wait, and the others are scored', async () => {
+  it('stays healthy while one of them is unavailable: its partitions wait, and the others are scored', async () => {
     await using bench = await WorkerBench.create(kafka, 'alone', 6, 1)
     const { traces } = workerOptions([], '', '')
-    // The coordinator cannot write for some seconds when a broker is killed. A member that it gave up would forget what waits.
+    // The coordinator cannot write for some seconds when a broker is killed. A member that it removes would forget what waits.
     const options = { sessionTimeoutMs: 30_000, traces: { ...traces, orphanMs: 120_000 } }
     const worker = await startWorker(bench.options(options))
     const first = makeRuns(300)
     const later: MadeRun[] = []
-    // While the destination is away, messages wait on all partitions, and the worker knows it.
+    // While the destination is unavailable, messages wait on all partitions, and the worker knows that.
     bench.sink.status = 0
     await bench.send(first)
     await until(() => countsOf(worker).outbox.waiting >= 200, 'scores that wait', 60_000)

@@ -18,15 +18,15 @@ import { Sender } from './sender.ts'
 import { sharedKafka } from './shared-broker.ts'
 import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
 
-/** Of the configuration of `configure`. A judge worker has at most twice as many in flight. */
+/** The concurrency that `configure` sets. A judge worker has at most twice as many requests in flight. */
 export const CONCURRENCY = 8
 
-/** Brokers, and a judge that answers as a test says. */
+/** Brokers, and a judge whose answers a test sets. */
 class JudgeBench {
   #kafka: KafkaBrokers | undefined
-  /** Holds the configurations. */
+  /** The folder of the configurations. */
   readonly folder: string = mkdtempSync(join(tmpdir(), 'spanscore-judges-'))
-  /** What the judge answers: a test may set another one. */
+  /** The answer of the judge, which a test may replace. */
   answer: (request: ScriptedRequest) => ScriptedReply = polite
   #judge: ScriptedOpenAIServer | undefined
 
@@ -48,12 +48,12 @@ class JudgeBench {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** What the judge was asked. */
+  /** The prompts that the judge was sent. */
   get requests(): readonly ScriptedRequest[] {
     return this.#judge?.requests ?? []
   }
 
-  /** @returns The path of a configuration with one judge and one scorer by code */
+  /** @returns The path of a configuration with one judge and one code scorer */
   configure(
     name: string,
     { usdPerDay = 10_000, concurrency = CONCURRENCY, timeoutMs = 20_000, question = 'Is the answer polite?' } = {},
@@ -121,7 +121,7 @@ budget: { callsPerMinute: 100000, usdPerDay: ${usdPerDay} }
     await sender.close()
   }
 
-  /** Puts jobs for runs on their topic, as a worker writes them, and nobody asks yet. */
+  /** Writes jobs for runs to their topic, as a worker does, before any judge worker asks. */
   async writeJobs(name: string, sink: Sink, configPath: string, runs: readonly MadeRun[]): Promise<RunningWorker> {
     const worker = await this.startWriter(name, sink, configPath)
     await this.send(name, runs)
@@ -130,7 +130,7 @@ budget: { callsPerMinute: 100000, usdPerDay: ${usdPerDay} }
   }
 }
 
-/** A bench for the tests of a file. @param brokers Left out, they are those that all files share. */
+/** A bench for the tests of a file. @param brokers By default, the brokers that all files share. */
 export function useJudgeBench(brokers: () => Promise<KafkaBrokers> = async () => sharedKafka()): JudgeBench {
   const bench = new JudgeBench()
   beforeAll(async () => bench.start(await brokers()))
@@ -150,7 +150,7 @@ export function makeRuns(count: number): MadeRun[] {
   return Array.from({ length: count }, (_, index) => makeRun({ text: `Weather in town number ${index} of ${count}?` }))
 }
 
-/** Then the jobs of the runs are on their topic, too. */
+/** After that, the jobs of the runs are on their topic, too. */
 export async function untilScoredByCode(sink: Sink, runs: readonly MadeRun[]): Promise<void> {
   const isScored = () => {
     const ofCode = sink.logs.filter(({ attributes }) => attributes['gen_ai.evaluation.name'] === 'tool_errors')
@@ -164,12 +164,12 @@ export function judgedIn({ logs }: Sink): Sink['logs'] {
   return logs.filter(({ attributes }) => attributes['gen_ai.evaluation.name'] === 'rubric')
 }
 
-/** Scores as late spans: those that were skipped with a reason are there, too. */
+/** The late spans of scores, including scores that were skipped for a reason. */
 export function lateSpansIn({ spans }: Sink): Sink['spans'] {
   return spans.filter(({ name }) => name === 'evaluate rubric')
 }
 
-/** Numbers by which each run is known in a prompt. */
+/** Numbers that identify each run in a prompt. */
 export function townsOf(requests: readonly ScriptedRequest[]): number[] {
   return requests.map(({ userText }) => Number(/town number (\d+)/.exec(userText)?.[1] ?? -1))
 }

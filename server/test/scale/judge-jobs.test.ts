@@ -1,4 +1,4 @@
-/** Jobs on their topic: what is on it, what is asked about, and what never is. */
+/** What the topic of jobs contains, and which of its jobs judge workers ask about. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -64,7 +64,7 @@ describe('judge workers', () => {
     const config = bench.configure('twice')
     const worker = await bench.writeJobs('twice', sink, config, makeRuns(30))
     await worker.stop()
-    // A worker that was killed before its commit writes the same jobs again: its group starts from the beginning here.
+    // A worker that was killed before its commit writes the same jobs again. To simulate this, its group starts from the beginning.
     const again = await bench.startWriter('twice', sink, config, { groupId: 'twice-again' })
     const first = await startJudgeWorker(bench.options('twice', sink.url, config))
     await until(() => judgedIn(sink).length >= 30, 'all scores', 60_000)
@@ -79,7 +79,7 @@ describe('judge workers', () => {
     expect(judgedIn(sink)).toHaveLength(30)
   })
 
-  it('are not asked about a run that is larger than a message may be: the worker reports it, and continues', async () => {
+  it('get no job for a run that is larger than the largest message: the worker reports that, and continues', async () => {
     await bench.createTopics('large', 1, { 'max.message.bytes': '9000' })
     await using sink = await createSink()
     bench.answer = (request) => polite(request)

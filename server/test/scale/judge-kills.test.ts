@@ -1,4 +1,4 @@
-/** Judge workers on a real broker: what is asked and spent stays so, through kills and hand-overs. */
+/** Judge workers on a real broker, which remember what was asked and spent through kills and hand-overs. */
 import { describe, expect, it } from 'vitest'
 
 import { startJudgeWorker } from '../../src/start-judge-worker.ts'
@@ -88,7 +88,7 @@ describe('judge workers', () => {
     )
     expect([...keys()].toSorted()).toEqual(runs.map(({ traceId }) => traceId).toSorted())
     expect(distinct.size).toBe(JOBS)
-    // What was in flight when one was killed is asked again, and nothing else.
+    // Only the jobs that were in flight when one was killed are asked again.
     expect(calls.length - distinct.size).toBeLessThanOrEqual(2 * CONCURRENCY)
     expect(ids.size).toBe(JOBS)
     for (const { attributes } of scores) {
@@ -96,9 +96,9 @@ describe('judge workers', () => {
       expect(attributes['spanscore.revision']).toBe(3)
       expect(attributes['spanscore.probability']).toBe(1)
     }
-    // The scores by code are the worker's, and are there once.
+    // The scores of code scorers come from the worker, and each is there once.
     expect(sink.logs.length - scores.length).toBe(JOBS)
-    // Every process has sent what it counted before it ended.
+    // Every process has sent its counts before it ended.
     expect(await emptyPanels(prometheus, isOnJudges)).toEqual([])
   })
 
@@ -142,7 +142,7 @@ describe('judge workers', () => {
     const after = costs().length - before
     console.info(`${before} scores before, ${after} after: ${spent.toFixed(4)} of ${budget} US dollars`)
     expect(before).toBeGreaterThan(10)
-    // Without what was known of the past, as many would be asked again.
+    // Without the record of earlier spending, as many would be asked again.
     expect(after).toBeLessThan(before / 2)
     expect(spent).toBeLessThanOrEqual(budget)
   })
@@ -151,8 +151,8 @@ describe('judge workers', () => {
     await bench.createTopics('moved', 4)
     await using sink = await createSink()
     const asked = bench.requests.length
-    // The first come from the partition that was read first; those after them from all of them in turn. They take longer than is
-    // waited for before the group shares the partitions out anew.
+    // The first jobs come from the partition that was read first, and later ones from all partitions in turn. They take longer
+    // than a rebalance of the group waits for them.
     bench.answer = (request) => polite(request, { delayMs: request.index - asked < CONCURRENCY ? 50 : 6000 })
     const config = bench.configure('moved')
     const worker = await bench.writeJobs('moved', sink, config, makeRuns(40))
@@ -167,7 +167,7 @@ describe('judge workers', () => {
     expect(abandoned).toBeGreaterThan(0)
     expect(calls.length - new Set(calls).size).toBeLessThanOrEqual(abandoned)
     expect(Number(countsOf(second).judge['asked'])).toBeGreaterThan(0)
-    // What was ended gave no score here: each is there once.
+    // Aborted jobs gave no score, so each score is there once.
     expect(judgedIn(sink)).toHaveLength(40)
   })
 })

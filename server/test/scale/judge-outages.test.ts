@@ -1,4 +1,4 @@
-/** Judge workers whose broker or whose provider is away. */
+/** Judge workers whose broker or provider is unavailable. */
 import { describe, expect, it } from 'vitest'
 
 import { startJudgeWorker } from '../../src/start-judge-worker.ts'

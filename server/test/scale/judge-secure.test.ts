@@ -1,6 +1,6 @@
 /**
- * Workers and judge workers with three brokers that are reached over TLS and ask for a password. Their users have the rights that
- * docs/scale.md names, and no others. A broker is killed while judges are asked.
+ * Workers and judge workers with three brokers that use TLS and require a password. Their users have only the permissions that
+ * docs/scale.md lists. A broker is killed while judges are asked.
  */
 import { afterAll, expect, it } from 'vitest'
 

@@ -3,16 +3,16 @@ import type { BaseOptions } from '@platformatic/kafka'
 
 import { clientOptions, KafkaClient } from '../../src/kafka/kafka-client.ts'
 
-/** Brokers as a test reaches them. */
+/** A test's connection to brokers. */
 export interface KafkaBrokers {
   /** `host:port` of each broker. */
   readonly brokers: readonly string[]
   readonly admin: Admin
-  /** How the test itself reaches the brokers. */
+  /** The TLS and SASL options of the test's own connection. */
   readonly access: Pick<BaseOptions, 'tls' | 'sasl'>
   /**
-   * @param topics the settings of each, by its name
-   * @param replicas of each partition; by default one for each broker
+   * @param topics The settings of each topic, by name.
+   * @param replicas The replicas of each partition. By default, there is one on each broker.
    */
   createTopics(
     topics: Readonly<Record<string, Readonly<Record<string, string>>>>,
@@ -46,7 +46,7 @@ export function connectKafka(brokers: readonly string[], access: Pick<BaseOption
           configs: Object.entries(config).map(([name, value]) => ({ name, value })),
         })
       }
-      // Every broker hears of them a little later.
+      // Every broker learns about the topics a little later.
       for (const broker of brokers) {
         const each = new Admin({ ...options, bootstrapBrokers: [broker] })
         const areThere = (existing: readonly string[]) => Object.keys(topics).every((topic) => existing.includes(topic))

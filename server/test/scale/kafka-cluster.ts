@@ -43,31 +43,31 @@ async function jars(): Promise<string> {
 
 /** Brokers that run on this machine. */
 export interface KafkaCluster extends KafkaBrokers {
-  /** Process ids of the brokers that run. */
+  /** The process ids of the running brokers. */
   pids(): readonly number[]
-  /** Ends a broker without a warning. @param index From 0 on. */
+  /** Kills a broker without a warning. @param index From 0 on. */
   kill(index: number): Promise<void>
   start(index: number): Promise<void>
-  /** Stops a broker where it is, its connections open, until it is thawed. */
+  /** Freezes a broker, whose connections stay open, until it is thawed. */
   freeze(index: number): void
   thaw(index: number): void
 }
 
-/** What brokers differ in from those of plain text. */
+/** Settings that differ from those of brokers without encryption. */
 export interface KafkaSettings {
-  /** How clients reach the brokers. @default plain text */
+  /** The security protocol of clients. @default plain text */
   readonly protocol?: 'PLAINTEXT' | 'SSL' | 'SASL_SSL'
-  /** Further lines of the brokers' configuration. */
+  /** Additional lines of the brokers' configuration. */
   readonly lines?: readonly string[]
-  /** Arguments of formatting the storage, such as users of SCRAM. */
+  /** Additional arguments for formatting the storage, such as SCRAM users. */
   readonly formatArgs?: readonly string[]
-  /** How the test itself reaches the brokers. */
+  /** The TLS and SASL options of the test's own connection. */
   readonly access?: Pick<BaseOptions, 'tls' | 'sasl'>
   /** Called with a broker's port. @returns the port at which clients reach it */
   readonly reachAt?: (port: number) => Promise<number>
 }
 
-/** Starts brokers in KRaft mode, each a controller too. */
+/** Starts brokers in KRaft mode, each of which is also a controller. */
 export async function startKafka(count: number, settings: KafkaSettings = {}): Promise<KafkaCluster> {
   const { protocol = 'PLAINTEXT', lines = [], formatArgs = [], access = {}, reachAt } = settings
   const classPath = await jars()

@@ -1,4 +1,4 @@
-/** Without a broker: a Collector spreads traces over two services by trace id. */
+/** A Collector distributes traces over two services by trace id, without a broker. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { startServer } from '../../src/start.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
     const sink = await createSink()
     sinks.push(sink)
     services.push(
-      // A span waits for its parent for longer than a busy machine may take to bring it.
+      // A span waits for its parent for longer than a busy machine may need to deliver it.
       await startServer(
         serverOptions(sink.url, { traces: { ...serverOptions('').traces, settleMs: 3000, orphanMs: 60_000 } }),
       ),
@@ -37,7 +37,7 @@ afterAll(async () => {
   for (const sink of sinks) await sink[Symbol.asyncDispose]()
 })
 
-it('keeps runs whole, also those with content in log records, and gives both services work', async () => {
+it('keeps runs together, also those with content in log records, and uses both services', async () => {
   const truth = new Truth()
   const runs = Array.from({ length: 200 }, (_, index) => makeRun({ toolFails: index % 3 === 0 }))
   for (const run of runs) truth.note(toRequest(run.spans))

@@ -1,4 +1,4 @@
-/** What operators do to topics and groups while workers run, and what other programs write there. */
+/** Mistakes of operators with topics and groups while workers run, and messages that other programs write there. */
 import { randomBytes } from 'node:crypto'
 
 import { afterAll, describe, expect, it } from 'vitest'
@@ -52,7 +52,7 @@ describe('a worker', () => {
     await before.stop()
     const later = makeRuns(40)
     const after = await startWorker(bench.options())
-    // A producer of its own: that of before knows two partitions.
+    // This is a new producer, because the earlier one knows only two partitions.
     const sender = new Sender(kafka.brokers, spans)
     for (const place of [0, 1, 2]) {
       await sender.send(later.map((run) => ({ traceId: run.traceId, request: run.requests[place] })))
@@ -76,7 +76,7 @@ describe('a worker', () => {
       .poll(() => readyOf(worker), { timeout: 30_000 })
       .toEqual([503, expect.stringMatching(/There is no topic anew\.(spans|logs): create it again/)])
     await kafka.createTopics({ [spans]: APPEND_TIME, [logs]: APPEND_TIME }, 1)
-    // More than was read before: what is on the new topics begins at offset 0 all the same.
+    // These are more messages than were read before, although the new topics begin at offset 0 again.
     const later = makeRuns(100)
     await bench.send(later)
     await until(() => bench.hasScored(later), 'scores of what is on the new topics', 60_000)
@@ -96,7 +96,7 @@ describe('a worker', () => {
     const { spans, logs } = topicsOf('shrunk')
     await kafka.admin.deleteTopics({ topics: [spans, logs] })
     await kafka.createTopics({ [spans]: APPEND_TIME, [logs]: APPEND_TIME }, 2)
-    // More for each partition than was read before. A producer of its own: that of before knows four partitions.
+    // These are more messages per partition than were read before. The producer is new: the earlier one knows four partitions.
     const later = makeRuns(200)
     await using sender = new Sender(kafka.brokers, spans)
     const send = (some: typeof later, place: number) =>
@@ -107,7 +107,7 @@ describe('a worker', () => {
       .toEqual([503, expect.stringContaining('shrunk.spans has 2 partitions, and had 4 when this process started')])
     const stoppingMs = performance.now()
     await before.stop()
-    // It does not try to commit what is gone until its time to end is over.
+    // It does not spend all of its shutdown time on commits to deleted partitions.
     expect(performance.now() - stoppingMs).toBeLessThan(8000)
     const after = await startWorker(bench.options())
     for (const place of [0, 1, 2]) await send(later.slice(100), place)
@@ -118,7 +118,7 @@ describe('a worker', () => {
     expect(bench.scores).toHaveLength(280)
   })
 
-  it('scores nothing that it has not read to the end after its process was stopped and others continued', async () => {
+  it('scores no incomplete run after its process was frozen while others continued', async () => {
     await using bench = await WorkerBench.create(kafka, 'stopped', 2)
     const args = `--to ${bench.sink.url} --brokers ${kafka.brokers.join(',')} --group stopped --topic-prefix stopped`
     const start = () => startWorkerProcess(`${args} --settle 5 --session-timeout 4`.split(' '))
@@ -126,7 +126,7 @@ describe('a worker', () => {
     const before = makeRuns(40)
     await bench.send(before)
     await until(() => bench.hasScored(before), 'scores', 60_000)
-    // All but one span of each run has been read when the process is stopped.
+    // All spans of each run but one have been read when the process is frozen.
     const runs = makeRuns(40)
     await bench.send(runs, [0, 2])
     await expect.poll(() => bench.messagesRead(), { timeout: 30_000 }).toBe(120 + 80)
@@ -177,7 +177,7 @@ describe('a worker', () => {
       logSender.send(
         Array.from({ length: count }, (_, index) => ({
           traceId: `poison-${index}`,
-          // No field of protobuf begins with a 7. The rest cannot be compressed, so that a fetch does not bring all of it.
+          // No protobuf field begins with the byte 7. The rest is incompressible, so that a single fetch does not return all of it.
           request: Buffer.concat([Buffer.from([7]), randomBytes(4000)]),
         })),
       )
@@ -196,7 +196,7 @@ describe('a worker', () => {
       'the reason',
       30_000,
     )
-    // Much of it stays on Kafka.
+    // Most of the records stay on Kafka.
     await until(() => countsOf(worker).lag > 2000, 'lag', 30_000)
     expect(countsOf(worker).dead).toBeLessThan(3000)
     await kafka.createTopics({ [dead]: {} }, 1)

@@ -26,14 +26,14 @@ async function createTopics(name: string, partitions = 1): Promise<void> {
   sender = new Sender(kafka.brokers, spans)
 }
 
-/** Sends one span of each run, for each of these places in it. */
+/** Sends one span of each run, for each of these indexes. */
 async function send(runs: readonly MadeRun[], places: readonly number[]): Promise<void> {
   for (const place of places) {
     await sender.send(runs.map((run) => ({ traceId: run.traceId, request: run.requests[place] })))
   }
 }
 
-/** What a group has committed for the spans of partition 0. */
+/** The offset that a group has committed for the spans of partition 0. */
 async function committedOffset(name: string): Promise<number> {
   const [group] = await kafka.admin.listConsumerGroupOffsets({ groups: [name] })
   const ofTopic = group?.topics.find((topic) => topic.name === topicsOf(name).spans)
@@ -53,7 +53,7 @@ describe('a worker', () => {
     await createTopics('share', 4)
     await using sink = await createSink()
     const usual = workerOptions(kafka.brokers, 'share', sink.url)
-    // On a busy machine the worker takes seconds to leave. Runs without their agent's span wait for it longer than that.
+    // On a busy machine, the worker takes seconds to leave. Runs wait longer than that for their agent's span.
     const options = { ...usual, traces: { ...usual.traces, orphanMs: 60_000 } }
     const first = await startWorker(options)
     await send(makeRuns(100), [0, 1, 2])
@@ -64,7 +64,7 @@ describe('a worker', () => {
     expect(partitions(first)?.split(',')).toHaveLength(2)
     const ready = await fetch(`http://127.0.0.1:${second.httpPort}/ready`)
     expect(ready.status).toBe(200)
-    // Runs are open while the first worker leaves: half of their spans are sent before, half after.
+    // Runs are open while the first worker leaves. Half of their spans are sent before that, and half after it.
     const open = makeRuns(100)
     await send(open, [0, 1])
     await first.stop()
@@ -88,7 +88,7 @@ describe('a worker', () => {
     const after = await startWorker(options)
     await send([first!], [0])
     await until(() => scoresIn(sink).length >= 21, 'the revision', 60_000)
-    // Context that was read again is settled by now, too.
+    // Messages that were read again only as context are settled by now, too.
     await new Promise((resolve) => setTimeout(resolve, 1500))
     await after.stop()
     expect(scoresIn(sink)).toHaveLength(21)
@@ -105,7 +105,7 @@ describe('a worker', () => {
     const start = () => startWorkerProcess(`${args} --settle 1 --session-timeout 4`.split(' '))
     const first = await start()
     const runs = makeRuns(100)
-    // What is in this request reaches the destination, and the worker is dead before it knows.
+    // The content of this request reaches the destination, and the worker is killed before it learns of that.
     const uncommitted = new Promise<ReadonlySet<string>>((resolve) => {
       killNow = (scored) => {
         if (new Set(scored).size < 2) return
@@ -117,7 +117,7 @@ describe('a worker', () => {
     await send(runs, [1, 2])
     const inRequest = await uncommitted
     const killed = runs.filter(({ traceId }) => inRequest.has(traceId))
-    // For one half of them, the late span is there before another worker scores them; for the other half, it comes afterwards.
+    // For one half of them, the late span arrives before another worker scores them. For the other half, it arrives afterwards.
     const early = killed.filter((_, index) => index % 2 === 0)
     const late = killed.filter((_, index) => index % 2 === 1)
     await send(early, [0])
@@ -134,7 +134,7 @@ describe('a worker', () => {
     const ids = [...byRevision.values()].map((scores) => new Set(scores.map((log) => text(log, 'score.id'))))
     expect(ids.every(({ size }) => size === 1)).toBe(true)
     expect(new Set(ids.flatMap((each) => [...each])).size).toBe(ids.length)
-    // A score for each run and revision, and no other.
+    // There is exactly one score for each run and revision.
     expect(new Set(scoresIn(sink).map((log) => text(log, 'score.key'))).size).toBe(runs.length)
     expect(ids).toHaveLength(runs.length + killed.length)
   })
@@ -143,7 +143,7 @@ describe('a worker', () => {
     await createTopics('poison')
     await using sink = await createSink()
     const worker = await startWorker(workerOptions(kafka.brokers, 'poison', sink.url))
-    /** Milliseconds until a run is scored that is sent now. Half a second of it is the time for which a run has to be quiet. */
+    /** Milliseconds until a run that is sent now is scored. They include half a second in which no span of a run may arrive. */
     const scoredAfterMs = async () => {
       const [run] = makeRuns(1)
       const sentMs = performance.now()
@@ -170,7 +170,7 @@ describe('a worker', () => {
     await using sink = await createSink()
     const lines: string[] = []
     const options = workerOptions(kafka.brokers, 'carry', sink.url, {
-      // Long waits: what is open stays open.
+      // The waits are long, so that open runs stay open.
       traces: { ...workerOptions([], '', sink.url).traces, settleMs: 4000, orphanMs: 300_000, lingerMs: 500 },
       report: (line) => lines.push(line),
     })
@@ -193,7 +193,7 @@ describe('a worker', () => {
     // The commit goes far beyond the message of the run that is open.
     await expect.poll(() => committedOffset('carry'), { timeout: 60_000 }).toBeGreaterThan(10_000)
     await worker.stop()
-    // A new owner finds the open run where it was carried to, and scores it once it is whole.
+    // A new owner finds the open run where it was carried to, and scores it when it is complete.
     const next = await startWorker(options)
     const beforeCount = scoresIn(sink).length
     await send([pinned!], [1, 2])
@@ -275,7 +275,7 @@ describe('a worker', () => {
     for (const worker of workers) await worker.stop()
   })
 
-  it('says what is wrong with topics', async () => {
+  it('reports what is wrong with topics', async () => {
     const options = (name: string) => workerOptions(kafka.brokers, name, 'http://127.0.0.1:9')
     await expect(startWorker(options('nowhere'))).rejects.toThrow(
       'Expected the topics nowhere.spans, nowhere.logs, nowhere.dead, found no nowhere.spans, nowhere.logs, nowhere.dead.',

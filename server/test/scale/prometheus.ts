@@ -11,7 +11,7 @@ import { freePorts } from './kafka-cluster.ts'
 
 const CONFIG = join(import.meta.dirname, '../../../collector-config')
 
-/** A Prometheus that takes metrics by OTLP, set up as the shipped configuration is. */
+/** A Prometheus that receives metrics by OTLP, configured like the shipped one. */
 export interface Prometheus extends AsyncDisposable {
   /** Where OTLP metrics are posted to. */
   readonly metricsUrl: string
@@ -80,15 +80,15 @@ export function recordingRule(name: string): string {
   return rule.expr
 }
 
-/** Whether an expression speaks of judge workers and their jobs. */
+/** True if an expression is about judge workers and their jobs. */
 export function isOnJudges(expression: string): boolean {
   return /spanscore_(judge_worker|worker_jobs)_/.test(expression)
 }
 
 /**
- * The expressions of the dashboard of workers that return nothing for all that was measured.
+ * Finds the expressions of the dashboard of workers that return no data in spite of the metrics that were received.
  *
- * @param isMeant Which of its expressions are looked at.
+ * @param isMeant Selects the expressions to query.
  */
 export async function emptyPanels(
   prometheus: Prometheus,
@@ -103,7 +103,7 @@ export async function emptyPanels(
   if (expressions.length < 5) throw new Error(`Expected expressions of the dashboard, got ${expressions.length}.`)
   const empty: string[] = []
   for (const expression of expressions) {
-    // The processes of the tests before have ended.
+    // The processes of earlier tests have ended.
     const overTime = expression.replace(/(spanscore_\w+\{[^}]*\})(?!\[)/g, 'last_over_time($1[1h])')
     if ((await prometheus.query(overTime.replaceAll('[5m]', '[1h]'), 'instance')).size === 0) empty.push(expression)
   }

@@ -1,4 +1,4 @@
-/** Rights that are taken from workers and judge workers while they run, and given back, and topics that are deleted. */
+/** Permissions that are revoked from running workers and judge workers and granted again, and topics that are deleted. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startJudgeWorker } from '../../src/start-judge-worker.ts'
@@ -73,7 +73,7 @@ describe('a worker', () => {
     },
   )
 
-  it('does not ask for a restart, which would not help, while it may not read for longer than half a minute', async () => {
+  it('does not request a restart, which would not help, if it may not read for longer than half a minute', async () => {
     await using bench = await WorkerBench.create(kafka, 'no-read')
     const worker = await startWorker(bench.options(access()))
     const [first] = makeRuns(1)
@@ -82,7 +82,7 @@ describe('a worker', () => {
     const { spans } = topicsOf('no-read')
     const giveBack = await deny(kafka, 'worker', ['TOPIC', spans], 'READ')
     const deniedMs = performance.now()
-    // A request that waited at the broker by then was allowed, and may bring one more run: there is always another that waits.
+    // A request that was already waiting at the broker is still allowed, and may return one more run. Another run always waits.
     const runs = [first!]
     while (performance.now() - deniedMs < 40_000) {
       const [run] = makeRuns(1)

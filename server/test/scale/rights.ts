@@ -3,7 +3,7 @@ import type { Acl } from '@platformatic/kafka'
 
 import type { KafkaBrokers } from './kafka-brokers.ts'
 
-/** What rights are about: a topic or a group, by its name. */
+/** The topic or group, by name, to which permissions apply. */
 export type Resource = readonly [kind: 'TOPIC' | 'GROUP', name: string]
 
 function rule(
@@ -23,7 +23,7 @@ function rule(
   }
 }
 
-/** Lets a user do this, and nothing else. */
+/** Permits a user to do only this. */
 export async function allow(
   { admin }: KafkaBrokers,
   user: string,
@@ -33,7 +33,7 @@ export async function allow(
   await admin.createAcls({ creations: operations.map((operation) => rule(user, resource, operation, 'ALLOW')) })
 }
 
-/** Takes a right from a user that may do everything else. @returns Gives it back */
+/** Revokes a permission from a user that may do everything else. @returns A function that grants it again */
 export async function deny(
   { admin }: KafkaBrokers,
   user: string,

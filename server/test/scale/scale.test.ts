@@ -1,7 +1,7 @@
 /**
- * Three brokers, two Collectors, three workers: spans of two services whose halves come late, and a library whose content is in
- * log records, while workers, brokers and a Collector are killed. Nothing is lost, no run is false, contents are those of
- * `buildRuns` over everything, what is scored twice has equal ids, and the mean in Prometheus is that of the runs.
+ * Tests three brokers, two Collectors and three workers, with two services that send half of their spans late and a library whose
+ * content is in log records, while workers, brokers and a Collector are killed. Nothing is lost, and no run is false. Contents
+ * equal those of `buildRuns` over all spans, repeated scores have equal ids, and Prometheus has the correct mean.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -22,7 +22,7 @@ import { keyOf, Truth } from './truth.ts'
 import { startWorkerProcess } from './worker-process.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** Runs that are sent each second, and at least in all. Fewer are for trying it out. */
+/** Number of runs that are sent per second, and minimum number in total. Smaller numbers are for trying the test. */
 const RUNS_PER_SECOND = Number(process.env['RATE'] ?? 320)
 const LEAST_RUNS = Number(process.env['RUNS'] ?? 10_000)
 const LEAST_RUNS_PER_SECOND = 300
@@ -30,7 +30,7 @@ const PARTITIONS = 12
 const TOPIC = { 'message.timestamp.type': 'LogAppendTime', 'max.message.bytes': '4000000' }
 const SERVICES = ['weather-app', 'travel-app']
 const COMMIT_MS = 1000
-/** At most what a worker settles in this time is scored again. */
+/** The runs that are scored again are at most as many as a worker settles in this time. */
 const AT_RISK_MS = 2 * COMMIT_MS
 const RECOVERY_MS = 60_000
 
@@ -63,7 +63,7 @@ function argsFor(group: string, to: string): readonly string[] {
   ]
 }
 
-/** The mean of a service's scores of tool errors, by the shipped rules. */
+/** The mean of a service's scores of tool errors, computed by the shipped rules. */
 async function meanInPrometheus(service: string): Promise<number> {
   const [wy, w] = [recordingRule('spanscore:sum_wy:1h'), recordingRule('spanscore:sum_w:1h')]
   const means = await prometheus.query(`(${wy}) / (${w})`, 'gen_ai_evaluation_name')
@@ -86,7 +86,7 @@ it(`loses nothing, and creates no false run, while workers, brokers and a Collec
   const startMs = performance.now()
   const say = (what: string) => console.info(`${((performance.now() - startMs) / 1000).toFixed(0)} s: ${what}`)
 
-  /** Runs that are sent after a fault are scored without anybody's hand. */
+  /** Checks that runs which are sent after a fault are scored without intervention. */
   const recovers = async (what: string): Promise<void> => {
     const faultMs = performance.now()
     const keys = await probes.sendWhole(first, 60)
@@ -95,7 +95,7 @@ it(`loses nothing, and creates no false run, while workers, brokers and a Collec
   }
 
   await recovers('the start')
-  /** Processor time of processes in the seconds that follow: what a person needs to know what limits the whole. */
+  /** Prints the processor time of processes during the next seconds, which shows what limits the throughput. */
   const measure = async (forSeconds: number): Promise<void> => {
     const groups = {
       brokers: kafka.pids(),
@@ -121,7 +121,7 @@ it(`loses nothing, and creates no false run, while workers, brokers and a Collec
   await measure(5)
   for (const worker of [0, 1, 2]) {
     const settled = () => deliveries.settledBefore(worker, performance.now(), AT_RISK_MS)
-    // Only a worker that is at work can leave anything behind.
+    // Only a busy worker can leave unfinished work behind.
     await until(() => settled() > 0, `scores of worker ${worker}`, RECOVERY_MS)
     kills.push({ worker, atMs: performance.now() })
     await workers[worker]?.kill()
@@ -154,7 +154,7 @@ it(`loses nothing, and creates no false run, while workers, brokers and a Collec
 
   const missing = () => [...truth.keys()].filter((key) => !deliveries.has(key))
   await until(() => missing().length === 0, 'a score for every run', 180_000).catch(async () => {
-    // What a person needs who looks for the reason.
+    // This helps to find the reason for a failure.
     for (const worker of workers) console.info(worker.lines.slice(-6).join('\n'))
     console.info(await kafka.lagOf('spanscore', 'spanscore.spans'))
   })
@@ -220,15 +220,15 @@ it('rolls three workers under traffic without a duplicate, and counts every run 
   await sender.close()
   console.info(`${runs.length} runs in a roll: ${scored().length - runs.length} duplicates`)
   expect(scored()).toHaveLength(runs.length)
-  // Every process has sent what it counted before it ended, under an instance of its own.
+  // Every process has sent its counts before it ended, under its own instance id.
   const counted = `sum by (job) (last_over_time(spanscore_sum_w_total{job="roll-app", gen_ai_evaluation_name="tool_errors"}[1h]))`
   expect((await prometheus.query(counted, 'job')).get('roll-app')).toBe(runs.length)
   const instances = `count by (job) (sum by (job, instance) (last_over_time(spanscore_sum_w_total{job="roll-app"}[1h])))`
   expect((await prometheus.query(instances, 'job')).get('roll-app')).toBe(6)
 })
 
-it('has its panels filled: every expression of the dashboard of workers returns data', async () => {
-  // Those of judge workers are asked for where judge workers run.
+it('fills all panels: every expression of the dashboard of workers returns data', async () => {
+  // The expressions for judge workers are tested with judge workers.
   expect(await emptyPanels(prometheus, (expression) => !isOnJudges(expression))).toEqual([])
 })
 

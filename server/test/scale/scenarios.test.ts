@@ -1,4 +1,4 @@
-/** What holds for a service on one machine holds for a worker on Kafka. */
+/** A worker on Kafka passes the same scenarios as a service on one machine. */
 import { readOtlpJson } from 'spanscore/engine'
 import { afterAll } from 'vitest'
 
@@ -21,7 +21,7 @@ interface OtlpRequest {
   }[]
 }
 
-/** A message for each trace of a request, as the Collector makes them. */
+/** Creates a message for each trace of a request, as the Collector does. */
 function byTrace(request: unknown): readonly { readonly traceId: string; readonly request: unknown }[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- requests of the tests have one resource and one scope
   const { resourceSpans } = request as OtlpRequest

@@ -11,7 +11,7 @@ import type { KafkaCluster } from './kafka-cluster.ts'
 const PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule'
 const SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule'
 
-/** Certificates of brokers and workers, and brokers that ask for them, or for a password. */
+/** Certificates of brokers and workers, and brokers that require a certificate or a password. */
 export class SecureKafka {
   readonly #folder: string = mkdtempSync(join(tmpdir(), 'spanscore-tls-'))
   readonly certificates: Certificates = new Certificates(this.#folder)
@@ -29,7 +29,7 @@ export class SecureKafka {
     return this.certificates.path('authority.crt')
   }
 
-  /** A certificate that brokers know. */
+  /** A certificate that brokers accept. */
   get clientTls(): { readonly ca: string; readonly cert: string; readonly key: string } {
     const { certificates } = this
     return {
@@ -40,10 +40,10 @@ export class SecureKafka {
   }
 
   /**
-   * Brokers that ask for a password. The user `admin` may do everything, with the password `admin-secret`; `worker` has
+   * Starts brokers that require a password. The user `admin` may do everything, with the password `admin-secret`; `worker` has
    * `worker-secret` for PLAIN, and `scram-secret` for SCRAM-SHA-512; `judge` has `judge-secret` for SCRAM-SHA-256.
    *
-   * @param mayByDefault Whether users may do what no rule speaks of.
+   * @param mayByDefault Whether users may do what no rule covers.
    */
   withPasswords(brokers: number, mechanisms: readonly string[], mayByDefault: boolean): Promise<KafkaCluster> {
     const sasl: BaseOptions['sasl'] = { mechanism: 'PLAIN', username: 'admin', password: 'admin-secret' }
@@ -70,7 +70,7 @@ export class SecureKafka {
     })
   }
 
-  /** Brokers that ask for a certificate. */
+  /** Starts brokers that require a certificate. */
   withCertificates(): Promise<KafkaCluster> {
     return startKafka(1, { protocol: 'SSL', access: { tls: this.clientTls }, lines: this.#tlsLines('required') })
   }

@@ -1,4 +1,4 @@
-/** Brokers that are reached over TLS, and that ask who it is: by a password, or by a certificate. */
+/** Brokers that use TLS and authenticate clients by a password or a certificate. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import type { KafkaOptions } from '../../src/kafka/kafka-client.ts'
@@ -20,7 +20,7 @@ async function createTopics(kafka: KafkaCluster, name: string): Promise<void> {
   await kafka.createTopics({ [spans]: APPEND_TIME, [logs]: APPEND_TIME, [dead]: {} }, 1)
 }
 
-describe('brokers that ask for a password', () => {
+describe('brokers that require a password', () => {
   let kafka: KafkaCluster
 
   beforeAll(async () => {
@@ -98,7 +98,7 @@ describe('brokers that ask for a password', () => {
   )
 })
 
-describe('brokers that ask for a certificate', () => {
+describe('brokers that require a certificate', () => {
   let kafka: KafkaCluster
 
   beforeAll(async () => {
@@ -109,7 +109,7 @@ describe('brokers that ask for a certificate', () => {
     await kafka.close()
   })
 
-  it('scores runs with one that they know, and says what is wrong without', async () => {
+  it('scores runs with one that they accept, and reports what is wrong without it', async () => {
     await createTopics(kafka, 'mtls')
     await using sink = await createSink()
     const sender = new Sender(kafka.brokers, topicsOf('mtls').spans, kafka.access)

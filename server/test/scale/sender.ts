@@ -8,21 +8,21 @@ interface Message {
   readonly request: unknown
 }
 
-/** Messages in one batch: more would be larger than a broker takes. */
+/** Number of messages in one batch. A larger batch would exceed the limit of a broker. */
 const TOGETHER = 200
 
-/** Writes to Kafka as a Collector with `partition_traces_by_id` does: a message for each trace, its id the key. */
+/** Writes to Kafka like a Collector with `partition_traces_by_id`: one message for each trace, with the trace id as its key. */
 export class Sender implements AsyncDisposable {
   readonly #producer: BytesProducer
   readonly #topic: string
 
-  /** @param access TLS and SASL, where the brokers ask for them. */
+  /** @param access TLS and SASL options, if the brokers require them. */
   constructor(brokers: readonly string[], topic: string, access: Pick<BaseOptions, 'tls' | 'sasl'> = {}) {
     this.#producer = createProducer({ ...access, clientId: 'sender', bootstrapBrokers: [...brokers] })
     this.#topic = topic
   }
 
-  /** Sends requests: objects as JSON, texts and bytes as they are. Resolves when all of it is on the brokers. */
+  /** Sends objects as JSON, and texts and bytes unchanged. Resolves when all requests are on the brokers. */
   async send(messages: readonly Message[]): Promise<void> {
     for (let at = 0; at < messages.length; at += TOGETHER) await this.#sendSome(messages.slice(at, at + TOGETHER))
   }

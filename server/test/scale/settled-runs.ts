@@ -7,7 +7,7 @@ interface Sample {
 
 const EVERY_MS = 20
 
-/** How many runs a worker has settled by each moment, as it counts them itself. */
+/** How many runs a worker has settled by each moment, according to its own count. */
 export class SettledRuns implements Disposable {
   readonly #samples: Sample[] = []
   readonly #timer: NodeJS.Timeout
@@ -20,7 +20,7 @@ export class SettledRuns implements Disposable {
     }, EVERY_MS)
   }
 
-  /** The most runs that were settled within so many milliseconds, from one time to another. */
+  /** The maximum number of runs that were settled within any window of this many milliseconds, between two times. */
   most(fromMs: number, untilMs: number, withinMs: number): number {
     const samples = this.#samples.filter(({ atMs }) => atMs >= fromMs && atMs <= untilMs)
     let first = 0

@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** A broker that the tests of all files share: each takes topics and groups with names of its own, and none ends it. */
+/** A broker that the tests of all files share: each uses its own names of topics and groups, and none stops it. */
 export function sharedKafka(): KafkaBrokers {
   return connectKafka([inject('sharedBroker')])
 }

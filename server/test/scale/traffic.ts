@@ -6,11 +6,11 @@ import type { MadeRun } from '../traces.ts'
 import type { KafkaCollector } from './collector.ts'
 import type { Truth } from './truth.ts'
 
-/** Traffic of one service: the model's span of each run first, those of the tool and of the agent half a second later. */
+/** Traffic of one service. The model's span of each run is sent first, and those of tool and agent half a second later. */
 export class ServiceTraffic {
   readonly #service: string
   readonly #truth: Truth
-  /** How wrong the clock is with which spans are written. */
+  /** The error of the clock that gives spans their times. */
   clockOffsetMs = 0
   #isOver = false
   #running: Promise<void> | undefined
@@ -24,7 +24,7 @@ export class ServiceTraffic {
     this.#running = this.#run(collector, runsPerSecond)
   }
 
-  /** Resolves when all spans of the runs that were begun are sent. */
+  /** Resolves when all spans of the started runs are sent. */
   async finish(): Promise<void> {
     this.#isOver = true
     await this.#running
@@ -76,7 +76,7 @@ export class ServiceTraffic {
   }
 }
 
-/** Runs of a library whose content is in log records, each with ids of its own. */
+/** Runs of a library whose content is in log records, each with its own ids. */
 export async function sendRecorded(collector: KafkaCollector, truth: Truth, count: number): Promise<void> {
   const scenario = libraryNames()
     .flatMap((name) => loadLibrary(name))

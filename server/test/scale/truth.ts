@@ -1,13 +1,13 @@
 import { buildRuns, readOtlpJson } from 'spanscore/engine'
 import type { AgentRun, SourceLog } from 'spanscore/engine'
 
-/** What a run is to be scored as. */
+/** The expected score of a run. */
 interface TrueRun {
   readonly run: AgentRun
   readonly spans: number
 }
 
-/** The runs that were sent, put together by `buildRuns` from all of their spans. */
+/** The runs that were sent, built by `buildRuns` from all of their spans. */
 export class Truth {
   readonly #runs = new Map<string, TrueRun>()
 
@@ -31,7 +31,7 @@ export class Truth {
     return this.#runs.keys()
   }
 
-  /** Whether the latest revision among the scores of tool errors of a run is that of all of its spans. */
+  /** True if the latest revision among a run's scores of tool errors was computed from all of its spans. */
   isRight(ofRun: readonly SourceLog[]): boolean {
     const latest = ofRun.toSorted((left, right) => revisionOf(right) - revisionOf(left))[0]
     const known = latest && this.#runs.get(keyOf(latest))
@@ -53,7 +53,7 @@ export function keyOf({ traceId, spanId }: Pick<SourceLog, 'traceId' | 'spanId'>
   return `${traceId}:${spanId}`
 }
 
-/** How many spans of its run a score is made of. */
+/** The number of spans from which a score was computed. */
 export function revisionOf({ attributes }: SourceLog): number {
   return Number(attributes['spanscore.revision'])
 }

@@ -8,7 +8,7 @@ import { Sender } from './sender.ts'
 import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
 import type { WorkerServerOptions } from '../../src/start-worker.ts'
 
-/** Topics of their own for a test of workers, with a sender to them, a destination, and what workers report. */
+/** Separate topics for a test of workers, with a sender, a destination, and the reports of workers. */
 export class WorkerBench implements AsyncDisposable {
   readonly name: string
   readonly sink: Sink
@@ -24,8 +24,8 @@ export class WorkerBench implements AsyncDisposable {
   }
 
   /**
-   * @param name of the group, and the beginning of the topics' names
-   * @param replicas of each partition; by default one for each broker
+   * @param name The name of the group, and the prefix of the topics' names.
+   * @param replicas The replicas of each partition. By default, there is one on each broker.
    */
   static async create(kafka: KafkaBrokers, name: string, partitions = 1, replicas?: number): Promise<WorkerBench> {
     const bench = new WorkerBench(kafka, name, await createSink())
@@ -41,14 +41,14 @@ export class WorkerBench implements AsyncDisposable {
     })
   }
 
-  /** Sends one span of each run, for each of these places in it. */
+  /** Sends one span of each run, for each of these indexes. */
   async send(runs: readonly MadeRun[], places: readonly number[] = [0, 1, 2]): Promise<void> {
     for (const place of places) {
       await this.sender.send(runs.map((run) => ({ traceId: run.traceId, request: run.requests[place] })))
     }
   }
 
-  /** How many messages with spans the group has read, as its latest commits say. */
+  /** The number of messages with spans that the group has read, according to its latest commits. */
   async messagesRead(): Promise<number> {
     const [group] = await this.#kafka.admin.listConsumerGroupOffsets({ groups: [this.name] })
     const committed = group?.topics.find(({ name }) => name === topicsOf(this.name).spans)?.partitions ?? []
@@ -63,7 +63,7 @@ export class WorkerBench implements AsyncDisposable {
     return this.sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors')
   }
 
-  /** Whether each of these runs has a score. */
+  /** True if each of these runs has a score. */
   hasScored(runs: readonly MadeRun[]): boolean {
     const scored = new Set(this.scores.map(({ traceId }) => traceId))
     return runs.every(({ traceId }) => scored.has(traceId))

@@ -3,12 +3,12 @@ import type { WorkerServerOptions } from '../../src/start-worker.ts'
 /** Settings of a topic that workers read. */
 export const APPEND_TIME = { 'message.timestamp.type': 'LogAppendTime' }
 
-/** Topics with names of their own, so that tests share a cluster. */
+/** Topics with separate names, so that tests can share a cluster. */
 export function topicsOf(name: string): { readonly spans: string; readonly logs: string; readonly dead: string } {
   return { spans: `${name}.spans`, logs: `${name}.logs`, dead: `${name}.dead` }
 }
 
-/** Options of a worker under test: short waits. */
+/** Options of a worker under test, with short waits. */
 export function workerOptions(
   brokers: readonly string[],
   name: string,

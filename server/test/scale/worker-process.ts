@@ -6,7 +6,7 @@ export interface WorkerProcess extends Program {
   readonly httpPort: number
 }
 
-/** @param env Variables beside those of the test. */
+/** @param env Environment variables in addition to those of the test. */
 export async function startWorkerProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

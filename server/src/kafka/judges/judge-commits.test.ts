@@ -10,7 +10,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A partition whose commits are numbered, and a broker that answers when it is made to. */
+/** A partition whose commits are numbered, and a broker that answers when the test requests it. */
 function setUp() {
   const clock = { ms: 0 }
   let dirty = true
@@ -52,7 +52,7 @@ function setUp() {
   return { commits, answers, change, committed, clock }
 }
 
-it('puts changes during a commit into the next one, for which all later callers wait', async () => {
+it('puts changes made during a commit into the next one, for which all later callers wait', async () => {
   const { commits, answers, change, committed } = setUp()
   const first = commits.commit()
   await turn()
@@ -68,7 +68,7 @@ it('puts changes during a commit into the next one, for which all later callers 
   answers[1]?.take()
   expect(await Promise.all([second, third])).toEqual([true, true])
   expect(committed).toEqual([1, 2])
-  // Nothing has changed: nothing is sent.
+  // Nothing is sent, because nothing has changed.
   expect(await commits.commit()).toBe(true)
   expect(answers).toHaveLength(2)
 })

@@ -16,7 +16,7 @@ import { JudgePartition } from './judge-partition.ts'
 
 const CONCURRENCY = 3
 
-/** A desk with a real judge over HTTP, and a broker and a destination that answer as a test sets them. */
+/** A desk with a real judge over HTTP, with a broker and a destination whose answers the test sets. */
 async function setUp(count: number) {
   const state = { isCommitted: true, isDelivered: true, delayMs: 0, mostInFlight: 0 }
   const server = await createScriptedOpenAIServer(({ userText }) => ({
@@ -116,7 +116,7 @@ it('asks no judge before the reservation has been committed', async () => {
   await until(() => desk.asking === CONCURRENCY)
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(server.requests).toHaveLength(0)
-  // Another process has the partition: nothing is asked at all.
+  // Another process owns the partition, so no judge is asked.
   desk.abandon(partition)
   state.isCommitted = true
   await until(() => desk.asking === 0)

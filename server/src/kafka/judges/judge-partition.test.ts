@@ -49,7 +49,7 @@ function records(from: number, keys: readonly string[]): readonly FetchedRecord[
 
 const CALL = { calls: 1, tokens: 1000, costUsd: 0.01 }
 
-/** Begins all jobs that wait. */
+/** Starts all jobs that are waiting. */
 function beginAll(partition: JudgePartition): string[] {
   const begun: string[] = []
   for (let next = partition.begin(); next !== undefined; next = partition.begin()) {
@@ -69,7 +69,7 @@ describe('a partition of jobs', () => {
     expect(partition.takeCommit()).toBeUndefined()
 
     const { partition: next } = open(commit)
-    // It looks back, so that jobs that are on the topic twice are known.
+    // It looks back, to recognize jobs that are on the topic twice.
     expect(next.next).toBe(0)
     next.take(records(0, ['a', 'b', 'c', 'd', 'a', 'd', 'e']), 7)
     expect(next.next).toBe(7)

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 
 import { ProviderPause } from './provider-pause.ts'
 
-it('pauses providers for longer with each failure, and not once they answer', () => {
+it('pauses a provider for longer after each failure, and ends the pauses when it answers', () => {
   let nowMs = 0
   const pause = new ProviderPause(() => nowMs)
   const lengths: number[] = []
   for (let round = 0; round < 6; round += 1) {
-    // Eight judges find out the same.
+    // Eight judges report the same failure.
     for (let each = 0; each < 8; each += 1) pause.begin()
     lengths.push(pause.leftMs)
     nowMs += pause.leftMs
