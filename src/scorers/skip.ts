@@ -3,6 +3,7 @@ import type { Explanation } from '../model/explanation.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Skipped, SkipReason } from '../model/score.ts'
 import { cureOf } from '../runs/view/cure-of.ts'
+import { ReconstructedRun } from '../runs/view/run.ts'
 import { skipped } from '../scoring/unscored.ts'
 
 /** No score, with the reason and what to do about it. The message marks the parts that may quote the run. */
@@ -32,7 +33,8 @@ export function skipWithoutChoices(run: AgentRun, id: string): Skipped | undefin
  * (`toolCalls[2].arguments`) is named with its place.
  */
 export function skipWithoutFact(run: AgentRun, fact: string, id: string): Skipped | undefined {
-  const missing = run.missing.find(({ what }) => what === fact)
+  const missing =
+    fact === 'toolCalls' ? ReconstructedRun.missingCallsOf(run) : run.missing.find(({ what }) => what === fact)
   if (missing === undefined) return undefined
   const cure =
     cureOf(missing) ??

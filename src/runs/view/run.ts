@@ -1,7 +1,7 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
 import type { AgentRun, Missing, ModelCall, ToolCall } from '../../model/agent-run.ts'
-import { contentOf, missingOf, wholeText } from './missing.ts'
+import { contentOf, missingCallsOf, missingOf, wholeText } from './missing.ts'
 import { runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { printAsJson } from './print-as-json.ts'
@@ -228,6 +228,11 @@ export class ReconstructedRun implements AgentRun {
   /** An attribute of the agent's span, as in `attributes`, without copying all the others. */
   static attributeOf(run: AgentRun, key: string): unknown {
     return #plan in run ? frozen(run.#attribute(key)) : run.attributes[key]
+  }
+
+  /** The entry of `missing` for tool calls, without looking for all others. */
+  static missingCallsOf(run: AgentRun): Missing | undefined {
+    return #plan in run ? missingCallsOf(run, run.#plan) : run.missing.find(({ what }) => what === 'toolCalls')
   }
 
   #attribute(key: string): unknown {
