@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentRun } from '../src/model/agent-run.ts'
 import { buildRuns } from '../src/runs/build-runs.ts'
 import type { SourceLog, SourceSpan } from '../src/spans/source-span.ts'
+import { sourceSpan } from './fixtures/source-span.ts'
 import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
 
 /** Scenarios whose two requests cannot be told apart, each with its reason. */
@@ -109,20 +110,8 @@ function requestSpan(
   startTimeMs: number,
   endTimeMs: number,
 ): SourceSpan {
-  return {
-    traceId: span?.traceId ?? '',
-    spanId,
-    name: 'POST /chat',
-    kind: 2,
-    scope: { name: 'http' },
-    attributes: {},
-    events: [],
-    status: { code: 'unset' },
-    startTimeMs,
-    endTimeMs,
-    resource: {},
-    droppedAttributesCount: 0,
-  }
+  const scope = { name: 'http' }
+  return sourceSpan({ traceId: span?.traceId ?? '', spanId, name: 'POST /chat', scope, startTimeMs, endTimeMs })
 }
 
 /** Spans read from a file have their properties on a prototype. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
+import { sourceSpan } from '../../../test/fixtures/source-span.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import { reconstructRuns } from '../build-runs.ts'
 
@@ -10,21 +11,13 @@ function span(spanId: string, parentSpanId: string | undefined, attributes: Reco
     key,
     typeof value === 'string' ? value.slice(0, LIMIT) : value,
   ])
-  return {
-    traceId: '0af7651916cd43dd8448eb211c80319c',
+  return sourceSpan({
     spanId,
     parentSpanId,
-    name: 'a span',
-    kind: 1,
-    scope: { name: 'app' },
-    attributes: Object.fromEntries(cut) as Record<string, unknown>,
-    events: [],
-    status: { code: 'unset' },
+    attributes: Object.fromEntries(cut),
     startTimeMs: Number.parseInt(spanId, 16),
     endTimeMs: 100 - Number.parseInt(spanId, 16),
-    resource: {},
-    droppedAttributesCount: 0,
-  }
+  })
 }
 
 const AGENT = '0000000000000001'

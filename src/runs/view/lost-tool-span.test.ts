@@ -1,26 +1,21 @@
 import { describe, expect, it } from 'vitest'
 
+import { sourceSpan } from '../../../test/fixtures/source-span.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import { reconstructRuns } from '../build-runs.ts'
 
 const AGENT = '0000000000000001'
 
 function span(spanId: string, name: string, attributes: Record<string, unknown>): SourceSpan {
-  return {
-    traceId: '0af7651916cd43dd8448eb211c80319c',
+  return sourceSpan({
     spanId,
     ...(spanId !== AGENT && { parentSpanId: AGENT }),
     name,
-    kind: 1,
     scope: { name: 'ai' },
     attributes: { 'operation.name': name, 'ai.operationId': name, ...attributes },
-    events: [],
-    status: { code: 'unset' },
     startTimeMs: Number.parseInt(spanId, 16),
     endTimeMs: spanId === AGENT ? 100 : Number.parseInt(spanId, 16) + 1,
-    resource: {},
-    droppedAttributesCount: 0,
-  }
+  })
 }
 
 /** A run of the AI SDK, which writes a span for every tool that runs; this one has none. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 
+import { sourceSpan } from '../../../test/fixtures/source-span.ts'
 import { reconstructRuns } from '../build-runs.ts'
 
 it('explains what thousands of calls of one model call lack within a moment', () => {
@@ -9,22 +10,8 @@ it('explains what thousands of calls of one model call lack within a moment', ()
     attributes[`gen_ai.completion.0.tool_calls.${index}.id`] = `call_${index}`
     attributes[`gen_ai.completion.0.tool_calls.${index}.name`] = 'weather'
   }
-  const [run] = reconstructRuns([
-    {
-      traceId: '0af7651916cd43dd8448eb211c80319c',
-      spanId: 'b7ad6b7169203331',
-      name: 'openai.chat',
-      kind: 3,
-      scope: { name: 'opentelemetry.instrumentation.openai.v1' },
-      attributes,
-      events: [],
-      status: { code: 'unset' },
-      startTimeMs: 1,
-      endTimeMs: 2,
-      resource: {},
-      droppedAttributesCount: 0,
-    },
-  ])
+  const scope = { name: 'opentelemetry.instrumentation.openai.v1' }
+  const [run] = reconstructRuns([sourceSpan({ name: 'openai.chat', scope, attributes })])
   const before = process.cpuUsage()
   expect(run?.missing.filter(({ what }) => what.endsWith('.arguments'))).toHaveLength(4000)
   const { user, system } = process.cpuUsage(before)
