@@ -18,10 +18,13 @@ import {
 
 const never = () => new Promise<never>(() => undefined)
 
-const block = () => {
-  const endMs = performance.now() + 100
-  while (performance.now() < endMs);
-  return { status: 'scored', value: 1 } as const
+/** Scores after computing for so many milliseconds. On a busy machine it takes longer. */
+const computeFor = (ms: number) => {
+  const { user, system } = process.threadCpuUsage()
+  for (;;) {
+    const used = process.threadCpuUsage()
+    if (used.user + used.system - user - system > ms * 1000) return { status: 'scored', value: 1 } as const
+  }
 }
 
 const mutate = (run: AgentRun) => {
@@ -87,7 +90,7 @@ test.each([Number.NaN, 2, -0.5, 'good', undefined, null])('a judge whose value i
 
 test('a scorer that blocks is reported and runs after the span from then on', async () => {
   const { tracer, flush, diagnostics, scoring } = await createScoring({
-    scorers: [codeScorer('slow', { assess: block })],
+    scorers: [codeScorer('slow', { assess: () => computeFor(100) })],
   })
   const durations = [1, 2, 3].map(() => {
     const startMs = performance.now()
@@ -98,6 +101,19 @@ test('a scorer that blocks is reported and runs after the span from then on', as
   await flush()
   expect(diagnostics.filter((line) => line.includes('Scorer slow took'))).toHaveLength(1)
   expect(scoring.ledger().scorers['slow']).toMatchObject({ runs: 3, scored: 3 })
+})
+
+test('a scorer whose calls are slow now and then keeps its scores on the agent spans', async () => {
+  let calls = 0
+  const { tracer, flush, diagnostics, receiver } = await createScoring({
+    scorers: [codeScorer('mostly_quick', { assess: () => computeFor(calls++ % 3 === 0 ? 20 : 0) })],
+  })
+  for (let run = 0; run < 9; run += 1) runAgent(tracer)
+  await flush()
+  expect(diagnostics.filter((line) => line.includes('Scorer mostly_quick took'))).toEqual([])
+  expect(receiver.spans.map(({ name }) => name)).not.toContain('evaluate mostly_quick')
+  const agents = receiver.spans.filter(({ name }) => name.startsWith('invoke_agent'))
+  expect(agents.map(({ attributes }) => attributes['spanscore.mostly_quick.score'])).toEqual(Array(9).fill(1))
 })
 
 test('an inline scorer that returns a promise is awaited, and runs later if it does so again', async () => {

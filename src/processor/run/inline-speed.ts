@@ -1,29 +1,43 @@
-/** Maximum milliseconds that a scorer may delay `span.end()`. */
+/** Milliseconds that a scorer may repeatedly delay `span.end()`. */
 export const MAX_INLINE_MS = 5
+
+/** Milliseconds of CPU time after which one call is enough. */
+const MAX_SINGLE_CALL_MS = 50
 
 /** For how many calls the thread's CPU time is measured: the first ones, and those after a call that seemed slow. */
 const WATCHED_CALLS = 20
 
+/** After how many calls in a row that were slow by the clock a scorer is too slow, although it used little CPU time. */
+const SLOW_WAITS = 3
+
 /**
- * Finds scorers that are too slow to run while a span is ending. One call with too much CPU time is enough. A call that is slow by the
- * clock may have waited, for example for a file, or the machine was busy, so two in a row are needed. Reading the CPU time takes a third of
- * a microsecond, so a scorer that was quick for a while is only timed by the clock, until a call seems slow.
+ * Finds scorers that are too slow to run while a span is ending:
+ *
+ * - One call used more than 50 ms of CPU time.
+ * - One call used more than 5 ms of CPU time, and the call before it was slow, too.
+ * - Three calls in a row were slow by the clock. They may have waited, for example for a file.
+ *
+ * One slow call of up to 50 ms proves nothing: the scorer's code may have been new, garbage may have been collected during the call, or the
+ * machine may have been busy. Reading the CPU time takes half a microsecond, so a scorer that was quick for a while is only timed by the
+ * clock, until a call seems slow.
  */
 export class InlineSpeed {
   /** How many more calls of a scorer to measure by CPU time. Scorers that are missing here are timed by the clock. */
   readonly #watched = new Map<string, number>()
-  /** Scorers whose last call was slow by the clock. */
-  readonly #slow = new Set<string>()
+  /** How many of a scorer's latest calls in a row were slow by the clock. Scorers whose last call was quick are missing. */
+  readonly #slow = new Map<string, number>()
   readonly #cpuMs: () => number
   readonly #maxMs: number
+  readonly #maxSingleMs: number
 
   /**
    * @param cpuMs this thread's CPU time in milliseconds, or the clock's time if the platform does not report it
-   * @param maxMs most milliseconds for one call
+   * @param maxMs maximum milliseconds of a quick call
    */
   constructor(ids: readonly string[], cpuMs: () => number, maxMs: number = MAX_INLINE_MS) {
     this.#cpuMs = cpuMs
     this.#maxMs = maxMs
+    this.#maxSingleMs = Math.max(maxMs, MAX_SINGLE_CALL_MS)
     for (const id of ids) this.#watched.set(id, WATCHED_CALLS)
   }
 
@@ -39,10 +53,11 @@ export class InlineSpeed {
       if (startCpuMs !== undefined) this.#watchLess(id)
       return false
     }
-    const isSecond = this.#slow.has(id)
-    this.#slow.add(id)
+    const slow = (this.#slow.get(id) ?? 0) + 1
+    this.#slow.set(id, slow)
     this.#watched.set(id, WATCHED_CALLS)
-    return isSecond || (startCpuMs !== undefined && this.#cpuMs() - startCpuMs > this.#maxMs)
+    const usedMs = startCpuMs === undefined ? 0 : this.#cpuMs() - startCpuMs
+    return usedMs > this.#maxSingleMs || (usedMs > this.#maxMs && slow > 1) || slow >= SLOW_WAITS
   }
 
   #watchLess(id: string): void {
