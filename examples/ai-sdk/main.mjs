@@ -1,10 +1,12 @@
 import { scoring, sdk } from './telemetry.mjs'
-import { OpenTelemetry } from '@ai-sdk/otel'
 import { openai } from '@ai-sdk/openai'
-import { registerTelemetry, tool, ToolLoopAgent } from 'ai'
 import { z } from 'zod'
+// region register
+import { OpenTelemetry } from '@ai-sdk/otel'
+import { registerTelemetry, tool, ToolLoopAgent } from 'ai'
 
 registerTelemetry(new OpenTelemetry())
+// endregion
 
 const agent = new ToolLoopAgent({
   model: openai('gpt-5-mini'),

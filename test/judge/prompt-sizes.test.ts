@@ -148,7 +148,7 @@ const more = (part: number, whole: number) => `${(100 * (part / whole - 1)).toFi
 const times = (part: number, whole: number) => `${(part / whole).toFixed(1)} times`
 const thousands = (count: number) => count.toLocaleString('en')
 
-describe('what docs/judges.md says about prompts', () => {
+describe('what docs/reference/judges.md says about prompts', () => {
   it('equals the size of prompts: bytes by number of calls', async () => {
     seedRandomness(1)
     const rows: string[][] = []
