@@ -41,8 +41,13 @@ export class ProviderSink implements ScoreSink {
 
   /** From now on, the logger provider may be shut down at any time. The events that it no longer takes are counted. */
   beginShutdown(): void {
+    const isFirst = this.#known === undefined
     this.takesEvents()
     this.#isShuttingDown = true
+    // If nothing was written before, there is no earlier logger to compare with.
+    if (!isFirst) return
+    const found = runForeign(() => this.#known?.logger.constructor.name === 'NoopLogger')
+    this.#haveLoggersEnded = found.ok && found.value
   }
 
   /** Looks up the logger of the provider that is there by now, before anything is written for it. */

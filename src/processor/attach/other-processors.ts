@@ -34,13 +34,27 @@ export function isOnlyProcessor(given: TracerProvider | undefined, self: SpanPro
   return lookAt(() => processors?.length === 1 && processors[0] === self) === true
 }
 
+/** The other processors of a provider, by whether it calls them before or after one of them. */
+export interface OtherProcessors {
+  /** They are shut down before `self` is. */
+  readonly before: readonly Flushable[]
+  /** They are shut down after it. */
+  readonly after: readonly Flushable[]
+}
+
 /**
  * The other processors of `self`'s provider; none if the provider does not expose them. Scoring processors are left out: each flushes the
  * others, so two would flush each other forever.
  */
-export function otherProcessorsOf(given: TracerProvider | undefined, self: SpanProcessorLike): readonly Flushable[] {
+export function otherProcessorsOf(given: TracerProvider | undefined, self: SpanProcessorLike): OtherProcessors {
   const provider = given === undefined ? globalTracerProvider() : unwrapped(given)
   const processors = provider === undefined ? undefined : processorsOf(provider)
   const all = lookAt(() => Array.from(processors ?? [])) ?? []
-  return all.includes(self) ? all.filter((processor) => lookAt(() => SCORING in processor) !== true) : []
+  const place = all.indexOf(self)
+  if (place === -1) return { before: [], after: [] }
+  return { before: all.slice(0, place).filter(isOther), after: all.slice(place + 1).filter(isOther) }
+}
+
+function isOther(processor: SpanProcessorLike): boolean {
+  return lookAt(() => SCORING in processor) !== true
 }

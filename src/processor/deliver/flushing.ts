@@ -7,9 +7,11 @@ import type { TraceStore } from '../../runs/live/trace-store.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { LargeRuns } from '../large-runs.ts'
 import type { HeldSpans } from './held-spans.ts'
+import { holdShutdown } from './hold-shutdown.ts'
 import type { ProviderSink } from '../../emit/provider-sink.ts'
 import type { ScoreMetrics } from '../../emit/score-metrics.ts'
 import type { ResolvedOptions } from '../config/options.ts'
+import type { OtherProcessors } from '../attach/other-processors.ts'
 import type { Providers } from '../attach/tracer-providers.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { ScoringJobs } from '../run/scoring-jobs.ts'
@@ -21,10 +23,11 @@ const DOWNSTREAM_TIMEOUT_MS = 30_000
 /** Milliseconds that settling may take of the turn in which a flush begins. */
 const SLICE_MS = 10
 
-/** Milliseconds that the first turn of a shutdown may take. What is done in it reaches loggers that are shut down beside us. */
+/** Milliseconds that the first turn of a shutdown may take. What is done in it does not depend on what else is shut down beside us. */
 const FIRST_TURN_MS = 20
 
-const CURE = 'Loggers were shut down before large runs and judges were done. Await forceFlush() before the shutdown.'
+const CURE =
+  'They were shut down before scoring was. Shut the tracer provider down first, as NodeSDK.shutdown() does, or await forceFlush() before.'
 
 /** What is flushed and shut down. */
 export interface FlushingParts {
@@ -39,7 +42,7 @@ export interface FlushingParts {
   readonly providers: Providers
   readonly reporter: Reporter
   /** The provider's other processors, which export our late spans. */
-  readonly otherProcessors: () => readonly Flushable[]
+  readonly otherProcessors: () => OtherProcessors
 }
 
 /**
@@ -64,7 +67,8 @@ export class Flushing {
     if (options.flushTimeoutMs > 0) await settlesWithin(done, options.flushTimeoutMs, true)
     held.releaseAll()
     metrics.flush()
-    const behind: readonly Flushable[] = options.next === undefined ? otherProcessors() : [options.next]
+    const { before, after } = otherProcessors()
+    const behind: readonly Flushable[] = options.next === undefined ? [...before, ...after] : [options.next]
     // All signals are flushed at the same time, so that the timeout of an unreachable endpoint passes only once.
     await this.#all('forceFlush', [...behind, ...providers.flushable()])
   }
@@ -76,15 +80,18 @@ export class Flushing {
   }
 
   /**
-   * Ends all jobs within `shutdownTimeoutMs`. Small runs are finished before the first `await`, so that loggers that are shut down at the
-   * same time still accept their events. Large runs take several turns of the event loop, as judges do: their scores are on spans and in the
-   * metrics, and the events that come too late are counted.
+   * Ends all jobs within `shutdownTimeoutMs`. Small runs are finished before the first `await`. Large runs take several turns of the event
+   * loop, as judges do: loggers, and processors that are listed after this one, end when they are done, and the last collection of metrics
+   * waits for them. What still comes too late is counted.
    */
   async drain(): Promise<void> {
-    const { metrics, sink, options, reporter } = this.#parts
+    const { metrics, sink, options, providers, otherProcessors, reporter } = this.#parts
     const over = Promise.withResolvers<void>()
     if (options.emit.metrics) reporter.guard('shutdown', () => metrics.holdCollections(over.promise))
     reporter.guard('shutdown', () => sink.beginShutdown())
+    const loggers = options.emit.events ? providers.loggerProvider() : undefined
+    const processors = options.next === undefined ? otherProcessors().after : []
+    for (const each of [...processors, ...(loggers === undefined ? [] : [loggers])]) holdShutdown(each, over.promise)
     await reporter.settle('shutdown', () => this.#finish())
     reporter.guard('shutdown', () => metrics.flush())
     over.resolve()
@@ -113,11 +120,14 @@ export class Flushing {
 
   /** Names the scores that did not reach what was shut down at the same time. */
   #reportLost(): void {
-    const { options, sink, reporter } = this.#parts
+    const { options, otherProcessors, sink, reporter } = this.#parts
+    const { before, after } = otherProcessors()
+    // Processors that are listed after this one have waited. Of others, it is not known whether they still run.
+    const haveWaited = options.next !== undefined || (before.length === 0 && after.length > 0)
     const lost = [
       sink.lostEvents > 0 ? `${sink.lostEvents} gen_ai.evaluation.result events` : '',
-      options.next === undefined && sink.lateSpansOfShutdown > 0
-        ? `${sink.lateSpansOfShutdown} spans with scores, if the processors beside this one were shut down, too`
+      !haveWaited && sink.lateSpansOfShutdown > 0
+        ? `${sink.lateSpansOfShutdown} spans with scores, if processors that are listed before this one were shut down, too`
         : '',
     ].filter((each) => each !== '')
     if (lost.length > 0)

@@ -121,8 +121,8 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_LATE_SCORES: {
     level: 'warn',
-    when: 'Judges or large runs were done after the first turn of a shutdown, and the loggers had been shut down in the same turn, as `NodeSDK.shutdown()` does it. The line names how many events are lost. The scores are in the metrics and, where spanscore has a `next` or is attached, on spans.',
-    cure: 'Await `forceFlush()` before the shutdown.',
+    when: 'Loggers, or span processors beside spanscore, were shut down before it was: judges and large runs take longer than one turn of the event loop. `NodeSDK.shutdown()` has the right order. The line names how many events are lost. The scores are in the metrics and, where spanscore has a `next` or is attached, on spans.',
+    cure: 'Await `forceFlush()` before the shutdown, or shut the tracer provider down before the logger provider. List spanscore before the other span processors.',
   },
   SPANSCORE_BUDGET: {
     level: 'warn',
