@@ -5,8 +5,8 @@
  *     npm run bench:server                                  100,000 spans, without and with ordinary ones
  *     npm run bench:server -- --stream 10000000 --ordinary 0.95
  *                                                           one long stream: cost and memory at each tenth of it
- *     npm run bench:server -- --kafka                       a worker that reads the same spans from a real broker
- *     npm run bench:server -- --node=--cpu-prof             with options of Node.js for the service
+ *     npm run bench:server -- --kafka                       a worker that reads 200,000 such spans from a real broker
+ *     npm run bench:server -- --node=--cpu-prof             with options of Node.js for the service or the worker
  */
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -22,8 +22,8 @@ import { sendAll } from './send.ts'
 
 const { values } = parseArgs({
   options: {
-    spans: { type: 'string', default: '100000' },
-    'warm-up': { type: 'string', default: '30000' },
+    spans: { type: 'string' },
+    'warm-up': { type: 'string' },
     ordinary: { type: 'string', multiple: true },
     stream: { type: 'string' },
     kafka: { type: 'boolean', default: false },
@@ -34,10 +34,10 @@ const { values } = parseArgs({
 const nodeOptions = values.node?.split(' ') ?? []
 
 /** Spans that are sent before anything is measured, because a service is started once and then runs for weeks. */
-const warmUpSpans = Number(values['warm-up'])
+const warmUpSpans = Number(values['warm-up'] ?? (values.kafka ? 100_000 : 30_000))
 
-if (values.kafka) await measureWorker(Number(values.spans))
-else if (values.stream === undefined) await measureAll(Number(values.spans))
+if (values.kafka) await measureWorker(Number(values.spans ?? 200_000))
+else if (values.stream === undefined) await measureAll(Number(values.spans ?? 100_000))
 else await measureStream(Number(values.stream))
 
 async function measureAll(spans: number): Promise<void> {
@@ -80,7 +80,7 @@ async function measure(spans: number, ordinaryShare: number): Promise<Record<str
 async function measureWorker(spans: number): Promise<void> {
   const requests = makeRequests(spans, 0)
   const perCpuSecond = await decoding(requests.bodies)
-  await using bench = await MeasuredWorker.start()
+  await using bench = await MeasuredWorker.start(nodeOptions)
   await sendAll(bench.url, zipped(makeRequests(warmUpSpans, 0)))
   await bench.quiet()
   const use = new ProcessUse(bench.pid)

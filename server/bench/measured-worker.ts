@@ -24,13 +24,18 @@ export class MeasuredWorker implements AsyncDisposable {
     this.#sink = sink
   }
 
-  static async start(): Promise<MeasuredWorker> {
+  /** @param nodeOptions Options of Node.js itself, such as those of its profiler. */
+  static async start(nodeOptions: readonly string[]): Promise<MeasuredWorker> {
     const kafka = await startKafka(1)
     await kafka.createTopics({ 'spanscore.spans': TOPIC, 'spanscore.logs': TOPIC, 'spanscore.dead': {} }, PARTITIONS)
     const collector = await startCollector(kafka.brokers)
     const sink = await createSink({ keeps: false })
-    const args = '--settle 3 --linger 10 --max-held-spans 1000000'.split(' ')
-    const worker = await startWorkerProcess(['--to', sink.url, '--brokers', kafka.brokers.join(','), ...args])
+    const args = '--settle 3 --linger 10 --max-held-spans 150000'.split(' ')
+    const worker = await startWorkerProcess(
+      ['--to', sink.url, '--brokers', kafka.brokers.join(','), ...args],
+      {},
+      nodeOptions,
+    )
     // The Collector answers once it listens.
     await collector.send({ resourceSpans: [] })
     return new MeasuredWorker(kafka, collector, worker, sink)

@@ -5,6 +5,7 @@ import type { BaseOptions, Connection } from '@platformatic/kafka'
 
 import { clusterIn } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
+import { decompressIntoOneBuffer } from './zstd-batches.ts'
 
 /** How to reach the brokers. */
 export interface KafkaOptions {
@@ -60,6 +61,7 @@ export class KafkaClient {
   #versions: Promise<ReadonlyMap<number, { readonly min: number; readonly max: number }>> | undefined
 
   constructor(options: BaseOptions) {
+    decompressIntoOneBuffer()
     this.#base = new Base(options)
   }
 
