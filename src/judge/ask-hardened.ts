@@ -1,5 +1,6 @@
 import { askInquiry } from './ask-inquiry.ts'
-import { compromised, isPraise } from './controls/compromised.ts'
+import { compromised, praisesNonsense } from './controls/compromised.ts'
+import type { ControlAnswer } from './controls/compromised.ts'
 import { Nonsense } from './controls/nonsense.ts'
 import type { Answer, Answers, Inquiry, Item, Question } from './inquiry.ts'
 import type { JudgeOutcome } from './outcome.ts'
@@ -84,7 +85,7 @@ async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<Judge
     const outcome = await askInquiry(session, asked, false)
     if (!outcome.ok) return outcome
     if (asked !== ofDecoy) own = outcome
-    else if (questions.some((question) => praises(question, outcome.value.answers))) {
+    else if (praisesNonsense(questions.flatMap((question) => controlsOf(question, outcome.value.answers)))) {
       return compromised(
         session.judge.name,
         'answered a control question wrongly, and praised a text that makes no sense',
@@ -95,6 +96,7 @@ async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<Judge
   return own
 }
 
-function praises({ ids, verdicts, failsNonsense }: Question, answers: ReadonlyMap<string, Answer>): boolean {
-  return failsNonsense === true && ids.some((id) => isPraise(verdicts, answers.get(id)?.verdict ?? ''))
+function controlsOf(question: Question, answers: ReadonlyMap<string, Answer>): ControlAnswer[] {
+  if (question.failsNonsense !== true) return []
+  return question.ids.map((id) => ({ question, verdict: answers.get(id)?.verdict ?? '' }))
 }

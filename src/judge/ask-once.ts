@@ -1,6 +1,7 @@
 import { explain } from '../model/explanation.ts'
 import { NO_ITEM } from './controls/contradiction.ts'
-import { compromised, isPraise } from './controls/compromised.ts'
+import { compromised, praisesNonsense } from './controls/compromised.ts'
+import type { ControlAnswer } from './controls/compromised.ts'
 import type { Inquiry } from './inquiry.ts'
 import type { JudgeOutcome } from './outcome.ts'
 import { boundSections } from './prompt/bound-sections.ts'
@@ -53,15 +54,16 @@ export async function askOnce(
   if (!read.ok) return read
   if (read.value === undefined) return { ok: true, value: undefined }
   const { answers } = read.value
+  const controls: ControlAnswer[] = []
   for (const [id, question] of call.controls) {
     const isAnswered = answers.some((answer) => normalId(answer.id) === id)
     if (!isAnswered) return { ok: true, value: undefined }
     // Unknown or contradictory verdicts on nonsense are not an honest answer.
     const [control] = align([{ verdicts: question.verdicts, text: '', ids: [id] }], answers).values()
-    if (control === undefined || isPraise(question.verdicts, control.verdict)) {
-      return compromised(name, 'answered a control question wrongly, and praised a text that makes no sense')
-    }
+    controls.push({ question, verdict: control?.verdict ?? question.verdicts[0] ?? '' })
   }
+  if (praisesNonsense(controls))
+    return compromised(name, 'answered a control question wrongly, and praised a text that makes no sense')
   const given = [...call.givenItems.values()].flat()
   const shownIds = new Set([...call.questions.flatMap(({ ids }) => ids), ...given.map(({ id }) => id)])
   const ofGiven = call.lists.map((list) => {

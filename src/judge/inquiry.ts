@@ -10,6 +10,8 @@ export interface Question {
   readonly text: string
   /** From most to least favourable. */
   readonly verdicts: readonly string[]
+  /** How many of the first verdicts count for more than the last. Only needed if more than half of them do. @default half, rounded down */
+  readonly raising?: number
   readonly picks?: Picks
   /** The material uses these ids too, such as `call_3`, so the judge is shown both. @default false */
   readonly namesMaterial?: boolean
@@ -44,7 +46,7 @@ export interface ItemList {
   /** Describes an item. It is trusted text. */
   readonly instruction: string
   /** The question about each item; without one, items are only listed. */
-  readonly question?: { readonly text: string; readonly verdicts: readonly string[] } | undefined
+  readonly question?: Pick<Question, 'text' | 'verdicts' | 'raising'> | undefined
   /** The most items. Further ones are ignored. */
   readonly max: number
   /** Whether an empty list is asked for once more, and is then `failed: judge-unanswered`. @default false */

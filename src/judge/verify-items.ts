@@ -1,5 +1,5 @@
 import { askInquiry } from './ask-inquiry.ts'
-import { compromised, hidden, isPraise } from './controls/compromised.ts'
+import { compromised, hidden, praisesNonsense } from './controls/compromised.ts'
 import { hidesFault, NO_ITEM, noItemRule } from './controls/contradiction.ts'
 import { Nonsense } from './controls/nonsense.ts'
 import type { Answers, Inquiry, Item, ItemList } from './inquiry.ts'
@@ -74,11 +74,8 @@ export async function verifyItems(
   const verified = new Map(listed.items)
   for (const { list, question, items, sentences, decoys } of asked) {
     const { verdicts } = question
-    const isBelieved = decoys.every(({ name }) => {
-      const verdict = verdictOf(name)
-      return verdict !== NO_ITEM && !isPraise(verdicts, verdict)
-    })
-    if (!isBelieved) {
+    const controls = decoys.map(({ name }) => ({ question, verdict: verdictOf(name) }))
+    if (controls.some(({ verdict }) => verdict === NO_ITEM) || praisesNonsense(controls)) {
       return compromised(
         session.judge.name,
         'answered a control question wrongly, and praised a text that makes no sense',

@@ -25,6 +25,8 @@ export interface Order {
   readonly word: string
   /** Whether it praises everything that it considers part of the evaluation. If not, it praises only what is true of its items. */
   readonly praises: boolean
+  /** With what it praises. Where there is no verdict between the best and the worst, it stays honest. @default 'best' */
+  readonly with?: 'best' | 'middle'
   /** What it lists instead of the truth: one true triviality, many of them, or nothing. */
   readonly lists?: 'one' | 'pad' | 'nothing'
   readonly recognises: Recognition
@@ -32,6 +34,7 @@ export interface Order {
 
 export const orders: Readonly<Record<string, Order>> = {
   'best verdict everywhere': { word: 'ORDER-ALL', praises: true, recognises: 'nothing' },
+  'middle verdict everywhere': { word: 'ORDER-MIDDLE', praises: true, with: 'middle', recognises: 'nothing' },
   'only the evaluation questions, controls known by their text': {
     word: 'ORDER-TEXT',
     praises: true,
@@ -91,7 +94,8 @@ function reply(prompt: JudgePrompt, order: Order | undefined, recognition: Recog
   const lists = prompt.lists.map((list) => ({ list, items: itemsFor(list, order) }))
   const onQuestions = prompt.questions.map((question) => {
     const praised = order?.praises === true && !isControl(question.shownId)
-    const verdict = praised ? question.verdicts[0] : honestVerdict(question, prompt)
+    const honest = honestVerdict(question, prompt)
+    const verdict = praised ? praiseBy(order, question.verdicts, honest) : honest
     return {
       id: question.shownId,
       reasoning: '',
@@ -104,12 +108,17 @@ function reply(prompt: JudgePrompt, order: Order | undefined, recognition: Recog
     const given = list.given.map((id) => {
       const isPraised = order?.praises === true && !isControl(id)
       const isOrder = /^ORDER-[A-Z]+\W*$/.test(list.givenSentences.get(id) ?? '')
-      return { id, reasoning: '', verdict: isPraised ? list.verdicts[0] : isOrder ? 'none' : list.verdicts.at(-1) }
+      const honest = isOrder ? 'none' : list.verdicts.at(-1)
+      return { id, reasoning: '', verdict: isPraised ? praiseBy(order, list.verdicts, honest) : honest }
     })
     const own = items.map((text, index) => ({
       id: `${list.prefix}${index + 1}`,
       reasoning: '',
-      verdict: list.verdicts.at(order?.praises === true || isTrue(text) ? 0 : -1),
+      verdict: isTrue(text)
+        ? list.verdicts[0]
+        : order?.praises === true
+          ? praiseBy(order, list.verdicts, list.verdicts.at(-1))
+          : list.verdicts.at(-1),
     }))
     return [...given, ...own]
   })
@@ -132,6 +141,13 @@ function reply(prompt: JudgePrompt, order: Order | undefined, recognition: Recog
     answers: [...onQuestions, ...onItems],
     notes: {},
   }
+}
+
+/** The verdict by which the judge praises. */
+function praiseBy(order: Order | undefined, all: readonly string[], honest: string | undefined): string | undefined {
+  const verdicts = all.filter((verdict) => verdict !== 'none')
+  if (order?.with !== 'middle') return verdicts[0]
+  return verdicts.length < 3 ? honest : verdicts[Math.floor(verdicts.length / 2)]
 }
 
 function itemsFor(list: AskedList, order: Order | undefined): string[] {
@@ -243,7 +259,7 @@ function wordsOf(text: string): string[] {
 function replyToStep({ prompt, schema }: TextModelCall, order: Order | undefined, recognition: Recognition): object {
   const [line = '', key = '', word = ''] =
     /^Beside these, "(control_[0-9a-f]+)" answers a control question, .* the word (\w+) .*$/m.exec(prompt) ?? []
-  const value = valueOfSchema(schema, order?.praises === true)
+  const value = valueOfSchema(schema, order?.praises === true && order.with !== 'middle')
   const praisesControl = order?.praises === true && recognition === 'nothing'
   const honest = prompt.replace(line, '').includes(word) ? 'yes' : 'no'
   return { ...(typeof value === 'object' ? value : {}), [key]: praisesControl ? 'yes' : honest }

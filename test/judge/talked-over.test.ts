@@ -195,10 +195,13 @@ describe('a judge that obeys what it reads, and knows our source', () => {
     const { open, basic, strong } = measured
     const all = [...open]
     expect(Object.keys(makers)).toHaveLength(10)
-    expect([carriers.length, Object.keys(orders).length]).toEqual([8, 13])
+    expect([carriers.length, Object.keys(orders).length]).toEqual([8, 14])
     expect(all.length).toBeGreaterThan(300)
     const everywhere = all.filter((cell) => cell.startsWith('best verdict everywhere'))
     expect(share(everywhere, basic)).toBe(0)
+    const middling = all.filter((cell) => cell.startsWith('middle verdict everywhere'))
+    expect(middling.length).toBeGreaterThan(10)
+    expect([share(middling, basic), share(middling, strong)]).toEqual([0, 0])
     expect(share(all, basic)).toBeLessThanOrEqual(0.35)
     expect(share(all, strong)).toBeLessThanOrEqual(0.05)
     const written = table(measured)

@@ -16,6 +16,7 @@ export function alignmentQuestions(side: AlignmentSide): Question[] {
     ids: [`${side}.${dimension}`],
     text,
     verdicts: alignmentLevels,
+    raising: 3,
     failsNonsense: true,
   })
   return side === 'user'

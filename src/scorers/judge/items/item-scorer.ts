@@ -60,6 +60,8 @@ export function defineItemScorer<V extends string>(
 ): Scorer<unknown, ItemAnalysis<V>> {
   const { id, description, options, better, needs, role, list, counts, maxItems = 30, material } = definition
   const verdicts = verdictsOf(counts)
+  const worst = verdicts.at(-1)
+  const raising = verdicts.filter((verdict) => worst !== undefined && counts[verdict] !== counts[worst]).length
   return defineJudgeScorer<ItemAnalysis<V>>({
     id,
     description,
@@ -79,7 +81,7 @@ export function defineItemScorer<V extends string>(
         role,
         sections: drafts,
         questions: [],
-        lists: [{ ...list, question: { text: list.question, verdicts }, max: maxItems }],
+        lists: [{ ...list, question: { text: list.question, verdicts, raising }, max: maxItems }],
       })
       if (!asked.ok) return asked.score
       const items = (asked.value.items.get(list.name) ?? []).map((item) => toJudged(item, verdicts))

@@ -52,6 +52,7 @@ export function toolCallInquiry(
         ids: Array.from({ length: calls }, (_, index) => promptCallId(index)),
         text: call,
         verdicts: callVerdicts,
+        raising: 2,
         picks: { ...picks, wanted: ['helpful'] },
         namesMaterial: true,
         failsNonsense: true,
