@@ -70,7 +70,7 @@ function createSide(isScored: boolean): Side {
     ],
   })
   if (isScored) attachScoring({ scorers: codeScorers(), tracerProvider, loggerProvider, meterProvider })
-  const agent = createAgent(new OpenTelemetry({ tracer: tracerProvider.getTracer('ai') }))
+  const agent = createAgent(new OpenTelemetry({ tracer: tracerProvider.getTracer('gen_ai') }))
   return {
     ask: () => agent.generate({ prompt: 'What is the weather in Oslo, and when does the next train leave?' }),
     flush: async () => {

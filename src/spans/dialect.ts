@@ -82,11 +82,11 @@ export interface Dialect {
   /** `gen-ai`, `ai-sdk`, `openinference`, … as in `AgentRun.dialect`. */
   readonly name: string
   /**
-   * The prefixes, including the separator, of all attribute keys that `recognises` reads: `gen_ai.`, `genkit:`. A span of an unknown scope
-   * is only passed to `recognises` if one of its keys has such a prefix.
+   * The prefixes, including the separator, of all attribute keys that `recognises` reads: `gen_ai.`, `genkit:`. Empty if the scope alone
+   * decides. `recognises` is only called for spans that have such a key or a name of `names`, and for spans whose scope suffices.
    */
   readonly namespaces?: readonly string[]
-  /** Prefixes of span names by which `recognises` identifies a span of an unknown scope that has no attributes yet. */
+  /** Prefixes of span names by which `recognises` identifies a span that has no attributes yet. */
   readonly names?: readonly string[]
   /** The attributes that determine a span's role. The role is final once one of them is set. */
   readonly kindKeys?: readonly string[]

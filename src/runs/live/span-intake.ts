@@ -1,6 +1,6 @@
 import type { Dialect } from '../../spans/dialect.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
-import { mayBeRecognised, scopeKindOf } from '../../spans/recognition-hints.ts'
+import { scopeKindOf } from '../../spans/recognition-hints.ts'
 import { recognise } from '../../spans/recognise.ts'
 import { isBesideItsTool } from '../trace-span.ts'
 import { HELD_BYTES_OF_SPAN } from './content-bytes.ts'
@@ -199,10 +199,7 @@ function toolAtWork({ spans }: LiveGroup): LiveSpan | undefined {
 /** The dialect of a span; `ordinary` if no dialect can ever recognise it. */
 function recogniseSpan(span: SdkSpanLike): Dialect | 'ordinary' | undefined {
   const scope = (span.instrumentationScope ?? span.instrumentationLibrary)?.name ?? ''
-  const kind = scopeKindOf(scope)
-  if (kind === 'ordinary') return 'ordinary'
-  if (kind === 'unknown' && !mayBeRecognised(span.attributes, span.name)) return undefined
-  return recognise(scope, span.attributes, span.name)
+  return scopeKindOf(scope) === 'ordinary' ? 'ordinary' : recognise(scope, span.attributes, span.name)
 }
 
 /** Whether this is an SDK's own span that began before a time in milliseconds since the epoch. */

@@ -17,6 +17,7 @@ export const anthropicSdk: Dialect = {
   toolSpans: 'sometimes',
   isOfClient: true,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName.startsWith('com.anthropic.sdk'),
 
   model(span) {

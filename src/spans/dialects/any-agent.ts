@@ -15,6 +15,7 @@ export const anyAgent: Dialect = {
   ...genAi,
   name: 'any-agent',
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'any_agent',
 
   roleOf(span): SpanRole {

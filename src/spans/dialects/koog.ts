@@ -15,6 +15,7 @@ export const koog: Dialect = {
   ...genAi,
   name: 'koog',
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'ai.koog' || scopeName.startsWith('ai.koog.'),
 
   systemInstructions: (span, logs) => genAi.systemInstructions?.(shown(span), logs),

@@ -15,6 +15,7 @@ export const laminar: Dialect = {
   name: 'laminar',
 
   kindKeys: ['lmnr.span.path'],
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'lmnr.tracer',
 
   roleOf(span): SpanRole {

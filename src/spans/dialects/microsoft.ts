@@ -10,6 +10,7 @@ export const microsoft: Dialect = {
   ...genAi,
   name: 'microsoft',
 
+  namespaces: [],
   recognises: (scopeName) =>
     scopeName === 'agent_framework' ||
     scopeName.startsWith('Experimental.Microsoft.') ||

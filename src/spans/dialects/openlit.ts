@@ -17,6 +17,7 @@ export const openLit: Dialect = {
   ...genAi,
   name: 'openlit',
 
+  namespaces: [],
   recognises: (scopeName) => scopeName.startsWith('openlit.') || scopeName.startsWith('@openlit/'),
 
   roleOf(span): SpanRole {

@@ -15,6 +15,7 @@ import { genAi } from './gen-ai.ts'
 export const otelOpenAiAgents: Dialect = {
   ...genAi,
 
+  namespaces: [],
   recognises: (scopeName, attributes) =>
     scopeName === 'opentelemetry.instrumentation.genai.openai_agents' ||
     (scopeName === OLDER &&

@@ -21,6 +21,7 @@ export const quarkusLangChain4j: Dialect = {
   ...genAi,
   name: 'quarkus-langchain4j',
 
+  namespaces: ['gen_ai.operation.name'],
   names: [SERVICE, TOOL],
   recognises: (scopeName, attributes, spanName) =>
     spanName.startsWith(SERVICE) ||

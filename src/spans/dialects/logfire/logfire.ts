@@ -10,6 +10,7 @@ import { genAi } from '../gen-ai.ts'
 export const logfire: Dialect = {
   ...genAi,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'logfire.openai' || scopeName === 'logfire.anthropic',
 
   // Ignored together with the client's own span inside it.

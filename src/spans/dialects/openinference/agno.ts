@@ -6,6 +6,7 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceAgno: Dialect = {
   ...openInference,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.agno',
 
   agent(span) {

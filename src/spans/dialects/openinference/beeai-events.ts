@@ -13,6 +13,7 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceBeeAiEvents: Dialect = {
   ...openInference,
 
+  namespaces: ['traceId'],
   recognises: (scopeName, attributes) =>
     scopeName === 'openinference.instrumentation.beeai' && attributes['traceId'] !== undefined,
 

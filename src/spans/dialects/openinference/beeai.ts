@@ -12,6 +12,7 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceBeeAi: Dialect = {
   ...openInference,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.beeai',
 
   roleOf(span): SpanRole {

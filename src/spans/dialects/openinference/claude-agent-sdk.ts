@@ -10,6 +10,7 @@ import { openInference } from './openinference.ts'
 export const openInferenceClaudeAgentSdk: Dialect = {
   ...openInference,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName.includes('openinference') && /claude[-_]agent[-_]sdk$/.test(scopeName),
 
   agent(span) {

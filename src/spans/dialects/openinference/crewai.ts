@@ -14,6 +14,7 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceCrewAi: Dialect = {
   ...openInference,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.crewai',
 
   agent(span) {

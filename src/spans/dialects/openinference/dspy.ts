@@ -10,6 +10,7 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceDspy: Dialect = {
   ...openInference,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.dspy',
 
   // The tool by which the model says that it is done.

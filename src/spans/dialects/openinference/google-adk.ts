@@ -13,6 +13,7 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceGoogleAdk: Dialect = {
   ...openInference,
 
+  namespaces: ['openinference.span.kind'],
   // Model spans are the library's own. OpenInference adds its attributes to them.
   recognises: (scopeName, attributes) =>
     scopeName === 'openinference.instrumentation.google_adk' ||

@@ -13,6 +13,7 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceGoogleGenAi: Dialect = {
   ...openInference,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.google_genai',
 
   transcript(span) {

@@ -13,6 +13,7 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceHaystack: Dialect = {
   ...openInference,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.haystack',
 
   roleOf: (span): SpanRole => (isAgent(span) ? 'agent' : openInference.roleOf(span)),

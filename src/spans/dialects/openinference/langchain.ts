@@ -18,6 +18,7 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceLangChain: Dialect = {
   ...openInference,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName.includes('openinference') && scopeName.includes('langchain'),
 
   roleOf(span): SpanRole {

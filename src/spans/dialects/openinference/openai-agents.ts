@@ -10,6 +10,7 @@ import { isPython, kindOf, openInference } from './openinference.ts'
 export const openInferenceOpenAiAgents: Dialect = {
   ...openInference,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName.includes('openinference') && /openai[-_]agents$/.test(scopeName),
 
   roleOf(span): SpanRole {

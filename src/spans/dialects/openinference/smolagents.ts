@@ -13,6 +13,7 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceSmolagents: Dialect = {
   ...openInference,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.smolagents',
 
   roleOf(span): SpanRole {

@@ -12,6 +12,7 @@ import { openLlmetry } from './openllmetry.ts'
 export const openLlmetryAgno: Dialect = {
   ...openLlmetry,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'opentelemetry.instrumentation.agno',
 
   toolResult(span, logs) {

@@ -13,6 +13,7 @@ import { openLlmetry } from './openllmetry.ts'
 export const openLlmetryCrewAi: Dialect = {
   ...openLlmetry,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName.startsWith('opentelemetry.instrumentation.crewai'),
 
   roleOf(span): SpanRole {

@@ -12,6 +12,7 @@ import { openLlmetry } from './openllmetry.ts'
 export const openLlmetryHaystack: Dialect = {
   ...openLlmetry,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'opentelemetry.instrumentation.haystack',
 
   agent: () => undefined,

@@ -16,6 +16,7 @@ export const openLlmetryLlamaIndex: Dialect = {
   ...openLlmetry,
 
   kindKeys: ['tool.name'],
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'opentelemetry.instrumentation.llamaindex',
 
   roleOf(span): SpanRole {
