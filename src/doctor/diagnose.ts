@@ -1,16 +1,7 @@
 import { closestName } from '../scoring/closest-name.ts'
 import { complainOfNode } from '../processor/node-process.ts'
+import { cureOfLibrary } from '../processor/notices/model-libraries.ts'
 import type { EndFacts, Finding, ProcessFacts, SeenRun, ScoringFacts } from './facts.ts'
-
-/** How to make each library write spans. */
-const HINTS: Readonly<Record<string, string>> = {
-  '@mastra/core': 'Mastra writes spans through @mastra/otel-bridge: see docs/frameworks/mastra.md.',
-  '@openai/agents': 'OpenAI Agents needs OpenInference: see docs/frameworks/openai-agents.md.',
-  '@langchain/core': 'LangChain needs OpenInference: see docs/frameworks/langchain.md.',
-  ai: 'The AI SDK needs registerTelemetry(new OpenTelemetry()) from version 7 on, and experimental_telemetry on each call before: see docs/frameworks/ai-sdk.md.',
-  '@anthropic-ai/sdk': "Anthropic's SDK needs an instrumentation: see docs/frameworks/anthropic-sdk.md.",
-  openai: "OpenAI's SDK needs an instrumentation: see docs/frameworks/openai-sdk.md.",
-}
 
 /**
  * The report about a process: one line for each fact, with the cure for what is wrong.
@@ -222,8 +213,8 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
  * @returns `undefined` if none of the libraries that we know was loaded
  */
 function hintsFor(packages: Readonly<Record<string, string>>): string | undefined {
-  const [name] = Object.keys(HINTS).filter((each) => packages[each] !== undefined)
-  return name === undefined ? undefined : `Run an agent. ${HINTS[name]}`
+  const cure = cureOfLibrary(Object.keys(packages))
+  return cure === undefined ? undefined : `Run an agent. ${cure}`
 }
 
 /** Why there are no scores, by the counts of the ledger. */

@@ -83,7 +83,7 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     [
       'a forgotten registerTelemetry',
       'SPANSCORE_NO_RUNS',
-      /A model was called \(127\.0\.0\.1:\d+\), and there is no span of any kind\. .*AI SDK 7, for example, needs registerTelemetry/,
+      /ai called a model \(127\.0\.0\.1:\d+\), and there is no span of any kind\. The AI SDK writes spans after registerTelemetry/,
     ],
     [
       'a provider that is not registered',
@@ -98,7 +98,7 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     [
       'model calls with spans of other kinds',
       'SPANSCORE_NO_RUNS',
-      /A model was called .* among the spans is no agent run or model call\. Add an instrumentation/,
+      /ai called a model .* among the spans is no agent run or model call\. The AI SDK writes spans after registerTelemetry/,
     ],
     ['a scorer that throws', 'SPANSCORE_SCORER', /throwing threw RangeError at .*app\.ts.*\.run\(\) rejects/],
     ['a filter that is async', 'SPANSCORE_SCORER', /expected when to give true or false, got a promise/],

@@ -19,7 +19,7 @@ afterAll(() => server.close())
 /** The hosts that are reported while `work` runs. */
 async function hostsSeen(work: () => Promise<unknown>): Promise<readonly string[]> {
   const hosts: string[] = []
-  const stop = watchModelRequests((host) => hosts.push(host))
+  const stop = watchModelRequests(({ host }) => hosts.push(host))
   await work()
   stop()
   return hosts

@@ -4,6 +4,8 @@ import { closestName } from '../../scoring/closest-name.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { Scheduler } from '../scheduler.ts'
+import { cureOfLibrary } from './model-libraries.ts'
+import type { ModelRequest } from './model-requests.ts'
 
 const CLIENT: number = SpanKind.CLIENT
 
@@ -38,10 +40,9 @@ const REGIONAL_HOST = /(?:^|\.)(?:bedrock-runtime(?:-fips)?\.[\w-]+\.amazonaws\.
 /** Attributes in which old and new HTTP instrumentations write the host. */
 const HOST_ATTRIBUTES = ['server.address', 'net.peer.name', 'http.host', 'url.full', 'http.url'] as const
 
-/** What to do if there is no span at all. */
+/** What to do if there is no span at all, and the library is unknown. */
 const NO_SPAN_CURE =
-  'Run `npx spanscore doctor --` before your command to see what is missing. docs/attach.md has a page for each framework: AI SDK 7, for ' +
-  'example, needs registerTelemetry(new OpenTelemetry()), and AI SDK 5 and 6 need experimental_telemetry on each call.'
+  'Run `npx spanscore doctor --` before your command to see what is missing. docs/attach.md has a page for each framework.'
 
 /** What to do if there are spans, but none of agents or models. */
 const NO_MODEL_SPAN_CURE =
@@ -55,8 +56,8 @@ const OPERATIONS = ['invoke_agent', 'chat', 'execute_tool'] as const
 export interface NoRunsNoticeParts {
   /** Whether there is any run, open or closed. */
   readonly hasRuns: () => boolean
-  /** Calls back with the host of each model request, until the returned function is called. */
-  readonly watchRequests: (onRequest: (host: string) => void) => () => void
+  /** Calls back with each model request, until the returned function is called. */
+  readonly watchRequests: (onRequest: (request: ModelRequest) => void) => () => void
   /** Whether instrumentations find a tracer provider through OpenTelemetry's API. */
   readonly hasGlobalProvider: () => boolean
   readonly reporter: Reporter
@@ -72,7 +73,8 @@ export class NoRunsNotice {
   readonly #parts: NoRunsNoticeParts
   readonly #stopWatching: () => void
   #looks = 0
-  #host: string | undefined
+  /** The first request to a model that was seen. */
+  #request: ModelRequest | undefined
   /** What is wrong with a span that has attributes of the GenAI conventions and is no part of a run. */
   #unsaid: string | undefined
   #isWaiting = false
@@ -83,7 +85,7 @@ export class NoRunsNotice {
 
   constructor(parts: NoRunsNoticeParts) {
     this.#parts = parts
-    this.#stopWatching = parts.watchRequests((host) => this.#called(host))
+    this.#stopWatching = parts.watchRequests((request) => this.#called(request))
   }
 
   /** Must be called with each ended span that no dialect recognises. */
@@ -95,7 +97,7 @@ export class NoRunsNotice {
     const host = modelHostOf(span.attributes)
     if (host === undefined) return
     this.#hasHttpSpans = true
-    this.#called(host)
+    this.#called({ host })
   }
 
   /** Must be called with each ended span that a dialect recognises as a step: as neither agent, nor model call, nor tool. */
@@ -117,15 +119,15 @@ export class NoRunsNotice {
   conclude(): void {
     const isDone = this.#isDone
     this.stop()
-    const host = this.#host
+    const request = this.#request
     if (isDone || this.#parts.hasRuns()) return
-    const message = this.#unsaid ?? (host === undefined ? undefined : this.#message(host))
+    const message = this.#unsaid ?? (request === undefined ? undefined : this.#message(request))
     if (message !== undefined) this.#parts.reporter.notify('SPANSCORE_NO_RUNS', message)
   }
 
-  #called(host: string): void {
-    if (this.#isDone || this.#host !== undefined) return
-    this.#host = host
+  #called(request: ModelRequest): void {
+    if (this.#isDone || this.#request !== undefined) return
+    this.#request = request
     this.#hasGlobalProvider = this.#parts.hasGlobalProvider()
     this.#stopWatching()
     this.#wait()
@@ -137,12 +139,15 @@ export class NoRunsNotice {
     this.#parts.scheduler.after(PATIENCE_MS, () => this.conclude())
   }
 
-  #message(host: string): string {
-    if (!this.#hasSpans)
-      return `A model was called (${host}), and there is no span of any kind. ${noSpanCure(this.#hasGlobalProvider)}`
+  #message({ host, library }: ModelRequest): string {
+    const cure = library === undefined ? undefined : cureOfLibrary([library])
+    const called = library === undefined ? `A model was called (${host})` : `${library} called a model (${host})`
+    if (!this.#hasSpans) {
+      return `${called}, and there is no span of any kind. ${noSpanCause(this.#hasGlobalProvider) ?? cure ?? NO_SPAN_CURE}`
+    }
     return this.#hasHttpSpans
-      ? `HTTP calls to ${host} are among the spans, but no agent run or model call is. ${NO_MODEL_SPAN_CURE}`
-      : `A model was called (${host}), and among the spans is no agent run or model call. ${NO_MODEL_SPAN_CURE}`
+      ? `HTTP calls to ${host} are among the spans, but no agent run or model call${library === undefined ? '' : ` of ${library}`} is. ${cure ?? NO_MODEL_SPAN_CURE}`
+      : `${called}, and among the spans is no agent run or model call. ${cure ?? NO_MODEL_SPAN_CURE}`
   }
 }
 
@@ -169,8 +174,8 @@ function operationProblem(attributes: Readonly<Record<string, unknown>>): string
     : `${of}, got ${meant.slice(0, 100)}. Write ${OPERATION}. ${see}`
 }
 
-/** What to do if there is no span at all. The tracer's sampler may be the reason, or a provider that nothing finds. */
-function noSpanCure(hasGlobalProvider: boolean): string {
+/** Why there is no span at all, if neither the library nor an instrumentation is the cause. */
+function noSpanCause(hasGlobalProvider: boolean): string | undefined {
   if (!hasGlobalProvider) {
     return (
       'The tracer provider that spanscore is attached to is not registered, so instrumentations do not find it: call ' +
@@ -179,11 +184,9 @@ function noSpanCure(hasGlobalProvider: boolean): string {
   }
   const sampler = process.env['OTEL_TRACES_SAMPLER']?.trim() ?? ''
   if (sampler === 'always_off') return 'OTEL_TRACES_SAMPLER=always_off leaves all of them out. Remove it.'
-  const hint =
-    sampler === '' || sampler.endsWith('always_on')
-      ? ''
-      : `OTEL_TRACES_SAMPLER is set to ${sampler.slice(0, 50)}, which may leave them out. `
-  return `${hint}${NO_SPAN_CURE}`
+  return sampler === '' || sampler.endsWith('always_on')
+    ? undefined
+    : `OTEL_TRACES_SAMPLER is set to ${sampler.slice(0, 50)}, which may leave them out. ${NO_SPAN_CURE}`
 }
 
 /** The model provider that an HTTP client's span went to; `undefined` if it went elsewhere. */
