@@ -82,7 +82,7 @@ export default { scorers: [
         measured: `${scoredLarge.megabytes.toFixed(0)} MB`,
         value: scoredLarge.megabytes,
         unit: 'MB',
-        atMost: 700,
+        atMost: 400,
       },
     ]
   } finally {

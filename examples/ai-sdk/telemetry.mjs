@@ -6,6 +6,9 @@ sdk.start()
 export const scoring = attachScoring({
   scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'get_weather' })],
   onScore: ({ scorer, score }, run) => {
-    console.log(`${run.agent.name}:`, score.status === 'scored' ? `${scorer.id} is ${score.value}` : score.message)
+    console.log(
+      `${run.agent.name ?? 'an agent'}:`,
+      score.status === 'scored' ? `${scorer.id} is ${score.value}` : score.message,
+    )
   },
 })

@@ -3,6 +3,14 @@ import { complainOfNode } from '../processor/node-process.ts'
 import { cureOfLibrary } from '../processor/notices/model-libraries.ts'
 import type { EndFacts, Finding, ProcessFacts, SeenRun, ScoringFacts } from './facts.ts'
 
+/** Notices that other lines of the report cover. */
+const COVERED_NOTICES: readonly string[] = [
+  'SPANSCORE_JUDGE',
+  'SPANSCORE_NO_CONTENT',
+  'SPANSCORE_NO_PROVIDER',
+  'SPANSCORE_NO_RUNS',
+]
+
 /**
  * The report about a process: one line for each fact, with the cure for what is wrong.
  *
@@ -24,9 +32,8 @@ export function diagnose(facts: ProcessFacts, end?: EndFacts): readonly Finding[
         ? good(`Judge ${model} (${scorer}) was asked once, and answered.`)
         : bad(`Judge ${model} (${scorer}) was asked once, and gave no answer.`, message),
     ),
-    // The lines above already cover notices about judges and providers.
     ...facts.notices
-      .filter(({ code }) => !['SPANSCORE_JUDGE', 'SPANSCORE_NO_CONTENT', 'SPANSCORE_NO_PROVIDER'].includes(code))
+      .filter(({ code }) => !COVERED_NOTICES.includes(code))
       .map(({ code, message }) => bad(`Notice ${code}: ${message}`, 'See docs/reference/notices.md.')),
   ]
 }
@@ -171,17 +178,18 @@ export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>):
 function runFindings(facts: ProcessFacts): readonly Finding[] {
   const { runs, spans, scoring, when } = facts
   if (runs.length === 0) {
+    // The notice knows which library called a model; the packages show which ones may.
+    const cure = facts.notices.find(({ code }) => code === 'SPANSCORE_NO_RUNS')?.message ?? hintFor(facts.packages)
     const waited = when === 'late' ? 'within the waiting time' : 'before the process ended'
     return [
       spans === 0
         ? bad(
             `Runs: no span was recorded ${waited}.`,
-            hintsFor(facts.packages) ?? 'Run an agent. If one ran, its instrumentation is not loaded.',
+            cure ?? 'Run an agent. If one ran, its instrumentation is not loaded.',
           )
         : bad(
             `Runs: ${spans} spans and no agent run ${waited}.`,
-            hintsFor(facts.packages) ??
-              'Add an instrumentation of agents or model calls: see docs/instrumentations.md.',
+            cure ?? 'Add an instrumentation of agents or model calls: see docs/instrumentations.md.',
           ),
     ]
   }
@@ -212,9 +220,9 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
  * @param packages names of loaded packages, with their versions
  * @returns `undefined` if none of the libraries that we know was loaded
  */
-function hintsFor(packages: Readonly<Record<string, string>>): string | undefined {
+function hintFor(packages: Readonly<Record<string, string>>): string | undefined {
   const cure = cureOfLibrary(Object.keys(packages))
-  return cure === undefined ? undefined : `Run an agent. ${cure}`
+  return cure === undefined ? undefined : `Run an agent. If one ran: ${cure}`
 }
 
 /** Why there are no scores, by the counts of the ledger. */

@@ -26,7 +26,11 @@ export class ArchiveIndex {
     const order = new Uint32Array(this.#count).map((_, index) => index)
     const keys = this.#traceKeys
     order.sort((left, right) => (keys[left] ?? 0) - (keys[right] ?? 0) || left - right)
-    const groups: { first: number; end: number; startTimeMs: number }[] = []
+    // The groups are in typed arrays, too, because there may be millions of traces.
+    const firsts = new Uint32Array(order.length)
+    const ends = new Uint32Array(order.length)
+    const startTimesMs = new Float64Array(order.length)
+    let groups = 0
     for (let first = 0; first < order.length;) {
       let end = first
       let startTimeMs = Number.POSITIVE_INFINITY
@@ -36,12 +40,19 @@ export class ArchiveIndex {
         startTimeMs = Math.min(startTimeMs, this.#startTimesMs[order[end] ?? 0] ?? startTimeMs)
         isRecognised ||= this.#recognised[order[end] ?? 0] === 1
       }
-      if (isRecognised) groups.push({ first, end, startTimeMs })
+      if (isRecognised) {
+        firsts[groups] = first
+        ends[groups] = end
+        startTimesMs[groups] = startTimeMs
+        groups++
+      }
       first = end
     }
-    groups.sort((left, right) => left.startTimeMs - right.startTimeMs)
-    for (const group of groups) {
-      yield Array.from(order.subarray(group.first, group.end), (index) => ({
+    const byStart = new Uint32Array(groups).map((_, group) => group)
+    // Two traces of log records alone have no start, and the difference of their starts is not a number.
+    byStart.sort((left, right) => (startTimesMs[left] ?? 0) - (startTimesMs[right] ?? 0) || left - right)
+    for (const group of byStart) {
+      yield Array.from(order.subarray(firsts[group], ends[group]), (index) => ({
         offset: this.#offsets[index] ?? 0,
         length: this.#lengths[index] ?? 0,
       }))

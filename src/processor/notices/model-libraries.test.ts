@@ -41,7 +41,7 @@ test('every library has a cure, and the one that calls the others is meant', () 
 })
 
 test("keeps the application's settings of stacks, whatever they are", () => {
-  const { stackTraceLimit, prepareStackTrace } = Error
+  const { stackTraceLimit } = Error
   try {
     Error.stackTraceLimit = 3
     expect(stackOfCaller()).toContain('model-libraries')
@@ -54,6 +54,6 @@ test("keeps the application's settings of stacks, whatever they are", () => {
     expect(stackOfCaller()).toBe('')
     expect(Error.stackTraceLimit).toBe(3)
   } finally {
-    Object.assign(Error, { stackTraceLimit, prepareStackTrace })
+    Object.assign(Error, { stackTraceLimit, prepareStackTrace: undefined })
   }
 })

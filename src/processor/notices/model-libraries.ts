@@ -24,7 +24,7 @@ const LIBRARIES: readonly ModelLibrary[] = [
     packages: /^@openai\/agents(?:-core|-openai)?$/,
     userAgent: /\bAgents\/JavaScript\b/,
     cure:
-      'Its spans need an instrumentation: new OpenAIAgentsInstrumentation({ tracerProvider: trace.getTracerProvider() })' +
+      'Spans of OpenAI Agents need an instrumentation: new OpenAIAgentsInstrumentation({ tracerProvider: trace.getTracerProvider() })' +
       '.manuallyInstrument(agents), before the first run. See docs/frameworks/openai-agents.md.',
   },
   {
@@ -32,7 +32,7 @@ const LIBRARIES: readonly ModelLibrary[] = [
     packages: /^(?:@langchain\/.*|langchain)$/,
     userAgent: /\blangchainjs\b/,
     cure:
-      'Its spans need an instrumentation: new LangChainInstrumentation().manuallyInstrument(CallbackManagerModule), before ' +
+      'Spans of LangChain need an instrumentation: new LangChainInstrumentation().manuallyInstrument(CallbackManagerModule), before ' +
       'the first call, where CallbackManagerModule is @langchain/core/callbacks/manager. See docs/frameworks/langchain.md.',
   },
   {
@@ -103,7 +103,7 @@ export function cureOfLibrary(names: readonly string[]): string | undefined {
 /** Why a client that an instrumentation patches may write no span, and what works in every case. */
 function patching(library: string, instrumentation: string, client: string, page: string): string {
   return (
-    `Its spans need an instrumentation. One that was started after ${library} was imported, or that registerInstrumentations ` +
+    `Spans of ${library} need an instrumentation. One that was started after ${library} was imported, or that registerInstrumentations ` +
     `starts among ES modules, has no effect; new ${instrumentation}().manuallyInstrument(${client}) always has. ` +
     `See docs/frameworks/${page}.md.`
   )
