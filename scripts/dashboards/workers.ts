@@ -88,7 +88,7 @@ export function workers(): dashboard.Dashboard {
           description:
             'Messages in each five minutes that could not be read and were moved to the dead-letter topic, and messages that Kafka dropped before they were read.',
           unit: 'short',
-          size: [12, 8],
+          size: [8, 8],
         },
         [[`sum by (outcome) (increase(spanscore_worker_messages_total{${ALL}, outcome!="read"}[5m]))`, '{{outcome}}']],
       ),
@@ -100,9 +100,24 @@ export function workers(): dashboard.Dashboard {
           description:
             'Spans in each five minutes that were left out, by reason: too large, without valid ids, late, over the limit of their trace.',
           unit: 'short',
-          size: [12, 8],
+          size: [8, 8],
         },
         [[`sum by (reason) (increase(spanscore_worker_spans_left_out_total{${ALL}}[5m]))`, '{{reason}}']],
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Failing writes to Kafka',
+          description:
+            'For how long each worker or judge worker could not write jobs or dead letters, which wait meanwhile. 0 if it can.',
+          unit: 's',
+          size: [8, 8],
+        },
+        [
+          [`max by (instance) (spanscore_worker_writes_failing_seconds{${ALL}})`, '{{instance}}'],
+          [`max by (instance) (spanscore_judge_worker_writes_failing_seconds{${ALL}})`, '{{instance}}'],
+        ],
       ),
     )
     .withRow(new dashboard.RowBuilder('Delivering'))

@@ -5,7 +5,7 @@ import type { RuleGroup } from './recording.ts'
 const jobs = (labels: string, range: string) =>
   `sum by (job) (increase(spanscore_judge_worker_jobs_total{${labels}}[${range}]))`
 
-/** Alerts on judge workers. Those on workers that are stuck and on dead letters are with the workers. */
+/** Alerts on judge workers. Those on workers that are stuck, on dead letters, and on failing writes are with the workers. */
 export const JUDGE_WORKERS: RuleGroup = {
   name: 'spanscore-judge-workers',
   interval: '30s',

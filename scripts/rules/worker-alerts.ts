@@ -5,7 +5,7 @@ import type { RuleGroup } from './recording.ts'
 const messages = (outcome: string, range: string) =>
   `sum by (job) (increase(spanscore_worker_messages_total{outcome="${outcome}"}[${range}]))`
 
-/** Alerts on workers that read from Kafka; the first two of them on judge workers as well. */
+/** Alerts on workers that read from Kafka; the first three of them on judge workers as well. */
 export const WORKERS: RuleGroup = {
   name: 'spanscore-workers',
   interval: '30s',
@@ -31,6 +31,17 @@ export const WORKERS: RuleGroup = {
           '{{ $value | printf "%.0f" }} messages in 15 minutes are on the topic of dead letters. Their headers name topic, partition, offset and reason.',
       },
       { keep_firing_for: '15m' },
+    ),
+    alert(
+      'SpanscoreKafkaNotWritten',
+      'max by (job, instance) ({__name__=~"spanscore_(worker|judge_worker)_writes_failing_seconds"}) > 60',
+      ticket,
+      {
+        summary: 'The worker {{ $labels.instance }} cannot write to Kafka',
+        description:
+          'For {{ $value | printf "%.0f" }} s it could not write jobs for judges, or messages that cannot be read. They wait; when too many wait, it reads nothing.',
+      },
+      { for: '1m' },
     ),
     alert(
       'SpanscoreWorkersBehind',

@@ -1,8 +1,9 @@
 import { ProduceAcks } from '@platformatic/kafka'
 
 import type { Unreadable } from './assigned-partition.ts'
-import type { BytesProducer } from './create-producer.ts'
 import { isProtocolError } from './answered-errors.ts'
+import type { BytesProducer } from './create-producer.ts'
+import { FailingTime } from './failing-time.ts'
 import type { Refusals, Tried } from './refusals.ts'
 
 /** What dead letters need. */
@@ -11,6 +12,8 @@ export interface DeadLettersParts {
   readonly topic: string
   readonly refusals: Refusals
   readonly report: (message: string) => void
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
 }
 
 interface Waiting {
@@ -25,23 +28,43 @@ const RETRY_MS = 1000
 const TOGETHER = 100
 const TOGETHER_BYTES = 512 * 1024
 
-/** Maximum number of waiting messages before reading pauses. */
+/** Maximum number of waiting messages, and bytes, before reading pauses. */
 const MAX_WAITING = 1000
+const MAX_WAITING_BYTES = 16 * 1024 * 1024
+
+/** Readiness fails if messages could not be moved for this long. */
+const UNMOVED_MS = 10_000
 
 /** Keeps unreadable messages on a separate topic, where people can look at them. */
 export class DeadLetters {
   readonly #parts: DeadLettersParts
   readonly #waiting: Waiting[] = []
+  #waitingBytes = 0
+  readonly #failing: FailingTime
   #isSending = false
   #together = TOGETHER
 
   constructor(parts: DeadLettersParts) {
     this.#parts = parts
+    this.#failing = new FailingTime(parts.now)
   }
 
   /** Whether reading should pause. A sender with a wrong encoding writes only unreadable messages. */
   get isFull(): boolean {
-    return this.#waiting.length >= MAX_WAITING
+    return this.#waiting.length >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES
+  }
+
+  /** For how many milliseconds messages could not be moved; 0 if they can. */
+  get failingForMs(): number {
+    return this.#failing.ms
+  }
+
+  /** Why messages cannot be moved; `undefined` if they can. */
+  get unavailable(): string | undefined {
+    const { failingForMs } = this
+    if (failingForMs < UNMOVED_MS) return undefined
+    const effect = this.isFull ? 'Nothing is read until they can' : 'They stay on Kafka'
+    return `Messages that cannot be read could not be moved to ${this.#parts.topic} for ${Math.round(failingForMs / 1000)} s. ${effect}.`
   }
 
   /**
@@ -51,7 +74,13 @@ export class DeadLetters {
    */
   put(unreadable: Unreadable, isWanted: () => boolean): Promise<boolean> {
     return new Promise((resolve) => {
-      this.#waiting.push({ unreadable, isWanted, settle: resolve })
+      const { byteLength } = unreadable.record.value
+      this.#waitingBytes += byteLength
+      const settle = (isPut: boolean): void => {
+        this.#waitingBytes -= byteLength
+        resolve(isPut)
+      }
+      this.#waiting.push({ unreadable, isWanted, settle })
       if (!this.#isSending) void this.#sendAll()
     })
   }
@@ -67,6 +96,7 @@ export class DeadLetters {
       if (outcome === 'put') this.#waiting.splice(0, batch.length)
       if (outcome === 'failed') await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
+    this.#failing.ended()
     this.#isSending = false
   }
 
@@ -101,12 +131,14 @@ export class DeadLetters {
       }
     }
     for (const { settle } of batch) settle(true)
+    this.#failing.ended()
     this.#parts.refusals.succeeded(this.#tried)
     return 'put'
   }
 
   #failed(error: unknown): 'failed' {
     const { refusals, report } = this.#parts
+    this.#failing.failed()
     report(
       `Messages that cannot be read could not be moved to the dead-letter topic: ${refusals.failed(this.#tried, error)}.`,
     )

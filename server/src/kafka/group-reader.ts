@@ -48,7 +48,7 @@ export class GroupReader {
     this.#clients = [control, reading]
     this.producer = createProducer(base)
     const { producer, refusals } = this
-    this.deadLetters = new DeadLetters({ producer, refusals, topic: deadTopic, report })
+    this.deadLetters = new DeadLetters({ producer, refusals, topic: deadTopic, report, now: () => performance.now() })
     this.member = new GroupMember({ ...options, ...parts, client: control, refusals })
     this.ends = new EndOffsets({ ...parts, client: control, now: () => performance.now() })
     this.#fetcher = new TopicFetcher({ ...parts, client: reading, refusals })

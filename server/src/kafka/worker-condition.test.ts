@@ -16,6 +16,7 @@ function conditionOf(partitions: readonly WatchedPartition[], change: Partial<Wo
     ends: { outgrown: undefined },
     refusals: { reason: undefined },
     commits: { ageMs: 0, isUnanswered: false },
+    deadLetters: { unavailable: undefined },
     orphanMs: 300_000,
     isPaused: () => false,
     isHeldUp: () => false,
@@ -67,5 +68,10 @@ it('is ready when it has partitions, commits, and leaders that answer', () => {
   expect(conditionOf(silent)).toMatchObject({
     stuck: undefined,
     unavailable: 'Partition 1, 2 cannot be read: no broker that leads it answers.',
+  })
+  const unmoved = 'Messages that cannot be read could not be moved to dead for 12 s. They stay on Kafka.'
+  expect(conditionOf([partition(0, 0)], { deadLetters: { unavailable: unmoved } })).toMatchObject({
+    stuck: undefined,
+    unavailable: unmoved,
   })
 })

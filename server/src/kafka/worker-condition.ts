@@ -1,4 +1,5 @@
 import type { Commits } from './commits.ts'
+import type { DeadLetters } from './dead-letters.ts'
 import type { EndOffsets } from './end-offsets.ts'
 import type { GroupMember } from './group-member.ts'
 import type { Refusals } from './refusals.ts'
@@ -23,6 +24,7 @@ export interface WorkerConditionParts {
   readonly ends: Pick<EndOffsets, 'outgrown'>
   readonly refusals: Pick<Refusals, 'reason'>
   readonly commits: Pick<Commits, 'ageMs' | 'isUnanswered'>
+  readonly deadLetters: Pick<DeadLetters, 'unavailable'>
   /** How long spans wait for their parent: a full buffer may wait this long for an incomplete run. */
   readonly orphanMs: number
   /** Whether the group rebalances, or the worker stops. */
@@ -68,14 +70,14 @@ export class WorkerCondition {
 
   /** Why the worker does not score all of its partitions now. */
   get unavailable(): string | undefined {
-    const { partitions, refusals, commits, isPaused } = this.#parts
+    const { partitions, refusals, commits, deadLetters, isPaused } = this.#parts
     if (refusals.reason !== undefined) return `${refusals.reason}.`
     if (partitions.size === 0) return 'No partition is assigned to this worker.'
     if (commits.ageMs >= UNCOMMITTED_MS) {
       return `Nothing could be committed for ${Math.round(commits.ageMs / 1000)} s: runs wait for the group's coordinator.`
     }
-    const silent = isPaused() ? [] : [...partitions.values()].filter(({ isSilent }) => isSilent)
-    return silent.length === 0 ? undefined : whySilent(silent.map(({ number }) => number))
+    if (isPaused()) return undefined
+    return whySilent(partitions.values()) ?? deadLetters.unavailable
   }
 
   get #isMeantToRead(): boolean {
@@ -84,7 +86,10 @@ export class WorkerCondition {
   }
 }
 
-/** What readiness says of partitions whose leaders do not answer. */
-export function whySilent(numbers: readonly number[]): string {
-  return `Partition ${numbers.join(', ')} cannot be read: no broker that leads it answers.`
+/** What readiness says if leaders of partitions do not answer; `undefined` if all do. */
+export function whySilent(partitions: Iterable<Pick<WatchedPartition, 'number' | 'isSilent'>>): string | undefined {
+  const silent = [...partitions].filter(({ isSilent }) => isSilent).map(({ number }) => number)
+  return silent.length === 0
+    ? undefined
+    : `Partition ${silent.join(', ')} cannot be read: no broker that leads it answers.`
 }

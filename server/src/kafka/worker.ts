@@ -86,7 +86,7 @@ export class Worker {
       onAssigned: (partitions) => this.#onAssigned(partitions),
       report: parts.report,
     })
-    const { member, producer, refusals, ends } = this.#reader
+    const { member, producer, refusals, ends, deadLetters } = this.#reader
     this.#carryForward = new CarryForward({ ...options, producer, refusals, report: parts.report })
     this.#commits = new Commits({
       member,
@@ -99,6 +99,7 @@ export class Worker {
       member,
       ends,
       refusals,
+      deadLetters,
       partitions: this.#partitions,
       commits: this.#commits,
       orphanMs: options.traces.orphanMs,
@@ -123,6 +124,11 @@ export class Worker {
   /** The partitions that this worker reads. */
   get partitions(): readonly number[] {
     return [...this.#partitions.keys()]
+  }
+
+  /** For how many milliseconds unreadable messages could not be moved to the dead-letter topic; 0 if they can. */
+  get deadLettersFailingForMs(): number {
+    return this.#reader.deadLetters.failingForMs
   }
 
   /** Unread messages on the partitions. */

@@ -43,6 +43,12 @@ export class JudgeMetrics {
     })
     gauge('lag', 'Jobs on the partitions of this worker that are not done.', '{job}', () => worker.lag)
     gauge('in_flight', 'Jobs whose judges were asked and that are not committed.', '{job}', () => worker.inFlight)
+    gauge(
+      'writes_failing',
+      'For how long dead letters could not be written to Kafka; 0 if they can.',
+      's',
+      () => worker.deadLettersFailingForMs / 1000,
+    )
     gauge('partitions', 'Partitions of this worker.', '{partition}', () => worker.partitions.length)
     gauge(
       'budget_used_ratio',

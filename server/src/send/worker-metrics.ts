@@ -56,6 +56,12 @@ export class WorkerMetrics {
       'By',
       () => jobs?.waitingBytes ?? 0,
     )
+    gauge(
+      'writes_failing',
+      'For how long jobs or dead letters could not be written to Kafka; 0 if they can.',
+      's',
+      () => Math.max(worker.deadLettersFailingForMs, jobs?.failingForMs ?? 0) / 1000,
+    )
     gauge('lag', 'Messages on the partitions of this worker that were not read yet.', '{message}', () => worker.lag)
     gauge('partitions', 'Partitions of this worker.', '{partition}', () => worker.partitions.length)
     gauge('held_messages', 'Messages whose runs are not finished.', '{message}', () => worker.traces().held)

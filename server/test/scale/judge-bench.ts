@@ -6,6 +6,7 @@ import { createScriptedOpenAIServer, judgeReply } from 'spanscore/testing'
 import type { ScriptedOpenAIServer, ScriptedReply, ScriptedRequest } from 'spanscore/testing'
 import { afterAll, beforeAll } from 'vitest'
 
+import { readCommit } from '../../src/kafka/offset-states.ts'
 import type { JudgeServerOptions } from '../../src/start-judge-worker.ts'
 import { startWorker } from '../../src/start-worker.ts'
 import type { WorkerServerOptions } from '../../src/start-worker.ts'
@@ -113,6 +114,15 @@ budget: { callsPerMinute: 100000, usdPerDay: ${usdPerDay} }
     )
   }
 
+  /** How many jobs the group of judge workers has committed as done. */
+  async jobsDone(name: string): Promise<number> {
+    const [group] = await this.kafka.admin.listConsumerGroupOffsets({ groups: [`${name}.judges`] })
+    const committed = group?.topics.find((topic) => topic.name === jobsTopic(name))?.partitions ?? []
+    return committed
+      .map(({ committedOffset, metadata }) => doneIn(Number(committedOffset), metadata ?? ''))
+      .reduce((sum, done) => sum + done, 0)
+  }
+
   async send(name: string, runs: readonly MadeRun[]): Promise<void> {
     const sender = new Sender(this.kafka.brokers, topicsOf(name).spans, this.kafka.access)
     for (const place of [0, 1, 2]) {
@@ -136,6 +146,18 @@ export function useJudgeBench(brokers: () => Promise<KafkaBrokers> = async () =>
   beforeAll(async () => bench.start(await brokers()))
   afterAll(() => bench.close())
   return bench
+}
+
+/** The jobs that a commit marks as done. */
+function doneIn(offset: number, metadata: string): number {
+  const [states = ''] = metadata.split('|')
+  let done = Math.max(0, offset)
+  let start = offset
+  for (const { end, state } of readCommit({ offset, metadata: states }).runs) {
+    if (state === 'finished') done += end - start
+    start = end
+  }
+  return done
 }
 
 export function jobsTopic(name: string): string {

@@ -7,6 +7,7 @@ import type { JudgeJob, JudgeJobs } from '../../score/judge-job.ts'
 import { createProducer } from '../create-producer.ts'
 import type { BytesProducer } from '../create-producer.ts'
 import { isProtocolError } from '../answered-errors.ts'
+import { FailingTime } from '../failing-time.ts'
 import { clientOptions } from '../kafka-client.ts'
 import type { KafkaOptions } from '../kafka-client.ts'
 import { Refusals } from '../refusals.ts'
@@ -47,6 +48,9 @@ const OVERHEAD_BYTES = 512
 /** Maximum bytes of jobs that wait for brokers before scoring pauses. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 
+/** Readiness fails if jobs could not be written for this long. */
+const UNWRITTEN_MS = 10_000
+
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 
@@ -59,6 +63,7 @@ export class JobWriter implements JudgeJobs {
   readonly #maxMessageBytes: number
   readonly counts: JobWriterCounts = { written: 0, tooLarge: 0, failures: 0 }
   readonly #refusals = new Refusals(() => performance.now())
+  readonly #failing = new FailingTime(() => performance.now())
   readonly #tried: Tried
   #waiting: Waiting[] = []
   #waitingBytes = 0
@@ -87,7 +92,16 @@ export class JobWriter implements JudgeJobs {
   get unavailable(): string | undefined {
     const { reason } = this.#refusals
     if (reason !== undefined) return `${reason}.`
+    const { failingForMs } = this
+    if (failingForMs >= UNWRITTEN_MS) {
+      return `Jobs for judges could not be written to ${this.#parts.topic} for ${Math.round(failingForMs / 1000)} s; spans stay on Kafka.`
+    }
     return this.isFull ? 'Jobs for judges wait for the brokers; spans stay on Kafka.' : undefined
+  }
+
+  /** For how many milliseconds jobs could not be written; 0 if they can. */
+  get failingForMs(): number {
+    return this.#failing.ms
   }
 
   /** Bytes of unacknowledged jobs. */
@@ -150,11 +164,13 @@ export class JobWriter implements JudgeJobs {
         this.counts.written += jobs.length
         for (const { settle } of jobs) settle(undefined)
         this.#refusals.succeeded(this.#tried)
+        this.#failing.ended()
         return
       } catch (error) {
         if (isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')) return await this.#sendApart(jobs)
         // The job may be on the topic nevertheless. A duplicate is only asked once.
         this.counts.failures += 1
+        this.#failing.failed()
         report(`Jobs for judges could not be written: ${this.#refusals.failed(this.#tried, error)}.`)
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)

@@ -1,3 +1,4 @@
+import { FailingTime } from '../failing-time.ts'
 import type { GroupMember } from '../group-member.ts'
 import { describeError } from '../kafka-client.ts'
 import type { JudgePartition } from './judge-partition.ts'
@@ -31,15 +32,16 @@ export class JudgeCommits {
   readonly counts: JudgeCommitCounts = { taken: 0, failed: 0 }
   #running: Promise<boolean> = Promise.resolve(true)
   #next: Promise<boolean> | undefined
-  #failingSinceMs: number | undefined
+  readonly #failing: FailingTime
 
   constructor(parts: JudgeCommitsParts) {
     this.#parts = parts
+    this.#failing = new FailingTime(parts.now)
   }
 
   /** For how many milliseconds commits have failed; 0 if they work. */
   get failingForMs(): number {
-    return this.#failingSinceMs === undefined ? 0 : this.#parts.now() - this.#failingSinceMs
+    return this.#failing.ms
   }
 
   /**
@@ -75,13 +77,13 @@ export class JudgeCommits {
       await member.commit(new Map([[topic, positions]]))
     } catch (error) {
       this.counts.failed += 1
-      this.#failingSinceMs ??= this.#parts.now()
+      this.#failing.failed()
       for (const { partition } of commits) partition.notCommitted()
       report(`Finished jobs could not be committed: ${describeError(error)}.`)
       return false
     }
     this.counts.taken += 1
-    this.#failingSinceMs = undefined
+    this.#failing.ended()
     for (const { partition, commit } of commits) partition.committed(commit)
     onCommitted()
     return true

@@ -31,6 +31,9 @@ const IDLE_MS = 30_000
 /** Readiness fails if commits have failed for this long. */
 const UNCOMMITTED_MS = 10_000
 
+/** Milliseconds since the epoch, by a clock that never goes back; otherwise spending would be counted twice or forgotten. */
+const steadyEpochMs = (): number => performance.timeOrigin + performance.now()
+
 /**
  * Asks judges about the runs on the topic of jobs. Each partition has its share of the budget, and its spending is committed with it, so
  * that it survives restarts and moves with the partition.
@@ -55,19 +58,18 @@ export class JudgeWorker {
     this.#parts = parts
     this.#partitionCount = partitionCount
     const { topics, maxJobAgeMs } = options
-    const { report, configHash } = parts
+    const { report } = parts
     this.#reader = new GroupReader({
+      ...parts,
       options,
       base,
       topics: [topics.jobs],
       deadTopic: topics.dead,
       partitionCount,
-      configHash,
       partitions: this.#partitions,
       sources: () => [...this.#partitions.values()].map((partition) => this.#source(partition)),
       onRebalance: () => this.#onRebalance(),
       onAssigned: (partitions) => this.#onAssigned(partitions),
-      report,
     })
     this.#commits = new JudgeCommits({
       member: this.#reader.member,
@@ -119,6 +121,11 @@ export class JudgeWorker {
     return this.#sum(({ inFlight }) => inFlight)
   }
 
+  /** For how many milliseconds unreadable messages could not be moved to the dead-letter topic; 0 if they can. */
+  get deadLettersFailingForMs(): number {
+    return this.#reader.deadLetters.failingForMs
+  }
+
   /** Jobs that were read and wait. */
   get waiting(): number {
     return this.#sum(({ waiting }) => waiting)
@@ -149,8 +156,8 @@ export class JudgeWorker {
     if (failingForMs >= UNCOMMITTED_MS) {
       return `Nothing could be committed for ${Math.round(failingForMs / 1000)} s: jobs wait for the group's coordinator.`
     }
-    const silent = this.#isPaused ? [] : [...this.#partitions.values()].filter(({ isSilent }) => isSilent)
-    return silent.length === 0 ? undefined : whySilent(silent.map(({ number }) => number))
+    if (this.#isPaused) return undefined
+    return whySilent(this.#partitions.values()) ?? this.#reader.deadLetters.unavailable
   }
 
   /** Why no job starts or ends although jobs wait, scores are delivered, and judges are not paused. */
@@ -267,17 +274,16 @@ export class JudgeWorker {
   }
 
   #moveToDeadLetters(partition: JudgePartition, record: FetchedRecord): Promise<boolean> {
-    const { jobs: topic } = this.#options.topics
     return this.#reader.deadLetters.put(
-      { topic, partition: partition.number, record, reason: 'no-job' },
+      { topic: this.#options.topics.jobs, partition: partition.number, record, reason: 'no-job' },
       () => !partition.isLost && !this.#isStopping,
     )
   }
 
   get #isMeantToJudge(): boolean {
     const isWaiting = this.#parts.outbox.isFull || this.#desk.isPaused || this.#commits.failingForMs > 0
-    if (this.#isPaused || isWaiting || !this.#reader.member.isJoined) return false
-    return [...this.#partitions.values()].some(({ hasWork }) => hasWork)
+    const isWorking = !this.#isPaused && !isWaiting && this.#reader.member.isJoined
+    return isWorking && [...this.#partitions.values()].some(({ hasWork }) => hasWork)
   }
 
   #tick(): void {
@@ -291,9 +297,4 @@ export class JudgeWorker {
   #sum(of: (partition: JudgePartition) => number): number {
     return [...this.#partitions.values()].reduce((total, partition) => total + of(partition), 0)
   }
-}
-
-/** Milliseconds since the epoch, by a clock that never goes back; otherwise spending would be counted twice or forgotten. */
-function steadyEpochMs(): number {
-  return performance.timeOrigin + performance.now()
 }
