@@ -179,10 +179,10 @@ describe('the house', () => {
       ),
       ({ imported }) => imported,
     )
-    const short = files.filter((file) => linesOf(file) <= 40)
+    // Each dialect has a file of its own, however short, and a line in the list of dialects.
+    const short = files.filter((file) => linesOf(file) <= 40 && !file.startsWith('src/spans/dialects/'))
     expect(short.length).toBeGreaterThan(20)
-    // Most of those in src are dialects: each dialect has a file of its own, however short, and a line in the list of dialects.
-    expect(short.filter((file) => importers.get(file)?.length === 1).length).toBeLessThanOrEqual(12)
+    expect(short.filter((file) => importers.get(file)?.length === 1).length).toBeLessThanOrEqual(7)
   })
 
   it('shows the command line no more of the processor than options and the choice of runs', () => {

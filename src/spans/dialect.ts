@@ -161,6 +161,9 @@ export interface Dialect {
   /** For agent and model spans: the tools that were offered. */
   toolDefinitions?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolDefinition[] | undefined
 
+  /** For model spans: whether the client may have called tools by itself, in further model calls that have no span. */
+  mayHideCalls?(span: SourceSpan): boolean
+
   /** For model spans. */
   model?(span: SourceSpan): ModelIdentity | undefined
   /**

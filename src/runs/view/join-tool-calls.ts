@@ -23,7 +23,7 @@ interface Draft {
 
 /**
  * Tool calls in the model's order. Requests are joined to tool spans by id, then by name and arguments, then by name and order. Spans
- * without a recorded request follow the calls of the model call before them.
+ * without a recorded request follow the calls of the model call before them; those without a name are left out.
  *
  * @param askedBy the calls that each model requested, by index of the model (or of the turn in a transcript)
  */
@@ -40,6 +40,8 @@ export function joinToolCalls(
   const left = joinInOrder(joinByArguments(joinById(tools, drafts), drafts), drafts)
   if (left.length === 0) return drafts
   for (const tool of left) {
+    // Nothing shows which tool it was.
+    if (nameOf(tool) === undefined) continue
     const step = Math.max(0, lastBefore(models, tool.span))
     drafts.push({ asked: undefined, tool, step, by: tool })
   }
@@ -67,6 +69,11 @@ function joinById(tools: readonly TraceSpan[], drafts: readonly Draft[]): readon
 /** The id of the call, from the outer span or an inner one. */
 export function idOf(tool: TraceSpan): string | undefined {
   return tool.tool?.id ?? tool.inner.find((node) => node.tool?.id !== undefined)?.tool?.id
+}
+
+/** The name of the tool, from the outer span or an inner one; `undefined` if it is not recorded. */
+export function nameOf(tool: TraceSpan): string | undefined {
+  return tool.tool?.name ?? tool.inner.find((node) => node.tool !== undefined)?.tool?.name
 }
 
 /** Only used if several calls or spans share a name: arguments need not be read to join one to one. */

@@ -7,6 +7,7 @@ import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
+import { nameOf } from './join-tool-calls.ts'
 import { isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
 
@@ -47,18 +48,28 @@ export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefine
   // An agent span alone does not show what its model did. Without a span of a model call, tools may have been called.
   const isSilent = run.toolCalls.length === 0 && run.steps.length === 0 && run.availableTools === undefined
   if (isSilent) return { what: 'toolCalls', why: 'not-recorded' }
+  if (plan.tools.some((tool) => nameOf(tool) === undefined && isLeftOut(tool, run))) {
+    return { what: 'toolCalls', why: 'not-recorded' }
+  }
   const silent = silentCall(run, plan)
   return silent && { what: 'toolCalls', ...explain('toolCalls', silent, plan.root) }
 }
 
+/** Whether a tool ran that is none of the run's calls. */
+function isLeftOut({ span }: TraceSpan, run: AgentRun): boolean {
+  return run.toolCalls.every(({ spanId }) => spanId !== span.spanId)
+}
+
 /**
- * A model call that may have called tools which no span shows: its answer is not recorded, and it says that it ended with calls, or the
- * run has none and its library may not write a span for each.
+ * A model call that may have called tools which no span shows: its client called them itself; or its answer is not recorded, and it says that
+ * it ended with calls, or the run has none and its library may not write a span for each.
  */
 function silentCall(run: AgentRun, { models, tools, root }: RunPlan): TraceSpan | undefined {
   const seen = new Set(run.toolCalls.map(({ step }) => step))
   return models.find((model, step) => {
-    if (seen.has(step) || isFailed(model.outcome) || hasSpoken(model)) return false
+    if (seen.has(step) || isFailed(model.outcome)) return false
+    if (model.dialect.mayHideCalls?.(model.span) === true) return true
+    if (hasSpoken(model)) return false
     // Of some providers, "stop" and "completed" are the reasons beside calls, too.
     const reasons = pick(model, (facts) => facts.model?.finishReasons) ?? []
     if (reasons.some(isForTools)) return true

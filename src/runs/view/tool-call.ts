@@ -3,7 +3,7 @@ import type { RunError, ToolCallResponsePart } from '../../model/message.ts'
 import { unwrapBlocks } from '../../spans/content/parts.ts'
 import type { ToolCall } from '../../model/agent-run.ts'
 import { frozen } from './frozen.ts'
-import { idOf, type JoinedCall } from './join-tool-calls.ts'
+import { idOf, nameOf, type JoinedCall } from './join-tool-calls.ts'
 import { printAsJson } from './print-as-json.ts'
 import type { Responses } from './responses.ts'
 import { isFailed } from './run-ending.ts'
@@ -35,7 +35,7 @@ export class ReconstructedToolCall implements ToolCall {
   #response: { readonly found: ToolCallResponsePart | undefined } | undefined
 
   constructor(call: JoinedCall, context: CallContext) {
-    this.name = call.asked?.name ?? call.tool?.tool?.name ?? call.tool?.span.name ?? ''
+    this.name = call.asked?.name ?? (call.tool && nameOf(call.tool)) ?? ''
     this.step = call.step
     this.#call = call
     this.#context = context

@@ -44,8 +44,8 @@ function toTools(value: unknown): readonly ToolDefinition[] {
   const declarations = value.function_declarations ?? value.functionDeclarations
   if (Array.isArray(declarations)) return declarations.flatMap((item) => toTools(parseJson(item)))
   const source = [value.function, value.toolSpec].find(isRecord) ?? value
-  // A provider's own tool may have no name: `{ type: 'web_search' }`.
-  const name = textOf(source.name) ?? textOf(value.type)
+  // A provider's own tool may have no name: `{ type: 'web_search' }`. A schema of parameters alone is no tool.
+  const name = textOf(source.name) ?? (isRecord(value.properties) ? undefined : textOf(value.type))
   if (name === undefined) return []
   const description = textOf(source.description)
   const schema =

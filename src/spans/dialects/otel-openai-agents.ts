@@ -37,7 +37,8 @@ export const otelOpenAiAgents: Dialect = {
 
   tool(span) {
     if (operationOf(span.attributes) !== 'agent_handoff') return genAi.tool?.(span)
-    return { name: handoffTool(span.attributes) ?? span.name }
+    const name = handoffTool(span.attributes)
+    return name === undefined ? undefined : { name }
   },
 
   input: (span, logs) => spoken(genAi.input?.(span, logs)),
