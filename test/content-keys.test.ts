@@ -22,6 +22,7 @@ for (const library of libraryNames()) {
 
 /** What the readers of content read in addition: kinds, types, counts, states and names that a library gave. */
 const NO_CONTENT: ReadonlySet<string> = new Set([
+  'agentops.span.kind',
   'ai.operationId',
   'ai.response.finishReason',
   'ai.usage.completionTokens',
@@ -31,6 +32,7 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'error.type',
   'gen_ai.operation.name',
   'gen_ai.response.finish_reasons',
+  'gen_ai.tool.call.id',
   'gen_ai.tool.call.outcome',
   'gen_ai.tool.status',
   'genkit:metadata:subtype',

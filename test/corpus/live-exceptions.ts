@@ -40,6 +40,12 @@ export const liveExceptions: readonly LiveException[] = [
     atStart: ['kind', 'none'],
     why: 'played without attributes at the start: the tool that starts an agent is recognised only after that agent has ended',
   },
+  {
+    library: /^python-openinference-strands-agents-/,
+    scenario: /^11-model-error$/,
+    atStart: ['kind'],
+    why: "played with OpenInference's kind right after the start, which its processor adds at the end: the span changes its dialect, and the cycle around it never ends",
+  },
 ]
 
 /** Recordings whose live runs differ from those of the file in some order of the hooks, though parents start before children. */
@@ -48,5 +54,10 @@ export const orderExceptions: readonly Omit<LiveException, 'atStart' | 'isNeverL
     library: /^ai-7\.0\.173-legacy-and-otel$/,
     scenario: /^09-nested/,
     why: 'both forms of telemetry write each run: a nested agent is below the older form alone, and starts here after the newer one has ended',
+  },
+  {
+    library: /^python-(mlflow-strands|openinference-strands-agents)-/,
+    scenario: /^11-model-error$/,
+    why: 'the cycle around the model call never ends, so the call belongs to the agent that is at work when it starts, and in some orders none is',
   },
 ]

@@ -41,12 +41,13 @@ export function requestInstructions(value: unknown): string | undefined {
   return written === undefined || written === null ? undefined : toInstructions(written)
 }
 
-/** The tools of a request body (`tools`, or Gemini's `config.tools`). */
+/** The tools of a request body (`tools`, Gemini's `config.tools`, or among the further arguments of a Python client). */
 export function requestTools(value: unknown): readonly ToolDefinition[] | undefined {
   const parsed = parseJson(value)
   if (!isRecord(parsed)) return undefined
   const config = isRecord(parsed.config) ? parsed.config : {}
-  const tools = parsed.tools ?? config.tools
+  const further = isRecord(parsed.kwargs) ? parsed.kwargs : {}
+  const tools = parsed.tools ?? config.tools ?? further.tools
   return Array.isArray(tools) ? toToolDefinitions(tools) : undefined
 }
 

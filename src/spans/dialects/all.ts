@@ -1,5 +1,6 @@
 import type { Dialect } from '../dialect.ts'
 import { ag2 } from './ag2.ts'
+import { agentOps } from './agentops.ts'
 import { aiSdkOtel } from './ai-sdk/ai-sdk-otel.ts'
 import { aiSdk } from './ai-sdk/ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
@@ -19,7 +20,10 @@ import { logfireOpenAiAgents } from './logfire/openai-agents.ts'
 import { logfire } from './logfire/logfire.ts'
 import { mastra } from './mastra.ts'
 import { microsoft } from './microsoft.ts'
-import { mlflow } from './mlflow.ts'
+import { mlflowDspy } from './mlflow/dspy.ts'
+import { mlflowGemini } from './mlflow/gemini.ts'
+import { mlflow } from './mlflow/mlflow.ts'
+import { mlflowPydanticAi } from './mlflow/pydantic-ai.ts'
 import { openInferenceAgno } from './openinference/agno.ts'
 import { openInferenceBeeAiEvents } from './openinference/beeai-events.ts'
 import { openInferenceBeeAi } from './openinference/beeai.ts'
@@ -29,14 +33,17 @@ import { openInferenceDspy } from './openinference/dspy.ts'
 import { openInferenceGoogleAdk } from './openinference/google-adk.ts'
 import { openInferenceGoogleGenAi } from './openinference/google-genai.ts'
 import { openInferenceHaystack } from './openinference/haystack.ts'
+import { openInferenceInstructor } from './openinference/instructor.ts'
 import { openInferenceLangChain } from './openinference/langchain.ts'
 import { openInferenceLlamaIndex } from './openinference/llama-index.ts'
 import { openInferenceOpenAiAgents } from './openinference/openai-agents.ts'
 import { openInferenceSmolagents } from './openinference/smolagents.ts'
 import { openInference } from './openinference/openinference.ts'
+import { openInferenceStrands } from './openinference/strands.ts'
 import { openLit } from './openlit.ts'
 import { openLlmetryAgno } from './openllmetry/agno.ts'
 import { openLlmetryCrewAi } from './openllmetry/crewai.ts'
+import { openLlmetryGoogleGenerativeAi } from './openllmetry/google-generativeai.ts'
 import { openLlmetryHaystack } from './openllmetry/haystack.ts'
 import { openLlmetryLlamaIndex } from './openllmetry/llama-index.ts'
 import { openLlmetry } from './openllmetry/openllmetry.ts'
@@ -69,8 +76,10 @@ export const allDialects: readonly Dialect[] = [
   openInferenceGoogleAdk,
   openInferenceGoogleGenAi,
   openInferenceHaystack,
+  openInferenceInstructor,
   openInferenceLlamaIndex,
   openInferenceSmolagents,
+  openInferenceStrands,
   openInferenceOpenAiAgents,
   openInference,
   langSmith,
@@ -79,9 +88,11 @@ export const allDialects: readonly Dialect[] = [
   googleAdk,
   genkit,
   voltAgent,
+  agentOps,
   openLit,
   openLlmetryAgno,
   openLlmetryCrewAi,
+  openLlmetryGoogleGenerativeAi,
   openLlmetryHaystack,
   openLlmetryLlamaIndex,
   openLlmetry,
@@ -94,6 +105,9 @@ export const allDialects: readonly Dialect[] = [
   otelOpenAiAgents,
   sentry,
   laminar,
+  mlflowDspy,
+  mlflowGemini,
+  mlflowPydanticAi,
   mlflow,
   koog,
   ag2,

@@ -45,9 +45,8 @@ export const genAi: Dialect = {
     // For conventions before operation names existed, or if a collector removed them.
     const byName = ROLES.get(span.name.split(' ', 1)[0] ?? '')
     if (byName !== undefined) return byName
-    return attributes['gen_ai.request.model'] !== undefined && attributes['gen_ai.system'] !== undefined
-      ? 'model'
-      : 'step'
+    const hasProvider = (attributes['gen_ai.system'] ?? attributes['gen_ai.provider.name']) !== undefined
+    return attributes['gen_ai.request.model'] !== undefined && hasProvider ? 'model' : 'step'
   },
 
   holdsOneRun: (span) => /^invoke_(swarm|graph)\b/.test(operationOf(span.attributes) ?? span.name),
@@ -102,7 +101,8 @@ export const genAi: Dialect = {
     const written = firstOf(span, RESULT_KEYS)
     // If arguments are structured, results are too, so a text result is just text.
     const isText = isRecord(firstOf(span, ARGUMENT_KEYS)) || span.attributes['code.function.return.type'] === 'str'
-    return isText ? written : parseJson(written)
+    const result = isText ? written : parseJson(written)
+    return isToolMessage(result, span) ? result.content : result
   },
 
   absence: absenceOf,
@@ -141,6 +141,12 @@ const SAID_KEYS = [
   'gen_ai.usage.output_tokens',
   'gen_ai.usage.completion_tokens',
 ]
+
+/** Whether a result is the whole message to the model that answers this call, as Azure's tracer of LangChain writes it. */
+function isToolMessage(result: unknown, { attributes }: SourceSpan): result is { content: unknown } {
+  const id = attributes['gen_ai.tool.call.id']
+  return id !== undefined && isRecord(result) && result.tool_call_id === id && 'content' in result
+}
 
 /** Older versions of Python's google-genai instrumentation write each parameter of a function separately. */
 function functionArguments(attributes: Readonly<Record<string, unknown>>): unknown {

@@ -1,6 +1,6 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
-import { parseJson, textOf, toJsonText } from '../json.ts'
+import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import { textMessage } from '../content/messages.ts'
 import { outcomeWithExceptions } from '../outcome.ts'
 import { replyMessages, requestMessages } from '../content/payloads.ts'
@@ -31,7 +31,7 @@ export const laminar: Dialect = {
   outcome: (span) => outcomeWithExceptions(span),
 
   input(span) {
-    const value = jsonAttribute(span, 'lmnr.span.input')
+    const value = onlyArgument(jsonAttribute(span, 'lmnr.span.input'))
     const text = textOf(value)
     return text === undefined ? (requestMessages(value) ?? genAi.input?.(span, [])) : [textMessage('user', text)]
   },
@@ -57,6 +57,12 @@ export const laminar: Dialect = {
   }),
 
   contentKeys: ['lmnr.span.input', 'lmnr.span.output'],
+}
+
+/** Python writes the arguments of a function by name: the text of a single one is the question. */
+function onlyArgument(value: unknown): unknown {
+  const [only, ...others] = isRecord(value) ? Object.values(value) : []
+  return typeof only === 'string' && others.length === 0 ? only : value
 }
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([

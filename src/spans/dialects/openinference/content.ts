@@ -63,9 +63,16 @@ export function flattenedTools(attributes: Attributes): readonly ToolDefinition[
   for (const key in attributes) {
     if (!key.startsWith('llm.tools.')) continue
     const match = /^(\d+)\.tool\.json_schema$/.exec(key.slice(10))
-    if (match !== null) schemas.set(Number(match[1]), attributes[key])
+    if (match !== null) schemas.set(Number(match[1]), wholeTool(attributes, `llm.tools.${match[1]}.tool.`))
   }
   return schemas.size === 0 ? undefined : toToolDefinitions(sorted(schemas))
+}
+
+/** Most instrumentations write whole definitions as the schema, some only that of the parameters, with the name beside it. */
+function wholeTool(attributes: Attributes, prefix: string): unknown {
+  const schema = attributes[`${prefix}json_schema`]
+  const name = attributes[`${prefix}name`]
+  return name === undefined ? schema : { name, description: attributes[`${prefix}description`], parameters: schema }
 }
 
 const PATTERN = /^(\d+)\.message\.(?:(contents|tool_calls)\.(\d+)\.)?(.+)$/

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../dialect.ts'
 import { isRecord } from '../../json.ts'
-import type { Message, Part } from '../../../model/message.ts'
-import { makeMessage, toMessages } from '../../content/messages.ts'
+import { withFunctionResults } from '../../content/gemini.ts'
+import { toMessages } from '../../content/messages.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { shownJson } from './content.ts'
 import { kindOf, openInference } from './openinference.ts'
@@ -18,7 +18,7 @@ export const openInferenceGoogleGenAi: Dialect = {
 
   transcript(span) {
     const reply = kindOf(span) === 'LLM' && listsCalls(span) ? shownJson(span, 'output.value') : undefined
-    return isRecord(reply) ? toMessages(reply.automatic_function_calling_history)?.map(withResults) : undefined
+    return isRecord(reply) ? toMessages(reply.automatic_function_calling_history)?.map(withFunctionResults) : undefined
   },
 }
 
@@ -26,17 +26,4 @@ export const openInferenceGoogleGenAi: Dialect = {
 function listsCalls(span: SourceSpan): boolean {
   const value = span.attributes['output.value']
   return typeof value === 'string' && /"automatic_function_calling_history": ?\[/.test(value)
-}
-
-/** The client wraps a function's return value in `{ result }`, and its error in `{ error }`. */
-function withResults(message: Message): Message {
-  if (!message.parts.some((part) => part.type === 'tool_call_response')) return message
-  const parts = message.parts.map((part): Part => {
-    if (part.type !== 'tool_call_response' || !isRecord(part.response)) return part
-    const entries = Object.entries(part.response)
-    const [[key, value] = ['', undefined]] = entries
-    if (entries.length !== 1 || (key !== 'result' && key !== 'error')) return part
-    return { ...part, response: value, ...(key === 'error' && { isError: true }) }
-  })
-  return makeMessage(message.role, parts, message.name)
 }

@@ -1,18 +1,18 @@
-import type { Dialect, SpanRole } from '../dialect.ts'
-import { jsonAttribute } from '../content/json-attribute.ts'
-import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
-import { finalAnswer, toolMessageFields } from '../content/langchain.ts'
-import { textMessage, toMessages } from '../content/messages.ts'
-import { unwrapBlocks } from '../content/parts.ts'
-import { replyMessages, requestInstructions, requestMessages, requestTools } from '../content/payloads.ts'
-import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
-import type { SourceSpan } from '../source-span.ts'
-import { toToolDefinitions } from '../content/tool-definitions.ts'
-import type { Message } from '../../model/message.ts'
+import type { Dialect, SpanRole } from '../../dialect.ts'
+import { jsonAttribute } from '../../content/json-attribute.ts'
+import { isRecord, numberOf, textOf, toJsonText } from '../../json.ts'
+import { finalAnswer, toolMessageFields } from '../../content/langchain.ts'
+import { textMessage, toMessages } from '../../content/messages.ts'
+import { unwrapBlocks } from '../../content/parts.ts'
+import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
+import { makeUsage, semconvConversationId, semconvUserId } from '../../semconv.ts'
+import type { SourceSpan } from '../../source-span.ts'
+import { toToolDefinitions } from '../../content/tool-definitions.ts'
+import type { Message } from '../../../model/message.ts'
 
-const TYPE = 'mlflow.spanType'
-const INPUTS = 'mlflow.spanInputs'
-const OUTPUTS = 'mlflow.spanOutputs'
+export const TYPE = 'mlflow.spanType'
+export const INPUTS = 'mlflow.spanInputs'
+export const OUTPUTS = 'mlflow.spanOutputs'
 
 /**
  * MLflow Tracing (Databricks), decorators and autologging: `mlflow.spanType` is the kind of span. `mlflow.spanInputs` and
@@ -36,7 +36,10 @@ export const mlflow: Dialect = {
 
   agent(span) {
     const role = isRunner(span) ? 'step' : mlflow.roleOf(span)
-    return (role === 'agent' || role === 'entry') && span.name !== '' ? { name: span.name } : undefined
+    // The agents of frameworks are objects, whose fields are attributes.
+    const named = role === 'agent' ? quoted(span, 'name') : undefined
+    const name = named ?? (role === 'agent' || role === 'entry' ? textOf(span.name) : undefined)
+    return name === undefined ? undefined : { name }
   },
   conversationId: (span) => semconvConversationId(span.attributes) ?? quoted(span, 'mlflow.trace.session'),
   userId: (span) => semconvUserId(span.attributes) ?? quoted(span, 'mlflow.trace.user'),
@@ -44,7 +47,7 @@ export const mlflow: Dialect = {
   systemInstructions: (span) => requestInstructions(innermost(jsonAttribute(span, INPUTS))),
   input: (span) => toInput(jsonAttribute(span, INPUTS)),
   output(span) {
-    const value = jsonAttribute(span, OUTPUTS)
+    const value = unwrapValue(jsonAttribute(span, OUTPUTS))
     if (value === undefined || value === null || value === '') return undefined
     // The OpenAI Agents SDK only records the type of an agent's answer.
     if (isRecord(value) && value.output_type !== undefined && Object.keys(value).length === 1) return undefined
@@ -83,19 +86,26 @@ export const mlflow: Dialect = {
   },
 
   tool(span) {
+    // The call of a tool's class, which shows its name nowhere.
+    if (span.name.endsWith('.__call__')) return undefined
     const id = textOf(toolMessageFields(jsonAttribute(span, OUTPUTS))?.tool_call_id)
     return { name: span.name, ...(id !== undefined && { id }) }
   },
-  toolArguments: (span) => jsonAttribute(span, INPUTS),
+  toolArguments(span) {
+    const given = jsonAttribute(span, INPUTS)
+    return isRecord(given) && span.name.endsWith('.__call__') && isRecord(given.kwargs) ? given.kwargs : given
+  },
   toolResult(span) {
-    const value = jsonAttribute(span, OUTPUTS)
+    const value = unwrapValue(jsonAttribute(span, OUTPUTS))
     const message = toolMessageFields(value)
     return message === undefined ? value : unwrapBlocks(message.content)
   },
 
   absence: (span, fact) => {
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
-    return isOptional && mlflow.input?.(span, []) !== undefined ? undefined : { why: 'not-recorded' }
+    // A question alone does not show that there were none.
+    const request = requestMessages(innermost(jsonAttribute(span, INPUTS)))
+    return isOptional && request !== undefined ? undefined : { why: 'not-recorded' }
   },
 
   contentKeys: [INPUTS, OUTPUTS, 'mlflow.chat.tools', 'mlflow.chat.messages', 'mlflow.trace.intermediate_outputs'],
@@ -130,7 +140,7 @@ function isRunner(span: SourceSpan): boolean {
 }
 
 /** Read for every span, so the quotes are removed without parsing. */
-function typeOf(span: SourceSpan): string {
+export function typeOf(span: SourceSpan): string {
   const type = span.attributes[TYPE]
   if (typeof type !== 'string') return ''
   return type.startsWith('"') ? type.slice(1, -1) : type
@@ -138,6 +148,18 @@ function typeOf(span: SourceSpan): string {
 
 function quoted(span: SourceSpan, key: string): string | undefined {
   return textOf(jsonAttribute(span, key))
+}
+
+/** smolagents' values are wrapped. */
+function unwrapValue(value: unknown): unknown {
+  const [[key, inner] = ['', undefined], ...others] = isRecord(value) ? Object.entries(value) : []
+  return key === '_value' && others.length === 0 ? inner : value
+}
+
+/** Whether autologging says that the messages have a library's format. The value may be JSON text. */
+export function isFormat(attributes: Readonly<Record<string, unknown>>, format: string): boolean {
+  const written = attributes['mlflow.message.format']
+  return written === `"${format}"` || written === format
 }
 
 /** The inputs of a decorated function are its parameters by name. A single parameter's value is the input. */
