@@ -70,18 +70,33 @@ const scaledObject = z.strictObject({
     minReplicaCount: z.int(),
     maxReplicaCount: z.int(),
     cooldownPeriod: z.int(),
-    triggers: z.tuple([
-      z.strictObject({
-        type: z.literal('kafka'),
-        metadata: z.strictObject({
-          bootstrapServers: z.string(),
-          consumerGroup: z.string(),
-          topic: z.string(),
-          lagThreshold: z.string().regex(/^\d+$/),
-          offsetResetPolicy: z.literal('earliest'),
+    triggers: z.array(
+      z.discriminatedUnion('type', [
+        z.strictObject({
+          type: z.literal('kafka'),
+          metadata: z.strictObject({
+            bootstrapServers: z.string(),
+            consumerGroup: z.string(),
+            topic: z.string(),
+            lagThreshold: z.string().regex(/^\d+$/),
+            offsetResetPolicy: z.literal('earliest'),
+          }),
         }),
-      }),
-    ]),
+        z.strictObject({
+          type: z.literal('prometheus'),
+          metadata: z.strictObject({
+            serverAddress: z.url(),
+            query: z.string(),
+            threshold: z.string().regex(/^\d+$/),
+          }),
+        }),
+        z.strictObject({
+          type: z.literal('cpu'),
+          metricType: z.literal('Utilization'),
+          metadata: z.strictObject({ value: z.string().regex(/^\d+$/) }),
+        }),
+      ]),
+    ),
   }),
 })
 
@@ -90,6 +105,8 @@ function selectorsOf(
 ): readonly string[] {
   return all.map(({ spec }) => JSON.stringify(spec.selector.matchLabels)).toSorted()
 }
+
+const base: { services: Record<string, object> } = parse(read('collector-config/docker-compose.yml'))
 
 describe('the manifests for Kubernetes', () => {
   const documents = parseAllDocuments(read('collector-config/kafka/kubernetes.yaml')).map((each): unknown =>
@@ -120,20 +137,40 @@ describe('the manifests for Kubernetes', () => {
   })
 
   it.each([
-    ['spanscore-worker', { consumerGroup: 'spanscore', topic: 'spanscore.spans' }, partitionsOf('\\$topic')],
-    ['spanscore-judge-worker', { consumerGroup: 'spanscore.judges', topic: 'spanscore.jobs' }, partitionsOf('jobs')],
-  ])(
-    'scale %s by the lag of the group and the topic that it reads, up to the number of partitions',
-    (name, source, most) => {
-      const target = deployments.find(({ metadata }) => metadata.name === name)
-      const { spec } = scaled.find(({ metadata }) => metadata.name === name) ?? {}
-      const trigger = spec?.triggers[0].metadata
-      expect(spec?.scaleTargetRef.name).toBe(name)
-      expect(trigger).toMatchObject(source)
-      expect(spec?.maxReplicaCount).toBe(most)
-      expect(target?.spec.template.spec.containers[0].args).toContain(`--brokers=${trigger?.bootstrapServers}`)
-    },
-  )
+    ['spanscore-worker', partitionsOf('\\$topic')],
+    ['spanscore-judge-worker', partitionsOf('jobs')],
+  ])('scale %s up to the number of partitions', (name, most) => {
+    const { spec } = scaled.find(({ metadata }) => metadata.name === name) ?? {}
+    expect(spec?.scaleTargetRef.name).toBe(name)
+    expect(spec?.maxReplicaCount).toBe(most)
+  })
+
+  it('scale judge workers by the jobs that wait', () => {
+    const target = deployments.find(({ metadata }) => metadata.name === 'spanscore-judge-worker')
+    const { spec } = scaled.find(({ metadata }) => metadata.name === 'spanscore-judge-worker') ?? {}
+    const [trigger] = spec?.triggers ?? []
+    expect(trigger).toMatchObject({
+      type: 'kafka',
+      metadata: { consumerGroup: 'spanscore.judges', topic: 'spanscore.jobs' },
+    })
+    const { args } = target!.spec.template.spec.containers[0]
+    expect(args).toContain(`--brokers=${trigger?.type === 'kafka' ? trigger.metadata.bootstrapServers : ''}`)
+  })
+
+  it('scale workers by a metric that workers have, at an address of the shipped stack, and by the processor that they request', () => {
+    const target = deployments.find(({ metadata }) => metadata.name === 'spanscore-worker')
+    const { spec } = scaled.find(({ metadata }) => metadata.name === 'spanscore-worker') ?? {}
+    expect(spec?.triggers.map(({ type }) => type)).toEqual(['prometheus', 'cpu'])
+    for (const trigger of spec?.triggers ?? []) {
+      if (trigger.type !== 'prometheus') continue
+      const [, metric = ''] = /^sum\((\w+)\)$/.exec(trigger.metadata.query) ?? []
+      expect(read('docs/reference/server.md')).toContain(
+        `| \`${metric.replace('spanscore_worker_', 'spanscore.worker.')}\` |`,
+      )
+      expect(base.services).toHaveProperty(new URL(trigger.metadata.serverAddress).hostname)
+    }
+    expect(target?.spec.template.spec.containers[0].resources.requests).toHaveProperty('cpu')
+  })
 })
 
 describe('the services for Docker Compose', () => {
@@ -144,7 +181,6 @@ describe('the services for Docker Compose', () => {
     readonly depends_on?: Readonly<Record<string, unknown>>
   }
   const { services }: { services: Record<string, Service> } = parse(read('collector-config/kafka/docker-compose.yml'))
-  const base: { services: Record<string, Service> } = parse(read('collector-config/docker-compose.yml'))
 
   const workers = Object.values(services).filter(({ command = [] }) => command.includes('--role'))
 
@@ -152,6 +188,12 @@ describe('the services for Docker Compose', () => {
     expect(workers.length).toBeGreaterThan(0)
     const names = workers.flatMap(({ command = [] }) => command.filter((part) => part.startsWith('--')))
     expect(names.filter((name) => !options.has(name))).toEqual([])
+  })
+
+  it('let workers listen on the port at which the image checks their health', () => {
+    const [, port] = /HEALTHCHECK.*127\.0\.0\.1:(\d+)\/health/.exec(read('server/Dockerfile')) ?? []
+    expect(/'--http-port <port>', '[^']+', number, (\d+)/.exec(read('server/src/command-line.ts'))?.[1]).toBe(port)
+    for (const { command = [] } of workers) expect(command).not.toContain('--http-port')
   })
 
   it('can be scaled: workers have no name and no port of their own', () => {
