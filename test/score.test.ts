@@ -317,7 +317,7 @@ describe('spanscore score', () => {
       ],
       [
         ['--config', standard, '--fail-under', 'tool_errors'],
-        '--fail-under: expected a scorer and a number, such as tool_errors=0.8, got tool_errors',
+        '--fail-under: expected a scorer and a number, such as tool_call_accuracy=0.8, got tool_errors',
       ],
       [
         ['--config', standard, '--fail-under', 'tool_errors=0.5'],
@@ -333,6 +333,10 @@ describe('spanscore score', () => {
         `--baseline: expected a report as spanscore score --json writes it, got no evaluation in ${traces}`,
       ],
       [['--config', standard, '--out', traces], `--out: expected a file other than the inputs, got ${traces}`],
+      [
+        ['--config', standard, '--lower'],
+        '--lower: expected a gate, --fail-under or --fail-over, whose number it changes; got none',
+      ],
       [['--config', standard, '--judge-limit', 'many'], /judge-limit.*Expected a whole number, 0 or more/],
       [['--config', standard, '--out', join(directory, 'no', 'such.jsonl')], /^--out: cannot write .*ENOENT/],
     ]

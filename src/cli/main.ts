@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { complainOfNode } from '../processor/node-process.ts'
+import { complainOfNode } from '../model/node-version.ts'
 
 // A reader such as `| head` closes the pipe when it has seen enough, which is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

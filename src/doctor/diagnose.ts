@@ -1,5 +1,5 @@
 import { closestName } from '../scoring/closest-name.ts'
-import { complainOfNode } from '../processor/node-process.ts'
+import { complainOfNode } from '../model/node-version.ts'
 import { cureOfLibrary } from '../processor/notices/model-libraries.ts'
 import type { EndFacts, Finding, ProcessFacts, SeenRun, ScoringFacts } from './facts.ts'
 
@@ -32,9 +32,24 @@ export function diagnose(facts: ProcessFacts, end?: EndFacts): readonly Finding[
         ? good(`Judge ${model} (${scorer}) was asked once, and answered.`)
         : bad(`Judge ${model} (${scorer}) was asked once, and gave no answer.`, message),
     ),
+    ...unaskedFindings(facts),
     ...facts.notices
       .filter(({ code }) => !COVERED_NOTICES.includes(code))
       .map(({ code, message }) => bad(`Notice ${code}: ${message}`, 'See docs/reference/notices.md.')),
+  ]
+}
+
+/** Judges that `--ask` could not ask, because the application called `process.exit()` before. */
+function unaskedFindings({ asks, asked, scoring }: ProcessFacts): readonly Finding[] {
+  const judges = scoring
+    .flatMap(({ scorers }) => scorers)
+    .filter(({ kind, unavailable }) => kind === 'judge' && unavailable === undefined)
+  if (!asks || asked.length > 0 || judges.length === 0) return []
+  return [
+    bad(
+      'Judges: none was asked, because the application ended first.',
+      'Use spanscore doctor --ask without a command, or remove process.exit() from the application.',
+    ),
   ]
 }
 

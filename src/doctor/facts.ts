@@ -23,6 +23,8 @@ export interface ProcessFacts {
   readonly spans: number
   /** Warnings of spanscore itself, with their codes. */
   readonly notices: readonly { readonly code: string; readonly message: string }[]
+  /** Whether judges are to be asked, with `--ask`. */
+  readonly asks: boolean
   /** Calls of judges, with `--ask`. */
   readonly asked: readonly AskFacts[]
 }

@@ -43,6 +43,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   let spans = 0
   let provider: object | undefined
   let asked: readonly AskFacts[] = []
+  let isReporting = false
   let isWritten = false
 
   const write = (when: ProcessFacts['when']): void => {
@@ -64,6 +65,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
       runs,
       spans,
       notices,
+      asks,
       asked,
     }
     mkdirSync(folder, { recursive: true })
@@ -73,8 +75,8 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     isWritten = true
   }
   const report = async (when: ProcessFacts['when']): Promise<void> => {
-    if (isWritten) return
-    isWritten = true
+    if (isReporting) return
+    isReporting = true
     if (asks) {
       const scorers = scoringOf(described, observer).flatMap(({ options }) => options.scorers)
       asked = await askJudges(
@@ -88,7 +90,10 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   const observer = createObserver((run) => {
     if (runs.length < MOST_RUNS) runs.push(toRunFacts(run))
     // In a later turn of the event loop, after the application's scorers have seen the run.
-    if (runs.length === 1) setTimeout(() => void report('run'), 500).unref()
+    const isFirst = runs.length === 1
+    const timer = isFirst ? setTimeout(() => void report('run'), 500) : undefined
+    // A short script waits until its judges have been asked.
+    if (!asks) timer?.unref()
   })
   onTracerProvider((found) => {
     provider = found
@@ -100,6 +105,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     )
   })
   setTimeout(() => void report('late'), waitMs).unref()
+  if (asks) process.once('beforeExit', () => void report('exit'))
   process.once('exit', () => guarded(() => isWritten || write('exit')))
 }
 

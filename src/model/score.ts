@@ -23,7 +23,6 @@ export type SkipReason =
   /**
    * The run was chosen, but the budget had no room for it, it would have counted for more than 1,000 runs, or it is too large for a judge
    * worker.
-   * handed to a judge worker.
    */
   | 'refused'
   /** The judge failed repeatedly, or cannot answer, and is not asked for a while. */

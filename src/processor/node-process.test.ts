@@ -1,21 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
 
-import { expect, it, test } from 'vitest'
-
-import { atExit, complainOfNode } from './node-process.ts'
-
-test.each(['v22.15.0', 'v22.20.1', 'v24.0.0', 'v26.10.0'])('%s is enough', (version) => {
-  expect(complainOfNode(version)).toBeUndefined()
-})
-
-test.each(['v20.20.2', 'v22.14.0', 'v18.0.0'])('%s is too old, and the complaint names what is expected', (version) => {
-  expect(complainOfNode(version)).toMatch(`Expected Node.js 22.15 or later, got ${version}`)
-})
-
-test('package.json requires the same version', () => {
-  const { engines }: { engines: { node: string } } = JSON.parse(readFileSync('package.json', 'utf8'))
-  expect(engines.node).toBe('>=22.15')
-})
+import { atExit } from './node-process.ts'
 
 const listeners = () => [process.listenerCount('beforeExit'), process.listenerCount('exit')]
 

@@ -69,6 +69,19 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(out + error).not.toMatch(/nobody-may-see/)
   })
 
+  test('asks the judges of a script that ends at once, and says that it could not if the script exits', async () => {
+    await using server = await createScriptedOpenAIServer([{ text: 'Yes.' }])
+    const env = { JUDGE_URL: new URL(server.url).origin }
+    expect((await doctor(['--ask', ...run('node-sdk'), 'end'], { env })).out).toMatch(
+      /✓ Judge local\/judge \(rubric\) was asked once, and answered/,
+    )
+    const exited = await doctor(['--ask', ...run('node-sdk'), 'exit'], { env })
+    expect(exited.out).toMatch(
+      /✗ Judges: none was asked, because the application ended first\.\n {2}.*process\.exit\(\)/,
+    )
+    expect(server.requests).toHaveLength(1)
+  })
+
   test.each<[name: string, flags: readonly string[], lines: readonly RegExp[]]>([
     [
       'tracer-provider',
@@ -186,6 +199,14 @@ export default {
     expect(out).toContain('✗ Environment: SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE')
     expect(out).toMatch(/✗ Package @opentelemetry\/api is not installed\.\n {2}npm install @opentelemetry\/api/)
     expect(out).toContain('Only a running application shows the tracer provider')
+  })
+
+  test('takes the configuration from --config', async () => {
+    const { out } = await check('export default { scorers: [], sampel: 1 }', {}, ['--config', 'spanscore.config.mjs'])
+    expect(out).toMatch(/✗ Configuration file: .*\n {2}.*Did you mean sample\?/)
+    const missing = await check(undefined, {}, ['--config', 'missing.mjs'])
+    expect(missing.error).toMatch(/--config: expected the path of a configuration file, got missing\.mjs/)
+    expect(missing.code).toBe(2)
   })
 
   test('names the reason why a judge cannot answer', async () => {

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 import { checkFiles } from '../../doctor/check-files.ts'
 import { diagnose } from '../../doctor/diagnose.ts'
@@ -15,6 +15,7 @@ import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 
 interface DoctorOptions {
+  readonly config?: string
   readonly ask?: boolean
   readonly wait: string
 }
@@ -35,6 +36,7 @@ export const doctorCommand: CliCommand = {
           'Without a command it checks the files in this folder.',
       )
       .argument('[command...]', 'the application, after --: spanscore doctor -- node app.js')
+      .option('--config <file>', 'the configuration file; it becomes SPANSCORE_CONFIG')
       .option('--ask', 'ask each judge one tiny question; otherwise nothing is sent over the network')
       .option('--wait <seconds>', 'how long to wait for the first run', '30')
       .addHelpText('after', '\nExit code: 0 if all is well, 1 if something is not, 2 for wrong usage.')
@@ -42,13 +44,14 @@ export const doctorCommand: CliCommand = {
   },
 }
 
-async function doctor(words: readonly string[], options: DoctorOptions, context: CommandContext): Promise<ExitCode> {
+async function doctor(words: readonly string[], options: DoctorOptions, given: CommandContext): Promise<ExitCode> {
+  const context = withConfig(given, options.config)
   const waitMs = Number(options.wait) * 1000
   if (!(waitMs > 0 && waitMs <= 3_600_000)) {
     throw new UsageError(`--wait: expected seconds, above 0 and up to 3600, got ${options.wait}`, { showsHelp: true })
   }
   const asks = options.ask === true
-  const [program, ...given] = words
+  const [program, ...args] = words
   if (program === undefined) {
     const code = await report(await checkFiles(process.cwd(), context.environment, asks), context)
     await write(
@@ -58,7 +61,16 @@ async function doctor(words: readonly string[], options: DoctorOptions, context:
     )
     return code
   }
-  return runApplication(program, given, { waitMs, asks }, context)
+  return runApplication(program, args, { waitMs, asks }, context)
+}
+
+function withConfig(context: CommandContext, path: string | undefined): CommandContext {
+  if (path === undefined) return context
+  const file = resolve(path)
+  if (!existsSync(file)) {
+    throw new UsageError(`--config: expected the path of a configuration file, got ${path}, which does not exist`)
+  }
+  return { ...context, environment: { ...context.environment, SPANSCORE_CONFIG: file } }
 }
 
 async function runApplication(
@@ -121,7 +133,7 @@ async function firstFacts(folder: string, ended: Promise<void>, waitMs: number):
   for (const endMs = Date.now() + waitMs; Date.now() < endMs;) {
     const facts = readFacts(folder).find(({ when, runs }) => when === 'late' || runs.length > 0)
     if (facts !== undefined) return facts
-    const pause = new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    const pause = new Promise((done) => setTimeout(done, POLL_MS))
     if ((await Promise.race([watched, pause])) === 'ended') break
   }
   return readFacts(folder).toSorted((a, b) => weight(b) - weight(a))[0]

@@ -57,5 +57,5 @@ export const scoreCommand: CliCommand = {
 
 function toCount(text: string): number {
   if (/^\d+$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('Expected a whole number, 0 or more.')
+  throw new InvalidArgumentError('Expected a whole number, 0 or more')
 }

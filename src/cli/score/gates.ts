@@ -29,7 +29,7 @@ export function parseGate(text: string, fails: Gate['fails'], scorers: readonly 
   const [, scorerId = '', number = ''] = /^([^=]+)=(.+)$/.exec(text) ?? []
   const bound = Number(number)
   if (number.trim() === '' || !Number.isFinite(bound)) {
-    throw new UsageError(`${option}: expected a scorer and a number, such as tool_errors=0.8, got ${text}`)
+    throw new UsageError(`${option}: expected a scorer and a number, such as ${scorers[0]?.id}=0.8, got ${text}`)
   }
   const found = scorers.find(({ id }) => id === scorerId)
   if (found === undefined) {

@@ -35,6 +35,9 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
     ...(given.failUnder ?? []).map((text) => parseGate(text, 'under', options.scorers)),
     ...(given.failOver ?? []).map((text) => parseGate(text, 'over', options.scorers)),
   ]
+  if (given.lower === true && gates.length === 0) {
+    throw new UsageError('--lower: expected a gate, --fail-under or --fail-over, whose number it changes; got none')
+  }
   checkPaths(files, given)
   return keepProcessAlive(() => scoreFiles(files, { given, options, gates }, context))
 }

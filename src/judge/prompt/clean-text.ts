@@ -18,8 +18,9 @@ const needed = [
  * paragraph separators, interlinear annotation, and the blank Braille pattern.
  */
 const invisible = new RegExp(
-  `[[\\p{Cc}--[\\n\\t]]\\p{Default_Ignorable_Code_Point}\\p{Zl}\\p{Zp}\\uFFF9-\\uFFFB\\u2800](?<!${needed})`,
-  'gv',
+  // The flag v would be a syntax error in old versions of Node.js, which must load the package to be reported.
+  `(?![\\n\\t])[\\p{Cc}\\p{Default_Ignorable_Code_Point}\\p{Zl}\\p{Zp}\\uFFF9-\\uFFFB\\u2800](?<!${needed})`,
+  'gu',
 )
 
 /** Cleans untrusted text for a judge: well-formed Unicode, one kind of line end, no invisible characters. */

@@ -1,4 +1,5 @@
 // As most applications do it: NodeSDK with exporters, attachScoring after its start, and an agent whose content is recorded.
+// With an argument, it is a script that ends after its run: by itself, or, for `exit`, by process.exit().
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http'
@@ -39,5 +40,8 @@ trace
   })
   .end()
 process.stdout.write('the application runs\n')
+const [, , ending] = process.argv
+if (ending === 'exit') process.exit(0)
+if (ending === 'end') await sdk.shutdown()
 // It goes on for longer than the doctor looks.
-setTimeout(() => process.exit(0), 4000)
+else setTimeout(() => process.exit(0), 4000)
