@@ -42,11 +42,13 @@ export function joinToolCalls(
   for (const tool of left) {
     // Nothing shows which tool it was.
     if (nameOf(tool) === undefined) continue
-    const step = Math.max(0, lastBefore(models, tool.span))
-    drafts.push({ asked: undefined, tool, step, by: tool })
+    drafts.push({ asked: undefined, tool, step: lastBefore(models, tool.span), by: tool })
   }
   // The sort is stable: it keeps the model's own order, and calls known only from spans come after it.
-  return drafts.toSorted((one, other) => one.step - other.step)
+  const sorted = drafts.toSorted((one, other) => one.step - other.step)
+  // A tool that ran before any model call counts with the first one.
+  for (const draft of sorted) draft.step = Math.max(0, draft.step)
+  return sorted
 }
 
 function joinById(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
@@ -118,7 +120,8 @@ function freeDrafts(drafts: readonly Draft[]): readonly Draft[] {
   return drafts.filter((draft) => draft.tool === undefined)
 }
 
-function isHandoff(name: string | undefined): boolean {
+/** Whether a tool hands over to another agent, by the names that libraries give such tools. */
+export function isHandoff(name: string | undefined): boolean {
   return name !== undefined && /^(transfer|hand_?off)/i.test(name)
 }
 

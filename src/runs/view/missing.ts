@@ -1,13 +1,15 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Absence, ContentFact } from '../../spans/dialect.ts'
 import { isHalfJson } from '../../spans/json.ts'
+import { toolCallsIn } from '../../spans/content/messages.ts'
 import { isRedactionMark } from '../../spans/redaction-mark.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
-import { outputOf, pick } from '../trace-span.ts'
+import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
-import { nameOf } from './join-tool-calls.ts'
+import { ownTurns } from './asked-calls.ts'
+import { isHandoff, nameOf } from './join-tool-calls.ts'
 import { isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
 
@@ -51,8 +53,29 @@ export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefine
   if (plan.tools.some((tool) => nameOf(tool) === undefined && isLeftOut(tool, run))) {
     return { what: 'toolCalls', why: 'not-recorded' }
   }
+  if (repeatsUnknownCall(run, plan)) return { what: 'toolCalls', why: 'span-lost' }
   const silent = silentCall(run, plan)
   return silent && { what: 'toolCalls', ...explain('toolCalls', silent, plan.root) }
+}
+
+/**
+ * Whether the last request repeats a call, made after the question, that is none of the run's: the span of the model call that made it was
+ * lost, or is in the trace of an earlier request, which this one resumes. A nested agent may have been given calls of the agent above it.
+ */
+function repeatsUnknownCall(run: AgentRun, { models, parent }: RunPlan): boolean {
+  const last = models.at(-1)
+  if (last === undefined || parent !== undefined) return false
+  // Some libraries add calls that hand over to another agent, or back, which no model made.
+  const repeated = toolCallsIn(ownTurns(inputOf(last))).filter(({ name }) => !isHandoff(name))
+  if (repeated.length === 0) return false
+  const ids = new Set(run.toolCalls.map(({ id }) => id))
+  const names = Map.groupBy(run.toolCalls, ({ name }) => name)
+  const counts = Map.groupBy(repeated, ({ name }) => name)
+  // Some libraries give calls other ids when they repeat them.
+  return repeated.some(
+    ({ id, name }) =>
+      (id === undefined || !ids.has(id)) && (names.get(name)?.length ?? 0) < (counts.get(name)?.length ?? 0),
+  )
 }
 
 /** Whether a tool ran that is none of the run's calls. */
