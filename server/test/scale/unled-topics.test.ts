@@ -62,6 +62,11 @@ it('lets jobs and dead letters wait, visibly and within bounds, and writes each 
     .toEqual([503, expect.stringMatching(/Jobs for judges could not be written to unled\.jobs for \d+ s/)])
   expect(countsOf(worker).jobs).toMatchObject({ written: 5, waitingBytes: expect.toSatisfy((bytes) => bytes > 0) })
 
+  // A process that starts now finds its topics, and waits like the others.
+  const second = await bench.startWriter(NAME, sink, config, { ...patient, groupId: 'second' })
+  expect((await answerOf(second, 'health'))[0]).toBe(200)
+  await second.stop()
+
   const sender = new Sender(kafka.brokers, spans)
   await sender.send([{ traceId: 'poison', request: '\u0001 this is no OTLP request' }])
   await sender.close()

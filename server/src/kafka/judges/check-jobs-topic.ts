@@ -2,6 +2,7 @@ import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
 import type { BaseOptions } from '@platformatic/kafka'
 
 import { topicsOf } from '../check-topics.ts'
+import { KafkaClient } from '../kafka-client.ts'
 import type { KafkaOptions } from '../kafka-client.ts'
 
 /** The facts about the topic of jobs. */
@@ -26,7 +27,9 @@ export async function checkJobsTopic(
   topic: string,
   others: readonly string[],
 ): Promise<JobsTopicFacts> {
-  const admin = new Admin({ ...base, retries: 3, retryDelay: 1000 })
+  const retrying = { ...base, retries: 3, retryDelay: 1000 }
+  const admin = new Admin(retrying)
+  const client = new KafkaClient(retrying)
   try {
     const existing = await topicsOf(kafka, base)
     const missing = [topic, ...others].filter((name) => !existing.includes(name))
@@ -35,7 +38,7 @@ export async function checkJobsTopic(
         `Expected the topics ${[topic, ...others].join(', ')}, found no ${missing.join(', ')}. Create them, or let this user see them; docs/scale.md has the commands and the rights.`,
       )
     }
-    const metadata = await admin.metadata({ topics: [topic], forceUpdate: true })
+    const metadata = await client.metadata([topic], true)
     const [described] = await admin.describeConfigs({
       resources: [
         {
@@ -57,6 +60,6 @@ export async function checkJobsTopic(
       maxMessageBytes: Number(valueOf('max.message.bytes') ?? DEFAULT_MAX_MESSAGE_BYTES),
     }
   } finally {
-    await admin.close()
+    await Promise.all([admin.close(), client.close()])
   }
 }
