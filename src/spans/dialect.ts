@@ -131,6 +131,12 @@ export interface Dialect {
    */
   startsBesideItsTool?(span: SourceSpan): boolean
 
+  /**
+   * For model spans of a library that writes the spans of one request in several traces: what identifies the request. It connects model
+   * calls without content, which cannot be connected by their messages.
+   */
+  requestId?(span: SourceSpan): string | undefined
+
   /** The scope of the log records that the dialect reads, besides the events of the GenAI conventions. */
   readonly logScope?: string
 

@@ -93,6 +93,10 @@ export class SpanFacts {
     return guarded(() => this.dialect.conversationId?.(this.span))
   }
 
+  get requestId(): string | undefined {
+    return guarded(() => this.dialect.requestId?.(this.span))
+  }
+
   get userId(): string | undefined {
     return guarded(() => this.dialect.userId?.(this.span))
   }

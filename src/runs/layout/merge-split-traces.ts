@@ -8,7 +8,7 @@ import { lastUserText } from '../view/message-text.ts'
 
 /**
  * Merges runs that a library split over several traces by starting each span without a parent: agentless model calls that answer one
- * another's tool calls by id, and agentless calls of a graph whose own span lists its messages.
+ * another's tool calls by id, or are of one request, and agentless calls of a graph whose own span lists its messages.
  *
  * @param loose tools and steps that are alone in their traces; they join the only graph that was active
  */
@@ -22,9 +22,13 @@ export function mergeSplitTraces(all: readonly RunPlan[], loose: readonly TraceS
   const graphs = plans.filter((plan) => plan.models.length === 0 && plan.root.dialect.transcript !== undefined)
   const joined = new Set<RunPlan>()
   const byCallId = new Map<string, RunPlan>()
+  const byRequest = new Map<string, RunPlan>()
   const latest: RunPlan[] = []
   for (const plan of spread) {
-    const target = graphOf(plan, graphs) ?? earlierPart(plan, byCallId, latest)
+    const { requestId } = plan.root
+    const ofRequest = requestId === undefined ? undefined : byRequest.get(requestId)
+    const target = graphOf(plan, graphs) ?? earlierPart(plan, byCallId, latest, ofRequest)
+    if (requestId !== undefined && ofRequest === undefined) byRequest.set(requestId, target ?? plan)
     latest.push(target ?? plan)
     if (latest.length > MAX_COMPARED) latest.shift()
     for (const model of plan.models) {
@@ -81,14 +85,19 @@ function madeAll({ root }: RunPlan, { models, tools }: RunPlan): boolean {
 /** Maximum number of recent runs whose messages are compared. Comparisons by id have no limit. */
 const MAX_COMPARED = 32
 
-/** The run whose tool calls this one answers, by id; else the latest one whose messages it repeats and continues. */
+/**
+ * The run whose tool calls this one answers, by id; else the latest one whose messages it repeats and continues.
+ *
+ * @param ofRequest the run of the same request, which is the only sign if the messages are not known
+ */
 function earlierPart(
   plan: RunPlan,
   byCallId: ReadonlyMap<string, RunPlan>,
   latest: readonly RunPlan[],
+  ofRequest: RunPlan | undefined,
 ): RunPlan | undefined {
   const input = inputOf(plan.root)
-  if (input === undefined) return undefined
+  if (input === undefined) return ofRequest?.root.dialect === plan.root.dialect ? ofRequest : undefined
   const answered = answeredIds(input)
   const byId = answered.map((id) => byCallId.get(id)).find((found) => found !== undefined)
   if (byId !== undefined || isQuestion(input.at(-1))) return byId

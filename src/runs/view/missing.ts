@@ -127,11 +127,18 @@ const ANY_KEY = /./
 const RESULT_KEYS = /result|output|response/
 const ANSWER_KEYS = /output|completion|response|choice/
 
-/** A tool may return nothing. Its result only counts as missing if other content is missing too. */
+/**
+ * A tool may return nothing. Its result only counts as missing if other content is missing too. The result of a call without a span is in
+ * the messages of the next model call.
+ */
 function lacksResult(call: ToolCall, run: AgentRun): boolean {
   if (call.result !== undefined) return false
-  if (call.status === 'unknown') return call.providerExecuted
+  if (call.status === 'unknown') return call.providerExecuted || lacksInput(run.steps[call.step + 1])
   return call.status === 'ok' && (call.arguments === undefined || run.output === undefined)
+}
+
+function lacksInput(step: AgentRun['steps'][number] | undefined): boolean {
+  return step !== undefined && step.input === undefined
 }
 
 function isContent({ what }: Missing): boolean {

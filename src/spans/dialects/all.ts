@@ -7,8 +7,10 @@ import { anthropicSdk } from './anthropic-sdk.ts'
 import { anyAgent } from './any-agent.ts'
 import { claudeCode } from './claude-code.ts'
 import { crewAi } from './crewai.ts'
+import { geminiCli } from './gemini-cli.ts'
 import { genAi } from './gen-ai.ts'
 import { genkit } from './genkit.ts'
+import { githubCopilot } from './github-copilot.ts'
 import { googleAdk } from './google-adk.ts'
 import { haystack } from './haystack.ts'
 import { koog } from './koog.ts'
@@ -50,6 +52,7 @@ import { openLlmetry } from './openllmetry/openllmetry.ts'
 import { otelOpenAiAgents } from './otel-openai-agents.ts'
 import { pydanticAi } from './pydantic-ai.ts'
 import { quarkusLangChain4j } from './quarkus-langchain4j.ts'
+import { qwenCode } from './qwen-code.ts'
 import { sentry } from './sentry.ts'
 import { springAi } from './spring-ai.ts'
 import { strands } from './strands.ts'
@@ -109,6 +112,9 @@ export const allDialects: readonly Dialect[] = [
   mlflowGemini,
   mlflowPydanticAi,
   mlflow,
+  geminiCli,
+  qwenCode,
+  githubCopilot,
   koog,
   ag2,
   haystack,
