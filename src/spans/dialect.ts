@@ -96,6 +96,16 @@ export interface Dialect {
   mayBecomeAgent?(span: SourceSpan): boolean
   /** Whether the span is this library's, by its scope, attributes or name. */
   recognises(scopeName: string, attributes: Readonly<Record<string, unknown>>, spanName: string): boolean
+  /**
+   * For libraries that only their scope distinguishes, and files that lost the names of scopes: the dialect that reads the library's spans
+   * then, and whether a span shows that all those of its trace are this library's.
+   */
+  readonly withoutScope?: {
+    readonly readAs: Dialect
+    isShownBy(span: SourceSpan): boolean
+    /** Whether a span may be this library's, and not that of the model's client. Default: all. */
+    covers?(span: SourceSpan): boolean
+  }
   /** The role of the span in its run. */
   roleOf(span: SourceSpan): SpanRole
   /**

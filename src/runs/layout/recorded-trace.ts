@@ -1,3 +1,4 @@
+import { dialectsWithoutScopes, dialectWithoutScope } from '../../spans/lost-scopes.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
 import { TraceSpan } from '../trace-span.ts'
@@ -15,8 +16,10 @@ export function linkRecorded(
   const linked: TraceSpan[] = []
   const recognised = new Map<string, TraceSpan>()
   const others = new Map<string, SourceSpan>()
+  const withoutScopes = dialectsWithoutScopes(spans)
   for (const span of spans) {
-    const dialect = recognise(span.scope.name, span.attributes, span.name)
+    const general = recognise(span.scope.name, span.attributes, span.name)
+    const dialect = general && dialectWithoutScope(span, general, withoutScopes)
     if (dialect === undefined) {
       others.set(span.spanId, span)
       continue

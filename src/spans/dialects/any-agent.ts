@@ -17,6 +17,7 @@ export const anyAgent: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'any_agent',
+  withoutScope: { readAs: genAi, isShownBy: (span) => operationOf(span.attributes) === 'call_llm' },
 
   roleOf(span): SpanRole {
     if (operationOf(span.attributes) === 'call_llm') return 'model'

@@ -23,6 +23,10 @@ export const otelOpenAiAgents: Dialect = {
       (attributes['gen_ai.system'] !== undefined ||
         attributes['gen_ai.provider.name'] !== undefined ||
         hasNone(attributes))),
+  withoutScope: {
+    readAs: genAi,
+    isShownBy: ({ attributes }) => attributes['gen_ai.agent.description'] === 'OpenAI Agents instrumentation',
+  },
 
   roleOf(span): SpanRole {
     const operation = operationOf(span.attributes)

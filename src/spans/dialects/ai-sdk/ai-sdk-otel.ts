@@ -1,3 +1,4 @@
+import { genAi } from '../gen-ai.ts'
 import { parseCutJson } from '../../cut-json.ts'
 import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { parseJson, textOf } from '../../json.ts'
@@ -27,6 +28,7 @@ export const aiSdkOtel: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'gen_ai',
+  withoutScope: { readAs: genAi, isShownBy: (span) => operationOf(span.attributes) === 'agent_step' },
 
   roleOf(span): SpanRole {
     switch (operationOf(span.attributes) ?? span.name.split(' ', 1)[0]) {

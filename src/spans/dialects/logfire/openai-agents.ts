@@ -1,4 +1,5 @@
 import type { Dialect, SpanRole } from '../../dialect.ts'
+import { genAi } from '../gen-ai.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, textOf } from '../../json.ts'
 import type { Message } from '../../../model/message.ts'
@@ -7,6 +8,8 @@ import { outcomeOf } from '../../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
 import { semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../../semconv.ts'
 
+const TEMPLATE = 'logfire.msg_template'
+
 /**
  * The OpenAI Agents SDK for Python through Logfire. Span names are templates (`Agent run: {name!r}`), and content is the SDK's own: the
  * API's unchanged requests and responses. The agents of a trace are siblings and hand over to one another.
@@ -14,7 +17,11 @@ import { semconvConversationId, semconvModel, semconvUsage, semconvUserId } from
 export const logfireOpenAiAgents: Dialect = {
   name: 'logfire-openai-agents',
 
-  recognises: (scopeName) => scopeName === 'logfire.openai_agents',
+  namespaces: [TEMPLATE],
+  // Files that lost the names of scopes still have the templates.
+  recognises: (scopeName, attributes) =>
+    scopeName === 'logfire.openai_agents' || (scopeName === '' && isTemplate(attributes[TEMPLATE])),
+  withoutScope: { readAs: genAi, isShownBy: ({ attributes }) => isTemplate(attributes[TEMPLATE]) },
 
   roleOf(span): SpanRole {
     const template = ROLES.find(([beginning]) => span.name.startsWith(beginning))
@@ -79,6 +86,11 @@ export const logfireOpenAiAgents: Dialect = {
 }
 
 /** The beginnings of the templates. */
+/** Whether this is a template of the SDK's spans. Those of model calls have the templates of their clients. */
+function isTemplate(value: unknown): boolean {
+  return typeof value === 'string' && ROLES.some(([beginning, role]) => role !== 'model' && value.startsWith(beginning))
+}
+
 const ROLES: readonly (readonly [string, SpanRole])[] = [
   ['OpenAI Agents trace', 'entry'],
   ['Agent run', 'agent'],

@@ -8,6 +8,10 @@ export const openInferenceAgno: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.agno',
+  withoutScope: {
+    readAs: openInference,
+    isShownBy: ({ attributes }) => attributes['agno.agent'] !== undefined || attributes['agno.agent.id'] !== undefined,
+  },
 
   agent(span) {
     const name = textOf(span.attributes['agent.name']) ?? textOf(span.attributes['agno.agent'])

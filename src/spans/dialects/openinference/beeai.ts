@@ -14,6 +14,10 @@ export const openInferenceBeeAi: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.beeai',
+  withoutScope: {
+    readAs: openInference,
+    isShownBy: ({ attributes }) => attributes['metadata.class_name'] !== undefined,
+  },
 
   roleOf(span): SpanRole {
     const isAnswer = kindOf(span) === 'TOOL' && span.attributes['tool.name'] === ANSWER

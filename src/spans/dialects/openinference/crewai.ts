@@ -16,6 +16,11 @@ export const openInferenceCrewAi: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.crewai',
+  withoutScope: {
+    readAs: openInference,
+    isShownBy: ({ attributes }) => attributes['crew_key'] !== undefined,
+    covers: (span) => kindOf(span) !== 'LLM',
+  },
 
   agent(span) {
     // Older versions name the agent in the task's output and in the crew.

@@ -12,6 +12,7 @@ export const openInferenceDspy: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.dspy',
+  withoutScope: { readAs: openInference, isShownBy: (span) => /^\w+(?:\(\w+\))?\.forward$/.test(span.name) },
 
   // The tool by which the model says that it is done.
   roleOf: (span): SpanRole => (span.name === 'finish.__call__' ? 'step' : openInference.roleOf(span)),

@@ -18,6 +18,7 @@ export const openInferenceGoogleAdk: Dialect = {
   recognises: (scopeName, attributes) =>
     scopeName === 'openinference.instrumentation.google_adk' ||
     (scopeName === 'gcp.vertex.agent' && attributes['openinference.span.kind'] !== undefined),
+  withoutScope: { readAs: openInference, isShownBy: (span) => span.name.startsWith('invocation [') },
 
   roleOf: (span): SpanRole => (span.name.includes('(merged') ? 'none' : openInference.roleOf(span)),
 

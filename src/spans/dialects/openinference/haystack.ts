@@ -15,6 +15,7 @@ export const openInferenceHaystack: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.haystack',
+  withoutScope: { readAs: openInference, isShownBy: (span) => isHaystack(span) },
 
   roleOf: (span): SpanRole => (isAgent(span) ? 'agent' : openInference.roleOf(span)),
   agent: () => undefined,
@@ -43,4 +44,10 @@ function isAgent(span: SourceSpan): boolean {
 function fieldOf(span: SourceSpan, key: string, field: string): unknown {
   const value = jsonAttribute(span, key)
   return isRecord(value) ? value[field] : undefined
+}
+
+/** Whether the span has messages as Haystack prints them. */
+function isHaystack(span: SourceSpan): boolean {
+  const value = span.attributes['input.value']
+  return typeof value === 'string' && value.includes('"ChatMessage(_role=')
 }

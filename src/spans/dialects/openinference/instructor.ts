@@ -9,6 +9,11 @@ export const openInferenceInstructor: Dialect = {
   ...openInference,
 
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.instructor',
+  withoutScope: {
+    readAs: openInference,
+    isShownBy: ({ attributes }) => attributes['instructor.response_model'] !== undefined,
+    covers: (span) => kindOf(span) !== 'LLM',
+  },
 
   // The span is named after the method.
   agent: () => undefined,

@@ -20,6 +20,10 @@ export const openInferenceLangChain: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName.includes('openinference') && scopeName.includes('langchain'),
+  withoutScope: {
+    readAs: openInference,
+    isShownBy: (span) => /"(?:ls_|lc_|langgraph_|__pregel)/.test(textOf(span.attributes.metadata) ?? ''),
+  },
 
   roleOf(span): SpanRole {
     const kind = kindOf(span)

@@ -15,6 +15,10 @@ export const openInferenceLlamaIndex: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.llama_index',
+  withoutScope: {
+    readAs: openInference,
+    isShownBy: (span) => span.name.includes('Workflow.') || span.name.includes('._prepare_chat'),
+  },
 
   roleOf(span): SpanRole {
     // Builds the request of the next call.

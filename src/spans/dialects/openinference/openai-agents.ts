@@ -12,6 +12,7 @@ export const openInferenceOpenAiAgents: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName.includes('openinference') && /openai[-_]agents$/.test(scopeName),
+  withoutScope: { readAs: openInference, isShownBy: (span) => kindOf(span) === 'CHAIN' && span.name === 'turn' },
 
   roleOf(span): SpanRole {
     const kind = kindOf(span)

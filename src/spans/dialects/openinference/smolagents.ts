@@ -15,6 +15,10 @@ export const openInferenceSmolagents: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.smolagents',
+  withoutScope: {
+    readAs: openInference,
+    isShownBy: ({ attributes }) => attributes['smolagents.max_steps'] !== undefined,
+  },
 
   roleOf(span): SpanRole {
     if (kindOf(span) === 'TOOL' && span.attributes['tool.name'] === ANSWER) return 'step'
