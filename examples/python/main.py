@@ -1,9 +1,6 @@
 """An agent of the OpenAI Agents SDK. It does not know spanscore: OTEL_EXPORTER_OTLP_ENDPOINT names the service."""
 
 from agents import Agent, Runner, function_tool
-from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor
-
-OpenAIAgentsInstrumentor().instrument()
 
 
 @function_tool

@@ -165,7 +165,10 @@ export class Ingest {
   #scored({ runId, scoreKey, evaluation }: ToPage & { readonly kind: 'score' }): void {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other thread wrote it from an Evaluation
     const parsed = JSON.parse(evaluation) as Evaluation
-    if (saveScore(this.#database, runId, scoreKey, parsed, evaluation)) this.changed()
+    const [traceId = ''] = runId.split(':')
+    const shown = isAlreadyScored(parsed) ? withScoreOnSpan(parsed, this.contentOf(traceId).spans) : parsed
+    const asJson = shown === parsed ? evaluation : JSON.stringify(shown)
+    if (saveScore(this.#database, runId, scoreKey, shown, asJson)) this.changed()
   }
 
   /** The spans stay, because other runs of the trace may continue. */
@@ -190,4 +193,29 @@ export class Ingest {
 /** Whether a dialect recognises the span. */
 function isOfAgent(span: SourceSpan): boolean {
   return recognise(span.scope.name, span.attributes, span.name) !== undefined
+}
+
+/**
+ * The score that the application has written on the agent's own span, where the service did not score the run for that reason. It has
+ * no weight in means, because its probability is not on the span.
+ *
+ * @param spans the spans of the trace
+ * @returns the evaluation as it is, if it is another one, or the span does not hold a whole score
+ */
+function withScoreOnSpan(evaluation: Evaluation, spans: readonly SourceSpan[]): Evaluation {
+  const { scorer, runId } = evaluation
+  const span = spans.find(({ traceId, spanId }) => `${traceId}:${spanId}` === runId)
+  const value = span?.attributes[`spanscore.${scorer.id}.score`]
+  const label = span?.attributes[`spanscore.${scorer.id}.label`]
+  const explanation = span?.attributes[`spanscore.${scorer.id}.explanation`]
+  const [low, high] = scorer.range
+  if (typeof value !== 'number' || !(value >= low && value <= high)) return evaluation
+  if (label !== 'pass' && label !== 'fail') return evaluation
+  const { probability: _, upstreamProbability: __, ...kept } = evaluation
+  return { ...kept, score: { status: 'scored', value, label, ...(typeof explanation === 'string' && { explanation }) } }
+}
+
+/** Whether the service did not score a run because its span already has the score. */
+function isAlreadyScored({ score }: Evaluation): boolean {
+  return score.status === 'skipped' && score.reason === 'already-scored'
 }
