@@ -4,6 +4,7 @@ import { buildRuns } from 'spanscore/engine'
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
 import { RecordContents } from './log/record-contents.ts'
+import { releaseBody } from './log/release-body.ts'
 import { EMITTED, FINISHED, RecordStates } from './log/record-states.ts'
 import type { DecodedRecord, LogRecord, SpanLog } from './log/span-log.ts'
 import type { RequestReader } from './receive/read-request.ts'
@@ -196,6 +197,7 @@ export class Service {
     const stateOf = states === undefined ? undefined : (index: number) => this.#states.get(offset, index)
     const left = buffer.add(offset, decoded, isReadAgain === true ? timeMs : nowMs(), stateOf)
     for (const index of left) this.#states.set(offset, index, FINISHED)
+    releaseBody(decoded.bytes.body)
     return left.length < count
   }
 

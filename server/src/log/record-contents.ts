@@ -1,3 +1,4 @@
+import { releaseBody } from './release-body.ts'
 import type { LogRecord, RecordBody, SpanLog } from './span-log.ts'
 
 /** Maximum bytes to cache: runs that are due together often came in the same requests. */
@@ -17,7 +18,7 @@ export class RecordContents {
   }
 
   /**
-   * The body of a record; `undefined` if it is no longer on the log.
+   * The body of a record, which may be used until the next call; `undefined` if the record is no longer on the log.
    *
    * @throws Error if it cannot be read
    */
@@ -29,16 +30,18 @@ export class RecordContents {
     const body = this.#bodyOf(record)
     this.#kept.set(offset, body)
     this.#keptBytes += body.bytes.byteLength
-    for (const [oldest, { bytes }] of this.#kept) {
+    for (const [oldest, dropped] of this.#kept) {
       if (this.#keptBytes <= MAX_KEPT_BYTES || oldest === offset) break
       this.#kept.delete(oldest)
-      this.#keptBytes -= bytes.byteLength
+      this.#keptBytes -= dropped.bytes.byteLength
+      releaseBody(dropped)
     }
     return body
   }
 
   /** Clears the cache. */
   forget(): void {
+    for (const body of this.#kept.values()) releaseBody(body)
     this.#kept.clear()
     this.#keptBytes = 0
   }

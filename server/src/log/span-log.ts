@@ -25,6 +25,8 @@ export interface RecordBody {
   readonly bytes: Uint8Array
   /** How many spans and log records hold it. */
   holders: number
+  /** Whether nothing else uses these bytes, so that their memory is freed once nothing holds them. */
+  readonly isOwn?: boolean
   /** Decodes them, once that was requested. */
   again?: DecodedAgain
 }

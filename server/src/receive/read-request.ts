@@ -70,10 +70,11 @@ export class RequestReader {
   }
 
   /**
+   * @param isOwn whether nothing else uses the bytes of the body
    * @throws Refusal if the body is not an OTLP request, or has too many records
    */
-  read(body: Uint8Array, encoding: 'protobuf' | 'json'): ReadRequest {
-    const { batch, bytes, invalid } = this.#parse(body, encoding)
+  read(body: Uint8Array, encoding: 'protobuf' | 'json', isOwn = false): ReadRequest {
+    const { batch, bytes, invalid } = this.#parse(body, encoding, isOwn)
     const { maxSpansPerRequest, maxSpanBytes } = this.#limits
     const count = batch.spans.length + batch.logs.length
     if (count > maxSpansPerRequest) {
@@ -123,8 +124,9 @@ export class RequestReader {
    * @throws Refusal if the body is not an OTLP request
    */
   bodyOf({ body, encoding, contentEncoding }: NewRecord): RecordBody {
-    const bytes = decompressAgain(body, contentEncoding)
-    return { bytes: encoding === 'json' ? toProtobuf(parseJsonRequest(bytes)) : bytes, holders: 0 }
+    const read = decompressAgain(body, contentEncoding)
+    const bytes = encoding === 'json' ? toProtobuf(parseJsonRequest(read)) : read
+    return { bytes, holders: 0, isOwn: bytes !== body }
   }
 
   /**
@@ -159,19 +161,25 @@ export class RequestReader {
   }
 
   #parseAgain({ body, encoding, contentEncoding }: NewRecord) {
-    return this.#parse(decompressAgain(body, contentEncoding), encoding)
+    const read = decompressAgain(body, contentEncoding)
+    return this.#parse(read, encoding, read !== body)
   }
 
   /** JSON is converted to protobuf first, so that all further code has one format. */
   #parse(
     body: Uint8Array,
     encoding: 'protobuf' | 'json',
+    isOwn: boolean,
   ): { readonly batch: OtlpBatch; readonly bytes: RecordBytes; readonly invalid: number } {
     const parsed = encoding === 'json' ? parseJsonRequest(body) : undefined
     const bytes = parsed === undefined ? body : toProtobuf(parsed)
     const batch = this.#parseProtobuf(bytes)
     const places = [...batch.spanPlaces, ...batch.logPlaces]
-    return { batch, bytes: { body: { bytes, holders: 0 }, places }, invalid: batch.invalid + (parsed?.invalid ?? 0) }
+    return {
+      batch,
+      bytes: { body: { bytes, holders: 0, isOwn }, places },
+      invalid: batch.invalid + (parsed?.invalid ?? 0),
+    }
   }
 
   #parseProtobuf(body: Uint8Array): ProtobufBatch {

@@ -1,3 +1,4 @@
+import { releaseBody } from '../log/release-body.ts'
 import type { Signal, SpanLog } from '../log/span-log.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import { Refusal } from './refusal.ts'
@@ -58,11 +59,17 @@ export class Receiver {
     const { log, reader, forwards, unavailable } = this.#parts
     const why = unavailable()
     if (why !== undefined) throw new Refusal('unavailable', why)
-    const { decoded, invalid, tooLarge, spans, logRecords, isOfUse } = reader.read(body, encoding)
+    const { decoded, invalid, tooLarge, spans, logRecords, isOfUse } = reader.read(
+      body,
+      encoding,
+      // The converted body of a request in JSON is also the log's.
+      encoding === 'protobuf' && body !== wire.body,
+    )
     const kept =
       encoding === 'json'
         ? { contentEncoding: '', body: decoded.bytes.body.bytes }
         : { contentEncoding: wire.contentEncoding, body: wire.body }
+    if (!isOfUse) releaseBody(decoded.bytes.body)
     const record = isOfUse ? { signal, encoding: 'protobuf' as const, ...kept, decoded } : undefined
     await log
       .append({ record, forward: forwards ? { signal, ...copyOf(wire) } : undefined })

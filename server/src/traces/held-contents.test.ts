@@ -24,6 +24,23 @@ describe('bodies of requests in memory', () => {
     expect(request.holders).toBe(0)
   })
 
+  it('are freed once nothing needs them, unless their bytes are shared', () => {
+    const contents = new HeldContents<object>({ maxBytes: 1_000_000, usualMs: 100 })
+    const shared = body(100_000)
+    const own = { ...body(100_000), isOwn: true }
+    const pooled = { bytes: Buffer.from('a short text in the pool'), holders: 0, isOwn: true }
+    const [one, two] = [{}, {}]
+    for (const request of [shared, own, pooled]) {
+      contents.add(one, held(), request, 0)
+      contents.add(two, held(), request, 0)
+    }
+    contents.drop(one)
+    expect(own.bytes.byteLength).toBe(100_000)
+    contents.drop(two)
+    expect([shared, own].map(({ bytes }) => bytes.byteLength)).toEqual([100_000, 0])
+    expect(pooled.bytes.toString()).toBe('a short text in the pool')
+  })
+
   it('are not held above the limit, because those before them are needed earlier', () => {
     const contents = new HeldContents<object>({ maxBytes: 1000, usualMs: 100 })
     const all = Array.from({ length: 4 }, held)

@@ -1,3 +1,4 @@
+import { releaseBody } from '../log/release-body.ts'
 import type { RecordBody } from '../log/span-log.ts'
 import type { HeldBytes } from './span-content.ts'
 
@@ -93,6 +94,8 @@ export class HeldContents<Owner extends object> {
     if (body === undefined) return
     held.body = undefined
     body.holders -= 1
-    if (body.holders === 0) this.#bytes -= body.bytes.byteLength
+    if (body.holders > 0) return
+    this.#bytes -= body.bytes.byteLength
+    releaseBody(body)
   }
 }
