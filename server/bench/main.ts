@@ -3,8 +3,8 @@
  * second of processor time. Each figure is shown beside the cost of only decoding the same bytes in the same run.
  *
  *     npm run bench:server                                  100,000 spans, without and with ordinary ones
- *     npm run bench:server -- --stream 10000000 --ordinary 0.95
- *                                                           one long stream: cost and memory at each tenth of it
+ *     npm run bench:stream                                  10 million spans of agents in one stream: the cost of a span at its beginning
+ *                                                           and at its end, and memory; `-- --stream 1000000 --ordinary 0.95` for others
  *     npm run bench:server -- --kafka                       a worker that reads 200,000 such spans from a real broker
  *     npm run bench:server -- --node=--cpu-prof             with options of Node.js for the service or the worker
  */
@@ -19,6 +19,7 @@ import { makeRequests } from './requests.ts'
 import type { MadeRequests } from './requests.ts'
 import { largestRssMiB, ProcessUse } from './process-use.ts'
 import { sendAll } from './send.ts'
+import { measureStream } from './stream.ts'
 
 const { values } = parseArgs({
   options: {
@@ -38,7 +39,7 @@ const warmUpSpans = Number(values['warm-up'] ?? (values.kafka ? 100_000 : 30_000
 
 if (values.kafka) await measureWorker(Number(values.spans ?? 200_000))
 else if (values.stream === undefined) await measureAll(Number(values.spans ?? 100_000))
-else await measureStream(Number(values.stream))
+else await measureStream(Number(values.stream), Number(values.ordinary?.[0] ?? 0), nodeOptions)
 
 async function measureAll(spans: number): Promise<void> {
   const rows = []
@@ -97,38 +98,6 @@ async function measureWorker(spans: number): Promise<void> {
       'largest RSS, MiB': largestRssMiB(bench.pid),
     },
   ])
-}
-
-/** Yields the same requests repeatedly, each time with new trace ids. */
-async function measureStream(spans: number): Promise<void> {
-  const requests = makeRequests(50_000, Number(values.ordinary?.[0] ?? 0))
-  await using bench = await MeasuredService.start([], nodeOptions)
-  await sendAll(bench.url, zipped(requests))
-  await bench.quiet(12_000)
-  const tenths: Record<string, string | number>[] = []
-  const use = new ProcessUse(bench.pid)
-  let sent = 0
-  for (let tenth = 1; tenth <= 10; tenth++) {
-    const before = { ...use.read(), sent, atMs: performance.now() }
-    let again = 0
-    while (sent < (spans * tenth) / 10) {
-      requests.renew()
-      again += (await sendAll(bench.url, zipped(requests))).again
-      sent += requests.spans
-    }
-    // The spans that were received last are scored within the next tenth, except at the end.
-    if (tenth === 10) await bench.quiet(12_000)
-    const cpuSeconds = use.read().cpuSeconds - before.cpuSeconds
-    tenths.push({
-      spans: sent,
-      'spans/s': Math.round(((sent - before.sent) * 1000) / (performance.now() - before.atMs)),
-      'spans/CPU s': Math.round((sent - before.sent) / cpuSeconds),
-      'asked to come back': again,
-      'RSS, MiB': use.read().rssMiB,
-    })
-    console.info(JSON.stringify(tenths.at(-1)))
-  }
-  console.table(tenths)
 }
 
 function zipped({ bodies }: MadeRequests): readonly Buffer[] {

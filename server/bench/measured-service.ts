@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -6,16 +6,20 @@ import { startProcess } from '../test/load/server-process.ts'
 import { createSink } from '../test/sink.ts'
 import type { Sink } from '../test/sink.ts'
 
+const HEAP_FILE = 'heap.json'
+
 /** A service in a process of its own, and a backend that keeps nothing. */
 export class MeasuredService implements AsyncDisposable {
   readonly url: string
   readonly pid: number
+  readonly #folder: string
   readonly #sink: Sink
   readonly #stop: () => Promise<void>
 
-  private constructor(url: string, pid: number, sink: Sink, stop: () => Promise<void>) {
+  private constructor(url: string, pid: number, folder: string, sink: Sink, stop: () => Promise<void>) {
     this.url = url
     this.pid = pid
+    this.#folder = folder
     this.#sink = sink
     this.#stop = stop
   }
@@ -24,10 +28,17 @@ export class MeasuredService implements AsyncDisposable {
   static async start(args: readonly string[], nodeOptions: readonly string[]): Promise<MeasuredService> {
     const folder = mkdtempSync(join(tmpdir(), 'spanscore-bench-'))
     const sink = await createSink({ keeps: false })
-    const server = await startProcess(['--to', sink.url, '--data', folder, ...args], undefined, nodeOptions)
+    const reporter = new URL('report-heap.ts', import.meta.url)
+    reporter.searchParams.set('to', join(folder, HEAP_FILE))
+    const server = await startProcess(['--to', sink.url, '--data', folder, ...args], undefined, [
+      '--expose-gc',
+      `--import=${reporter.href}`,
+      ...nodeOptions,
+    ])
     return new MeasuredService(
       `http://127.0.0.1:${server.httpPort}/v1/traces`,
       server.child.pid ?? 0,
+      folder,
       sink,
       async () => {
         await server.stop()
@@ -43,6 +54,20 @@ export class MeasuredService implements AsyncDisposable {
       count = this.#sink.scoreRequests
       await new Promise((resolve) => setTimeout(resolve, ms))
     }
+  }
+
+  /** The heap that is in use once all garbage was collected, in MiB. */
+  async heapMiB(): Promise<number> {
+    const file = join(this.#folder, HEAP_FILE)
+    rmSync(file, { force: true })
+    process.kill(this.pid, 'SIGUSR2')
+    let text = ''
+    while (!text.endsWith('}')) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    }
+    const { heapUsed }: NodeJS.MemoryUsage = JSON.parse(text)
+    return Math.round(heapUsed / 1024 ** 2)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
