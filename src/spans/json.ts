@@ -11,10 +11,14 @@ const MAX_VALUES = 50_000
 
 /**
  * Parses JSON text. Returns text that is not JSON (plain, cut off, nested too deeply) unchanged. Structured values, as in SDK 3.x, belong
- * to the application's span, so a copy is returned.
+ * to the application's span, so a copy is returned; `undefined` if they have too many values, or seem to, as an array with a huge length.
  */
 export function parseJson(value: unknown): unknown {
-  if (typeof value !== 'string') return copyOf(value)
+  if (typeof value !== 'string') {
+    const room = { values: MAX_VALUES }
+    const copy = copyOf(value, 0, room)
+    return room.values < 0 ? undefined : copy
+  }
   if (!mayBeJson(value) || isTooLargeToParse(value)) return value
   try {
     return JSON.parse(value)
@@ -29,21 +33,32 @@ export function isTooLargeToParse(text: string): boolean {
 }
 
 /** Deeper values are not copied. */
-const MAX_COPY_DEPTH = 100
+export const MAX_COPY_DEPTH = 100
 
 /**
- * Copies a value deeply, as far as arrays and plain objects go. Attributes and resources belong to the application's spans, and changes to
- * a run must not be exported with them.
+ * Copies a value deeply, as far as arrays and plain objects go, and up to 50,000 values. Attributes and resources belong to the
+ * application's spans, and changes to a run must not be exported with them.
+ *
+ * @param room how many more values are copied; below zero if there were more
  */
-export function copyOf<T>(value: T, depth?: number): T
-export function copyOf(value: unknown, depth = 0): unknown {
+export function copyOf<T>(value: T, depth?: number, room?: { values: number }): T
+export function copyOf(value: unknown, depth = 0, room: { values: number } = { values: MAX_VALUES }): unknown {
+  room.values -= 1
   if (depth > MAX_COPY_DEPTH) return value
-  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item, depth + 1))
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (let index = 0; index < value.length && room.values >= 0; index++)
+      items.push(copyOf<unknown>(value[index], depth + 1, room))
+    return items
+  }
   if (!isRecord(value)) return value
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value
   const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) if (key !== '__proto__') copy[key] = copyOf(value[key], depth + 1)
+  for (const key of Object.keys(value)) {
+    if (room.values < 0) break
+    if (key !== '__proto__') copy[key] = copyOf(value[key], depth + 1, room)
+  }
   return copy
 }
 

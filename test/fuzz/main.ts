@@ -9,16 +9,17 @@ import { parseArgs } from 'node:util'
 
 import { diag } from '@opentelemetry/api'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { ScoringSpanProcessor } from 'spanscore'
 
 import type { SourceSpan } from '../../src/spans/source-span.ts'
 import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
+import { Behind } from './behind.ts'
 import { tryCombinations } from './combinations.ts'
 import { faultyOptions } from './faults.ts'
 import { LongTurns } from './long-turns.ts'
 import { playMutated } from './play.ts'
 import { createRandom } from './random.ts'
+import type { Random } from './random.ts'
 import { RepeatedIds } from './repeated-ids.ts'
 import { TurnProfiler } from './turn-profiler.ts'
 
@@ -77,28 +78,21 @@ async function idle(count: number): Promise<void> {
   }
 }
 
-/** The processor behind: counts how often each span comes. */
-class Behind implements SpanProcessor {
-  ended = 0
-  readonly seen = new Map<string, number>()
-  onStart(): void {}
-  onEnd(span: ReadableSpan): void {
-    this.ended += 1
-    const { spanId } = span.spanContext()
-    this.seen.set(spanId, (this.seen.get(spanId) ?? 0) + 1)
-  }
-  forceFlush(): Promise<void> {
-    return Promise.resolve()
-  }
-  shutdown(): Promise<void> {
-    return Promise.resolve()
-  }
+/** Shutdowns and flushes that follow one another without a pause. */
+function endings(scoring: ScoringSpanProcessor, random: Random): Promise<void>[] {
+  const all = [
+    () => scoring.shutdown(),
+    () => scoring.stopScoring(),
+    () => scoring.forceFlush(),
+    () => scoring.logRecordProcessor.shutdown(),
+  ]
+  return Array.from({ length: random.integer(4) }, () => random.pick(all)())
 }
 
 /** One pipeline from its construction to its shutdown. Returns how many spans ended. */
 async function playPipeline(): Promise<number> {
   const random = createRandom(seed)
-  const behind = new Behind()
+  const behind = new Behind(random)
   const scoring = new ScoringSpanProcessor({ ...faultyOptions(random), next: behind })
   const ids = random.chance(0.3) ? new RepeatedIds(random) : undefined
   const provider = new BasicTracerProvider({ spanProcessors: [scoring], ...(ids && { idGenerator: ids }) })
@@ -106,14 +100,14 @@ async function playPipeline(): Promise<number> {
   let ended = 0
   const flushes: Promise<void>[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    ended += playMutated(random.pick(recordings), provider, random, ids, timed)
+    ended += playMutated(random.pick(recordings), { provider, scoring, random, ids, timed })
     if (random.chance(0.1)) await idle(2)
     if (random.chance(0.01)) flushes.push(scoring.forceFlush())
-    if (random.chance(0.002)) flushes.push(scoring.shutdown())
+    if (random.chance(0.002)) flushes.push(...endings(scoring, random))
   }
   await idle(5)
   if (random.chance(0.5)) flushes.push(scoring.forceFlush())
-  flushes.push(scoring.shutdown())
+  flushes.push(scoring.shutdown(), ...endings(scoring, random))
   await Promise.all(flushes).catch(() => say('a flush or a shutdown rejected'))
   await idle(2)
   const { runs, scorers } = scoring.ledger()

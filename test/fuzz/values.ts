@@ -14,6 +14,22 @@ const schema = (pattern: string): string =>
     },
   ])
 
+function thrower(): never {
+  throw new Error('trap')
+}
+
+function revoked(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+function circular(): unknown {
+  const value: Record<string, unknown> = { role: 'user' }
+  value['parts'] = [value]
+  return value
+}
+
 const makers: readonly ((random: Random) => unknown)[] = [
   () => null,
   () => undefined,
@@ -45,6 +61,15 @@ const makers: readonly ((random: Random) => unknown)[] = [
   () => Symbol('s'),
   () => new Date(Number.NaN),
   () => new Uint8Array(3),
+  () => revoked(),
+  () => circular(),
+  () => Object.assign([], { length: 2 ** 32 - 1 }),
+  () => [['x', 1, null], 'y', [Symbol('s')]],
+  () => new Map([['content', 'x']]),
+  () => Object.assign(Object.create(null), { content: 'x', role: 'user' }),
+  () => new Proxy({}, { ownKeys: thrower, get: thrower, has: thrower, getPrototypeOf: thrower }),
+  () => new Proxy([], { get: thrower }),
+  () => Object.assign(['x'], { toJSON: thrower }),
   () => schema('^(\\w+\\s?)+$'),
   () => schema('(?=a)(b)\\1'),
   () => schema('((a{1,30}){1,30}){1,30}'),

@@ -27,17 +27,17 @@ it('never throws, so that a run cannot stay open because of a missing number', (
       throw new Error('trap')
     },
   })
-  expect(bytesOfSpan(spanWith({ text: 'x'.repeat(100), trap })).contentBytes).toBe(104)
+  expect(bytesOfSpan(spanWith({ trap, text: 'x'.repeat(100) })).contentBytes).toBe(104)
   expect(bytesOfSpan({} as SdkSpanLike).contentBytes).toBe(0)
 })
 
 it('counts log records without an end, and those with more values than are read, as too large', () => {
-  expect(bytesOfLog(logWith([{ content: 'x'.repeat(1000) }, 1]), 1).heldBytes).toBe(1000 + 8 + 512)
+  expect(bytesOfLog(logWith([{ content: 'x'.repeat(1000) }, 1])).heldBytes).toBe(1000 + 8 + 512)
   for (const body of [
     Object.assign([], { length: 2 ** 32 - 1 }),
     { parts: Array.from({ length: 60_000 }, () => 'x') },
   ]) {
-    expect(bytesOfLog(logWith(body), 1).contentBytes).toBeGreaterThan(16 * 1024 * 1024)
+    expect(bytesOfLog(logWith(body)).contentBytes).toBeGreaterThan(16 * 1024 * 1024)
   }
   expect(bytesOfSpan(spanWith({ list: Object.assign([], { length: 2 ** 32 - 1 }) })).contentBytes).toBeGreaterThan(
     2 ** 24,

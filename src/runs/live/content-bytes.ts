@@ -1,8 +1,9 @@
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
+import { MAX_COPY_DEPTH } from '../../spans/json.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 
-/** Objects in attributes (SDK 3.x allows them) are counted to this depth. The size of their JSON bounds deeper ones. */
-const MAX_DEPTH = 6
+/** Objects in attributes (SDK 3.x allows them) are counted to the depth to which they are copied. */
+const MAX_DEPTH: number = MAX_COPY_DEPTH
 
 /** Values of one attribute or log record that are counted. Counting more would take a turn of the event loop. */
 const MOST_VALUES = 50_000
@@ -21,11 +22,19 @@ const USUAL_ENTRIES = 256
 /** Reading one attribute or event above that limit takes as long as reading this many bytes of content. */
 const BYTES_OF_MORE_ENTRIES = 512
 
+/** Estimates of what a span or log record takes. */
+interface Size {
+  readonly contentBytes: number
+  readonly heldBytes: number
+  /** Whether it has more content or values than are read. */
+  readonly isTooRich: boolean
+}
+
 /**
  * Estimates the bytes of text in a span's name, status, attributes and events: one for each character of a string, eight for any other
  * value. Also estimates the memory that they take.
  */
-export function bytesOfSpan(span: SdkSpanLike): { readonly contentBytes: number; readonly heldBytes: number } {
+export function bytesOfSpan(span: SdkSpanLike): Size {
   let [contentBytes, entries] = [0, 0]
   try {
     const { attributes, events, status } = span
@@ -34,16 +43,26 @@ export function bytesOfSpan(span: SdkSpanLike): { readonly contentBytes: number;
     // Attributes are plain objects, and `for in` needs no array of keys.
     // oxlint-disable-next-line eslint/guard-for-in
     for (const key in attributes) {
-      const value = attributes[key]
       entries += 1
-      contentBytes += typeof value === 'string' ? value.length : bytesOf(value, 1)
+      contentBytes += bytesOfAttribute(attributes, key)
     }
     for (const event of events) contentBytes += event.name.length + bytesOf(event.attributes)
   } catch {
-    // A value that cannot be read ends the count; the run must still be closed.
+    // Only what has no keys or no events ends the count; the run must still be closed.
   }
   if (entries > USUAL_ENTRIES) contentBytes += (entries - USUAL_ENTRIES) * BYTES_OF_MORE_ENTRIES
-  return { contentBytes, heldBytes: HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY }
+  const heldBytes = HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY
+  return { contentBytes, heldBytes, isTooRich: contentBytes >= BYTES_OF_UNCOUNTED }
+}
+
+/** The bytes of an attribute. If it cannot be counted, it cannot be read either, but the others can. */
+function bytesOfAttribute(attributes: SdkSpanLike['attributes'], key: string): number {
+  try {
+    const value = attributes[key]
+    return typeof value === 'string' ? value.length : bytesOf(value, 1)
+  } catch {
+    return 0
+  }
 }
 
 /** Reading the message of a log record takes as long as reading this many bytes of content, whatever its size. */
@@ -52,18 +71,24 @@ const BYTES_OF_LOG = 256
 const USUAL_LOGS = 5000
 const BYTES_OF_MORE_LOGS = 2048
 
-/**
- * Estimates the bytes of a log record.
- *
- * @param count the number of log records of its span, including this one
- */
-export function bytesOfLog(
-  { attributes, body }: SourceLog,
-  count: number,
-): { readonly contentBytes: number; readonly heldBytes: number } {
+/** Estimates the bytes of a log record. */
+export function bytesOfLog({ attributes, body }: SourceLog): Size {
   const held = bytesOf(attributes) + bytesOf(body)
-  const contentBytes = held + BYTES_OF_LOG + (count > USUAL_LOGS ? BYTES_OF_MORE_LOGS : 0)
-  return { contentBytes, heldBytes: held + 8 * HELD_BYTES_OF_ENTRY }
+  return {
+    contentBytes: held + BYTES_OF_LOG,
+    heldBytes: held + 8 * HELD_BYTES_OF_ENTRY,
+    isTooRich: held >= BYTES_OF_UNCOUNTED,
+  }
+}
+
+/** What the latest log record of a span counts further, if the span has that many. */
+export function bytesOfMoreLogs(count: number): number {
+  return count > USUAL_LOGS ? BYTES_OF_MORE_LOGS : 0
+}
+
+/** A log record without what is too much to be read. Its run is too large to be scored. */
+export function asTooRich({ body: _body, ...log }: SourceLog): SourceLog {
+  return { ...log, attributes: {} }
 }
 
 function bytesOf(value: unknown, depth = 0): number {

@@ -2,7 +2,7 @@ import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 import { AgentSpans, lookAlsoIn } from './agent-spans.ts'
 import { AgentlessRuns } from './agentless-runs.ts'
-import { bytesOfLog, bytesOfSpan } from './content-bytes.ts'
+import { bytesOfLog, bytesOfMoreLogs, bytesOfSpan, asTooRich } from './content-bytes.ts'
 import { Deadlines } from './deadlines.ts'
 import { DuplicateRuns } from './duplicate-runs.ts'
 import { keepBounds } from './eviction.ts'
@@ -173,7 +173,8 @@ export class TraceStore {
   addLog(log: SourceLog): void {
     const span = this.#links.find(log, log.timeMs / 1000)?.recognised
     if (span?.isKept !== true || !span.group.wanted || span.closed) return
-    const { contentBytes, heldBytes } = bytesOfLog(log, span.addLog(log))
+    const { isTooRich, heldBytes, ...size } = bytesOfLog(log)
+    const contentBytes = size.contentBytes + bytesOfMoreLogs(span.addLog(isTooRich ? asTooRich(log) : log))
     span.contentBytes += contentBytes
     span.heldBytes += heldBytes
     this.#groups.add(span.group, contentBytes, heldBytes)
@@ -214,7 +215,8 @@ export class TraceStore {
   #countBytes(span: LiveSpan): void {
     const { group } = span
     if (!group.wanted || !span.isKept || group.closed) return
-    const { contentBytes, heldBytes } = bytesOfSpan(span.sdkSpan)
+    const { contentBytes, heldBytes, isTooRich } = bytesOfSpan(span.sdkSpan)
+    if (isTooRich) span.markTooRich()
     this.#groups.add(group, contentBytes, heldBytes - span.heldBytes)
     span.contentBytes += contentBytes
     span.subtree.contentBytes += contentBytes

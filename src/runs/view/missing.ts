@@ -186,11 +186,14 @@ function explain(fact: ContentFact, node: TraceSpan, other: TraceSpan): Absence 
   return named?.switch === undefined ? own : named
 }
 
+/** Longer lists are not searched: an array may be longer than what it holds. */
+const MAX_ITEMS = 10_000
+
 /** Whether a content attribute starts like JSON but does not end like it: the SDK's length limit cut it. */
 function isCutIn(span: SourceSpan, keys: RegExp): boolean {
   for (const key in span.attributes) {
     const value = span.attributes[key]
-    const isCut = Array.isArray(value) ? value.some(isHalf) : isHalf(value)
+    const isCut = Array.isArray(value) ? value.length <= MAX_ITEMS && value.some(isHalf) : isHalf(value)
     if (isCut && keys.test(key) && isContentAttribute(key)) return true
   }
   return false
