@@ -5,6 +5,9 @@ import { choice, lines } from './panels.ts'
 
 const ALL = 'job=~"$job"'
 
+/** A gauge in seconds. The Prometheus exporter of OpenTelemetry can leave out the unit. */
+const eitherName = (name: string) => `${name}_seconds{${ALL}} or ${name}{${ALL}}`
+
 /** What workers on Kafka read, hold, deliver and move to the dead-letter topic. */
 export function workers(): dashboard.Dashboard {
   const board = new dashboard.DashboardBuilder('Workers on Kafka')
@@ -115,8 +118,8 @@ export function workers(): dashboard.Dashboard {
           size: [8, 8],
         },
         [
-          [`max by (instance) (spanscore_worker_writes_failing_seconds{${ALL}})`, '{{instance}}'],
-          [`max by (instance) (spanscore_judge_worker_writes_failing_seconds{${ALL}})`, '{{instance}}'],
+          [`max by (instance) (${eitherName('spanscore_worker_writes_failing')})`, '{{instance}}'],
+          [`max by (instance) (${eitherName('spanscore_judge_worker_writes_failing')})`, '{{instance}}'],
         ],
       ),
     )

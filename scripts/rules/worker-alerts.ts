@@ -34,7 +34,7 @@ export const WORKERS: RuleGroup = {
     ),
     alert(
       'SpanscoreKafkaNotWritten',
-      'max by (job, instance) ({__name__=~"spanscore_(worker|judge_worker)_writes_failing_seconds"}) > 60',
+      'max by (job, instance) ({__name__=~"spanscore_(worker|judge_worker)_writes_failing(_seconds)?"}) > 60',
       ticket,
       {
         summary: 'The worker {{ $labels.instance }} cannot write to Kafka',
@@ -42,6 +42,17 @@ export const WORKERS: RuleGroup = {
           'For {{ $value | printf "%.0f" }} s it could not write jobs for judges, or messages that cannot be read. They wait; when too many wait, it reads nothing.',
       },
       { for: '1m' },
+    ),
+    alert(
+      'SpanscoreCommitsTooLarge',
+      'max by (job, instance) (increase(spanscore_worker_commits_total{outcome="too-large"}[5m])) > 0',
+      ticket,
+      {
+        summary: 'Commits of the worker {{ $labels.instance }} have no room for the states of a partition',
+        description:
+          'Its /ready names the partition. Runs are scored as usual, but after a kill everything since its last commit is scored again.',
+      },
+      { for: '5m' },
     ),
     alert(
       'SpanscoreWorkersBehind',

@@ -109,6 +109,7 @@ const program = new Command('spanscore-server')
     10,
   )
   .option('--carry-after <seconds>', 'worker: age at which an open run is appended again', number, 3600)
+  .option('--max-commit <bytes>', 'worker: offset.metadata.max.bytes of the brokers, or less', number, 4096)
   .option(
     '--judge-jobs',
     'worker: write jobs for judge workers to <prefix>.jobs instead of asking judges itself',

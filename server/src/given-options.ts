@@ -56,6 +56,7 @@ export interface GivenOptions {
   readonly kafkaPasswordFile?: string
   readonly sessionTimeout: number
   readonly carryAfter: number
+  readonly maxCommit: number
   readonly judgeJobs: boolean
   readonly maxJobAge: number
 }
@@ -83,6 +84,7 @@ export function toWorkerOptions(given: GivenOptions, report: Report): WorkerServ
       dead: `${given.topicPrefix}.dead`,
     },
     carryAfterMs: given.carryAfter * 1000,
+    maxCommitBytes: within(given.maxCommit, 1024, 32_000, '--max-commit'),
   }
 }
 
@@ -98,6 +100,11 @@ export function toJudgeOptions(given: GivenOptions, report: Report): JudgeServer
     topics: { jobs: `${given.topicPrefix}.jobs`, dead: `${given.topicPrefix}.dead` },
     maxJobAgeMs: given.maxJobAge * 1000,
   }
+}
+
+function within(value: number, least: number, most: number, option: string): number {
+  if (value >= least && value <= most) return value
+  throw new Error(`${option}: expected a number from ${least} to ${most}, got ${value}.`)
 }
 
 function required(to: ServerOptions['to'], { role }: GivenOptions): Destination {

@@ -71,6 +71,7 @@ class Owner {
     this.#carryForward = new CarryForward({
       producer,
       carryAfterMs: 0,
+      maxCommitBytes: 4096,
       refusals: new Refusals(() => 0),
       report: () => undefined,
     })

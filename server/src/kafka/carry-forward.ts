@@ -11,6 +11,8 @@ export interface CarryForwardParts {
   readonly producer: Pick<BytesProducer, 'send'>
   /** The age at which a message that holds back the commit is appended again. */
   readonly carryAfterMs: number
+  /** Maximum bytes of a commit's metadata. */
+  readonly maxCommitBytes: number
   readonly refusals: Refusals
   readonly report: (message: string) => void
 }
@@ -19,8 +21,8 @@ export interface CarryForwardParts {
 const CARRY_TOGETHER = 500
 const CARRY_BYTES = 512 * 1024
 
-/** If a commit's metadata has this many characters, the oldest messages are appended again. The broker accepts 4,096. */
-const CARRY_FROM = 3000
+/** If a commit's metadata takes this share of the room for it, the oldest messages are appended again. */
+const CARRY_FROM = 0.75
 
 /** A new owner may always have to read this many messages after a commit again. */
 const FEW_MESSAGES = 20_000
@@ -44,7 +46,9 @@ export class CarryForward {
     let carried = 0
     for (const topic of log.topics) {
       const { held, behind, metadataLength } = log.sizeOf(topic)
-      const isMuch = metadataLength > CARRY_FROM || behind > Math.max(FEW_MESSAGES, held * MESSAGES_FOR_EACH_NEEDED)
+      const isMuch =
+        metadataLength > CARRY_FROM * this.#parts.maxCommitBytes ||
+        behind > Math.max(FEW_MESSAGES, held * MESSAGES_FOR_EACH_NEEDED)
       const oldMs = nowMs - this.#parts.carryAfterMs
       const messages = log.oldest(topic, CARRY_TOGETHER).filter(({ timeMs }) => isMuch || timeMs < oldMs)
       for (const together of batchesOf(messages)) carried += await this.#append(partition, log, together)

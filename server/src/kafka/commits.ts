@@ -10,13 +10,15 @@ export interface CommitsParts {
   readonly member: GroupMember
   readonly partitions: ReadonlyMap<number, AssignedPartition>
   readonly counts: WorkerCounts
+  /** Maximum bytes of a commit's metadata. */
+  readonly maxCommitBytes: number
   readonly report: (message: string) => void
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** Maximum characters of a commit's metadata. The broker accepts 4,096. */
-const MAX_METADATA = 4000
+/** A partition is named if its states have not fitted into a commit for this long. Carrying messages forward may make room before. */
+const OVERSIZED_MS = 10_000
 
 const AGAIN_MS = 200
 
@@ -27,6 +29,8 @@ export class Commits {
   #takenMs: number
   #isUnanswered = false
   #isGone = false
+  /** By partition, since when its states do not fit into a commit. */
+  #oversized: ReadonlyMap<number, number> = new Map()
 
   constructor(parts: CommitsParts) {
     this.#parts = parts
@@ -41,6 +45,12 @@ export class Commits {
   /** Whether no broker has answered the latest commit. */
   get isUnanswered(): boolean {
     return this.#isUnanswered
+  }
+
+  /** Partitions whose states have not fitted into a commit for a while, so that their progress is not committed. */
+  get oversized(): readonly number[] {
+    const beforeMs = this.#parts.now() - OVERSIZED_MS
+    return [...this.#oversized].filter(([, sinceMs]) => sinceMs <= beforeMs).map(([partition]) => partition)
   }
 
   /** Called when partitions are read from their committed positions. All progress is committed then. */
@@ -68,7 +78,7 @@ export class Commits {
   async #commitNow(): Promise<boolean> {
     const { member, partitions, counts, report } = this.#parts
     const startMs = this.#parts.now()
-    const positions = positionsOf(partitions)
+    const positions = this.#positionsOf(partitions)
     try {
       if (positions.size > 0) await member.commit(positions)
       this.#takenMs = startMs
@@ -84,18 +94,23 @@ export class Commits {
       return false
     }
   }
-}
 
-/** What to commit of partitions, by topic. */
-function positionsOf(
-  partitions: ReadonlyMap<number, AssignedPartition>,
-): ReadonlyMap<string, readonly (Commit & { readonly partition: number })[]> {
-  const all = [...partitions].flatMap(([partition, { log }]) =>
-    [...log.commits()].map(([topic, commit]) => ({ topic, partition, ...commit })),
-  )
-  // If the states do not fit, the earlier commit is still valid, and carrying messages forward makes room.
-  return Map.groupBy(
-    all.filter(({ metadata }) => metadata.length <= MAX_METADATA),
-    ({ topic }) => topic,
-  )
+  /** What to commit of partitions, by topic. */
+  #positionsOf(
+    partitions: ReadonlyMap<number, AssignedPartition>,
+  ): ReadonlyMap<string, readonly (Commit & { readonly partition: number })[]> {
+    const { maxCommitBytes, counts, now } = this.#parts
+    const all = [...partitions].flatMap(([partition, { log }]) =>
+      [...log.commits()].map(([topic, commit]) => ({ topic, partition, ...commit })),
+    )
+    const [oversized = [], fitting = []] = [true, false].map((isOversized) =>
+      all.filter(({ metadata }) => metadata.length > maxCommitBytes === isOversized),
+    )
+    counts.oversizedCommits += oversized.length
+    this.#oversized = new Map(
+      oversized.map(({ partition }) => [partition, this.#oversized.get(partition) ?? now()] as const),
+    )
+    // If the states do not fit, the earlier commit is still valid.
+    return Map.groupBy(fitting, ({ topic }) => topic)
+  }
 }

@@ -15,7 +15,7 @@ function conditionOf(partitions: readonly WatchedPartition[], change: Partial<Wo
     member: { isJoined: true },
     ends: { outgrown: undefined },
     refusals: { reason: undefined },
-    commits: { ageMs: 0, isUnanswered: false },
+    commits: { ageMs: 0, isUnanswered: false, oversized: [] },
     deadLetters: { unavailable: undefined },
     orphanMs: 300_000,
     isPaused: () => false,
@@ -38,7 +38,7 @@ it('lets a full buffer wait for as long as spans wait for their parent', () => {
 
 it.each([
   ['scores cannot be delivered', { isHeldUp: () => true }],
-  ['the coordinator does not answer', { commits: { ageMs: 60_000, isUnanswered: true } }],
+  ['the coordinator does not answer', { commits: { ageMs: 60_000, isUnanswered: true, oversized: [] } }],
   ['the group rebalances', { isPaused: () => true }],
   ['it is no member of the group', { member: { isJoined: false } }],
 ] as const)('is not stuck when %s', (_, change) => {
@@ -61,9 +61,13 @@ it('is stuck when a topic has other partitions than at the start, because a rest
 it('is ready when it has partitions, commits, and leaders that answer', () => {
   expect(conditionOf([partition(0, 0)]).unavailable).toBeUndefined()
   expect(conditionOf([]).unavailable).toBe('No partition is assigned to this worker.')
-  expect(conditionOf([partition(0, 0)], { commits: { ageMs: 12_000, isUnanswered: false } }).unavailable).toContain(
-    'Nothing could be committed for 12 s',
-  )
+  expect(
+    conditionOf([partition(0, 0)], { commits: { ageMs: 12_000, isUnanswered: false, oversized: [] } }).unavailable,
+  ).toContain('Nothing could be committed for 12 s')
+  expect(conditionOf([partition(0, 0)], { commits: { ageMs: 0, isUnanswered: false, oversized: [0] } })).toMatchObject({
+    stuck: undefined,
+    unavailable: expect.stringContaining('The states of partition 0 do not fit into a commit'),
+  })
   const silent = [partition(0, 0), partition(1, 0, { isSilent: true }), partition(2, 0, { isSilent: true })]
   expect(conditionOf(silent)).toMatchObject({
     stuck: undefined,

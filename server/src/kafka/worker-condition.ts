@@ -23,7 +23,7 @@ export interface WorkerConditionParts {
   readonly member: Pick<GroupMember, 'isJoined'>
   readonly ends: Pick<EndOffsets, 'outgrown'>
   readonly refusals: Pick<Refusals, 'reason'>
-  readonly commits: Pick<Commits, 'ageMs' | 'isUnanswered'>
+  readonly commits: Pick<Commits, 'ageMs' | 'isUnanswered' | 'oversized'>
   readonly deadLetters: Pick<DeadLetters, 'unavailable'>
   /** How long spans wait for their parent: a full buffer may wait this long for an incomplete run. */
   readonly orphanMs: number
@@ -75,6 +75,9 @@ export class WorkerCondition {
     if (partitions.size === 0) return 'No partition is assigned to this worker.'
     if (commits.ageMs >= UNCOMMITTED_MS) {
       return `Nothing could be committed for ${Math.round(commits.ageMs / 1000)} s: runs wait for the group's coordinator.`
+    }
+    if (commits.oversized.length > 0) {
+      return `The states of partition ${commits.oversized.join(', ')} do not fit into a commit, so what it scores now may be scored again: raise offset.metadata.max.bytes of the brokers and --max-commit, or use more partitions.`
     }
     if (isPaused()) return undefined
     return whySilent(partitions.values()) ?? deadLetters.unavailable

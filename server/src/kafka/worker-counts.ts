@@ -20,6 +20,8 @@ export interface WorkerCounts {
   carried: number
   commits: number
   failedCommits: number
+  /** Commits that were left out because the states of their partition did not fit. */
+  oversizedCommits: number
 }
 
 /** Counts of zero. */
@@ -38,5 +40,6 @@ export function noCounts(): WorkerCounts {
     carried: 0,
     commits: 0,
     failedCommits: 0,
+    oversizedCommits: 0,
   }
 }

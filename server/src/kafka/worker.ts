@@ -28,6 +28,8 @@ export interface WorkerOptions extends GroupOptions {
   readonly traces: TraceBufferOptions
   /** The age at which a message that holds back the commit is appended again. */
   readonly carryAfterMs: number
+  /** Maximum bytes of a commit's metadata: `offset.metadata.max.bytes` of the brokers, or less. */
+  readonly maxCommitBytes: number
 }
 
 /** The parts that a worker shares with a service on one machine. */
@@ -92,6 +94,7 @@ export class Worker {
       member,
       partitions: this.#partitions,
       counts: this.counts,
+      maxCommitBytes: options.maxCommitBytes,
       report: parts.report,
       now: () => performance.now(),
     })

@@ -38,6 +38,7 @@ export class WorkerMetrics {
     counter('commits', 'Commits by outcome.', (result) => {
       result.observe(counts.commits, { outcome: 'taken' })
       result.observe(counts.failedCommits, { outcome: 'failed' })
+      result.observe(counts.oversizedCommits, { outcome: 'too-large' })
     })
     counter('scores', 'Records with scores by the answer of the destination.', (result) => {
       result.observe(outbox.counts.acknowledged, { outcome: 'acknowledged' })
