@@ -121,6 +121,12 @@ export interface Dialect {
   readonly toolSpans?: 'always' | 'sometimes' | 'unless-failed'
 
   /**
+   * Whether a model span may enclose a whole loop of calls: one with an `entry` of the library directly below it does, and is an `entry`
+   * itself. Only for libraries of other languages: in files, spans are placed after all of them are known.
+   */
+  readonly modelsEncloseLoops?: boolean
+
+  /**
    * Whether a model's client writes these spans itself. An instrumentation of the client may then record each call again, around or beside
    * it.
    */

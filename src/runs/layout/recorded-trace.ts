@@ -32,6 +32,9 @@ export function linkRecorded(
     return linkRecorded(withoutCopies(spans), logs)
   }
   for (const span of linked) link(span, recognised, others)
+  for (const { role, parent, dialect } of linked) {
+    if (role === 'entry' && parent?.role === 'model' && dialect.modelsEncloseLoops === true) parent.role = 'entry'
+  }
   return linked
 }
 

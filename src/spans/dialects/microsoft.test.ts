@@ -126,6 +126,19 @@ it('reads a client of Microsoft.Extensions.AI that calls tools by itself as one 
   expect(runs[0]?.toolCalls.map(({ name, status }) => [name, status])).toEqual([['add', 'ok']])
 })
 
+it('reads telemetry around and inside of a client that calls tools by itself as one run', () => {
+  const scope = { name: 'Experimental.Microsoft.Extensions.AI' }
+  const runs = buildRuns([
+    treeSpan('a', undefined, { name: 'chat m', scope, attributes: { ...chat, 'gen_ai.usage.input_tokens': 7 } }),
+    treeSpan('b', 'a', { name: 'orchestrate_tools', scope }),
+    treeSpan('c', 'b', { name: 'chat m', scope, attributes: { ...chat, 'gen_ai.usage.input_tokens': 3 } }),
+    treeSpan('d', 'b', { name: 'execute_tool add', scope, attributes: { ...tool, 'gen_ai.tool.call.id': 'k' } }),
+    treeSpan('e', 'b', { name: 'chat m', scope, attributes: { ...chat, 'gen_ai.usage.input_tokens': 4 } }),
+  ])
+  expect(runs.map(({ spanId, usage, steps }) => [spanId, usage, steps.length])).toEqual([['a', { inputTokens: 7 }, 2]])
+  expect(runs[0]?.toolCalls.map(({ name, status }) => [name, status])).toEqual([['add', 'ok']])
+})
+
 const agent = (name: string) => ({
   scope: { name: 'Experimental.Microsoft.Agents.AI' },
   attributes: {

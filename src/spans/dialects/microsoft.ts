@@ -21,6 +21,9 @@ export const microsoft: Dialect = {
   // `orchestrate_tools` encloses the calls of a client that calls tools by itself, if there is no agent.
   roleOf: (span) => (isWorkflow(span) || span.name === 'orchestrate_tools' ? 'entry' : genAi.roleOf(span)),
 
+  // Telemetry that is added around a client which calls tools by itself.
+  modelsEncloseLoops: true,
+
   // The agents of a workflow work on one answer.
   holdsOneRun: (span) => isWorkflow(span) || genAi.holdsOneRun?.(span) === true,
 
