@@ -128,3 +128,16 @@ it("reads Go's log records, whose contents name the role, without the texts that
     output: 'It is 3.',
   })
 })
+
+function statusOfCall(attributes: Readonly<Record<string, unknown>>): readonly string[] {
+  return buildRuns([
+    treeSpan('a', undefined, { scope, name: 'agent_run [helper]' }),
+    treeSpan('b', 'a', { scope, name: 'call_llm', attributes }),
+  ]).map(({ status }) => status)
+}
+
+it('takes no call for failed whose reply a collector removed', () => {
+  const call = { 'gcp.vertex.agent.event_id': 'e', 'gen_ai.request.model': 'm', 'gen_ai.usage.output_tokens': 5 }
+  expect(statusOfCall(call)).not.toContain('error')
+  expect(statusOfCall({})).toEqual(['error'])
+})

@@ -49,7 +49,8 @@ export const googleAdk: Dialect = {
     }
     if (outcome.error !== undefined || !span.name.startsWith('call_llm')) return outcome
     const reply = jsonAttribute(span, REPLY)
-    if (reply === undefined) return { status: 'error', error: {} }
+    // All attributes are written together: if others are there, a collector removed the reply.
+    if (reply === undefined) return hasAnswered(span) ? { status: 'unknown' } : { status: 'error', error: {} }
     const type = isRecord(reply) ? textOf(reply.errorCode ?? reply.error_code) : undefined
     const message = isRecord(reply) ? textOf(reply.errorMessage ?? reply.error_message) : undefined
     if (type === undefined && message === undefined) return { status: 'ok' }
@@ -135,6 +136,10 @@ export const googleAdk: Dialect = {
 
 const REQUEST = 'gcp.vertex.agent.llm_request'
 const REPLY = 'gcp.vertex.agent.llm_response'
+
+function hasAnswered({ attributes }: SourceSpan): boolean {
+  return attributes['gcp.vertex.agent.event_id'] !== undefined || attributes['gen_ai.usage.output_tokens'] !== undefined
+}
 
 /** Placeholder for a missing id or result. */
 const UNKNOWN = '<not specified>'
