@@ -168,6 +168,11 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     await askModel()
     await provider.shutdown()
   },
+  'attached too early, and then a model is called': async () => {
+    attachScoring({ scorers: [answer] })
+    startProvider()
+    await askModel()
+  },
   'a provider that is not registered': async () => {
     const tracerProvider = new NodeTracerProvider({
       spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())],

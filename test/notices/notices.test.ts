@@ -85,6 +85,7 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
       'SPANSCORE_NO_RUNS',
       /ai called a model \(127\.0\.0\.1:\d+\), and there is no span of any kind\. The AI SDK writes spans after registerTelemetry/,
     ],
+    ['attached too early, and then a model is called', 'SPANSCORE_TOO_EARLY', /Call attachScoring after the SDK/],
     [
       'a provider that is not registered',
       'SPANSCORE_NO_RUNS',

@@ -63,6 +63,8 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
   ) {
     const code = provider === undefined ? 'SPANSCORE_TOO_EARLY' : 'SPANSCORE_NOT_ATTACHED'
     notify(code, `Nothing is scored: ${whyNot(provider, options)}`)
+    // It will see no span, so it must not report that there is none.
+    void processor.stopScoring()
     return handleOf(processor, ignore, ignore)
   }
   const handle = handleOf(
