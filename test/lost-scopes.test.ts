@@ -8,7 +8,7 @@ import type { Scenario } from './corpus/load.ts'
 
 /** Libraries whose names of scopes are needed: nothing else shows them, or how their spans are to be read. */
 const NEEDS_SCOPES =
-  /^(?:claude-code|laminar|voltagent|openlit|python-openlit|(?:python-)?traceloop|python-llama-index-otel|python-logfire-(?:anthropic|chat|responses))-/
+  /^(?:claude-code|gemini-cli|github-copilot-cli|qwen-code|laminar|voltagent|openlit|python-openlit|(?:python-)?traceloop|python-llama-index-otel|python-logfire-(?:anthropic|chat|responses))-/
 
 /** Single scenarios, with the fact that is different. */
 const EXCEPTIONS: readonly (readonly [RegExp, RegExp, string])[] = [

@@ -60,3 +60,8 @@ export function agentNameIn(value: unknown): string | undefined {
   }
   return undefined
 }
+
+/** Whether a graph was given LangGraph's `Command`, with which it goes on after an interrupt. */
+export function isCommand(value: unknown): boolean {
+  return isRecord(value) && 'resume' in value && 'goto' in value
+}

@@ -1,7 +1,7 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJsonTwice, textOf } from '../../json.ts'
-import { agentOfNode, finalAnswer, toolMessageFields } from '../../content/langchain.ts'
+import { agentOfNode, finalAnswer, isCommand, toolMessageFields } from '../../content/langchain.ts'
 import { textMessage, toMessages } from '../../content/messages.ts'
 import { flattenedMessages, shownJson, shownText } from './content.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
@@ -52,6 +52,8 @@ export const openInferenceLangChain: Dialect = {
 
   input(span) {
     const value = shownText(span.attributes['input.value'])
+    // The question of the request that was interrupted is among the messages of the next model call.
+    if (isCommand(shownJson(span, 'input.value'))) return undefined
     return (
       requestMessages(shownJson(span, 'input.value')) ??
       flattenedMessages(span.attributes, 'llm.input_messages.') ??
