@@ -22,6 +22,8 @@ export const githubCopilot: Dialect = {
       ? genAi.absence?.(span, fact, logs)
       : { why: 'not-captured', switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true' }
   },
+
+  contentKeys: [...(genAi.contentKeys ?? []), 'github.copilot.tool.parameters.*'],
 }
 
 const CONTENT = ['gen_ai.input.messages', 'gen_ai.tool.call.arguments']

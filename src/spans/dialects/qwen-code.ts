@@ -19,6 +19,8 @@ export const qwenCode: Dialect = {
     CONTENT.some((key) => span.attributes[key] !== undefined)
       ? genAi.absence?.(span, fact, logs)
       : { why: 'not-captured', switch: 'QWEN_TELEMETRY_INCLUDE_SENSITIVE_SPAN_ATTRIBUTES=true' },
+
+  ownContentKeys: [...(genAi.ownContentKeys ?? []), 'new_context', 'error'],
 }
 
 const CONTENT = ['gen_ai.input.messages', 'gen_ai.tool.call.arguments']
