@@ -53,6 +53,16 @@ describe('parseJson', () => {
   })
 })
 
+const throws = (): never => {
+  throw new Error('trap')
+}
+
+it('canonicalJson never throws: a value that cannot be read is written as unreadable', () => {
+  const list: unknown = new Proxy([], { get: throws })
+  const object: unknown = new Proxy({}, { ownKeys: throws })
+  expect(canonicalJson({ a: [list, 1], b: object })).toBe('{"a":[unreadable,1],"b":unreadable}')
+})
+
 it('canonicalJson is the same for equal values, whatever the order of their keys', () => {
   expect(canonicalJson({ b: [1, { d: 1, c: 2 }], a: undefined })).toBe('{"b":[1,{"c":2,"d":1}]}')
 })

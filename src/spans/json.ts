@@ -115,7 +115,16 @@ const NO_BOUND: Bound = { charactersLeft: Number.POSITIVE_INFINITY }
 /** Writing a value takes as long as writing this many characters of text. */
 const VALUE_CHARACTERS = 8
 
+/** Never throws: a value that cannot be read is equal to any other such value. */
 function toCanonical(value: unknown, depth: number, bound: Bound): string {
+  try {
+    return canonicalOf(value, depth, bound)
+  } catch {
+    return 'unreadable'
+  }
+}
+
+function canonicalOf(value: unknown, depth: number, bound: Bound): string {
   if (depth > 200) return '…'
   if (bound.charactersLeft <= 0) return '…'
   bound.charactersLeft -= VALUE_CHARACTERS

@@ -12,7 +12,7 @@ import { admit, isSmall, isTooLarge } from './admission.ts'
 import type { Admitted, Rejected } from './admission.ts'
 import type { HandedRun } from './handed-run.ts'
 import { redactFailed } from './redacted-by.ts'
-import { SHUT_DOWN } from './rejections.ts'
+import { NO_RUN, SHUT_DOWN } from './rejections.ts'
 import type { Reporter } from './reporter.ts'
 import { ScoringJob } from './scoring-job.ts'
 import type { ScoredRun, ScoringTask } from './scored-run.ts'
@@ -168,7 +168,11 @@ export class ScoringJobs {
       const [next] = this.#intake
       if (next === undefined || !this.#isRead(next, isTimeUp)) break
       this.#intake.shift()
-      this.#admit(next)
+      const isDone = this.#parts.reporter.guard('Admitting a run', () => {
+        this.#admit(next)
+        return true
+      })
+      if (isDone === undefined) this.#giveUp(next, NO_RUN)
     } while (!isTimeUp())
   }
 
@@ -199,8 +203,8 @@ export class ScoringJobs {
     if (task.state === 'waiting' && task.advance('queued')) this.#giveUp(task)
   }
 
-  #giveUp(task: ScoringTask): void {
-    this.#reject(task, { status: 'rejected', score: SHUT_DOWN, run: undefined, probability: undefined })
+  #giveUp(task: ScoringTask, score = SHUT_DOWN): void {
+    this.#reject(task, { status: 'rejected', score, run: undefined, probability: undefined })
   }
 
   #reject(task: ScoringTask, { score, run, probability }: Rejected): void {
