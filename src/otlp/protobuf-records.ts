@@ -92,6 +92,7 @@ export function readSpan(
     status,
     resource,
     droppedAttributesCount,
+    parsed: undefined,
   }
 }
 

@@ -46,6 +46,7 @@ class SdkSourceSpan implements SourceSpan {
   readonly spanId: string
   readonly startTimeMs: number
   readonly startOrder: number | undefined
+  parsed: SourceSpan['parsed'] = undefined
   readonly #span: SdkSpanLike
   #scope: SourceSpan['scope'] | undefined
 

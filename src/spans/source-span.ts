@@ -33,6 +33,19 @@ export interface SourceSpan {
   readonly resource: Readonly<Record<string, unknown>>
   /** How many attributes a limit of the SDK dropped. */
   readonly droppedAttributesCount: number
+  /**
+   * Attributes with JSON that were parsed already; only `jsonAttribute` uses it. It is a list on the span, because a map beside the spans
+   * costs the garbage collector more than parsing.
+   */
+  parsed?: ParsedAttribute | undefined
+}
+
+/** The parsed value of an attribute, and the text it was parsed from. */
+export interface ParsedAttribute {
+  readonly key: string
+  text: string
+  value: unknown
+  readonly next: ParsedAttribute | undefined
 }
 
 /** An event on a span: an exception, or content in some dialects. */

@@ -7,13 +7,11 @@ import type { SourceSpan } from '../source-span.ts'
 export function jsonAttribute(span: SourceSpan, key: string): unknown {
   const text = span.attributes[key]
   if (typeof text !== 'string') return text
-  let ofSpan = parsed.get(span)
-  if (ofSpan === undefined) parsed.set(span, (ofSpan = new Map()))
-  const known = ofSpan.get(key)
+  let known = span.parsed
+  while (known !== undefined && known.key !== key) known = known.next
   if (known?.text === text) return known.value
   const value = parseJson(text)
-  ofSpan.set(key, { text, value })
+  if (known === undefined) span.parsed = { key, text, value, next: span.parsed }
+  else Object.assign(known, { text, value })
   return value
 }
-
-const parsed = new WeakMap<SourceSpan, Map<string, { readonly text: string; readonly value: unknown }>>()
