@@ -2,90 +2,93 @@ import { z } from 'zod'
 
 import { PREBUILT_NAMES } from './prebuilt.ts'
 
+/** An object that takes no other keys. Its error names those that it takes. */
+function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape, {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys' && Array.isArray(keys)
+        ? `Expected one of ${Object.keys(shape).join(', ')}, got ${keys.join(', ')}.`
+        : undefined,
+  })
+}
+
 const rate = z.number().min(0).max(1)
 const scope = z.enum(['root', 'every-agent'])
 
 const scorer = z.union([
   z.enum(PREBUILT_NAMES).describe('A prebuilt scorer with its defaults.'),
-  z
-    .strictObject({
-      name: z.enum(PREBUILT_NAMES).describe('The prebuilt scorer.'),
-      id: z
-        .string()
-        .regex(/^[a-z][a-z0-9_]*$/)
-        .optional()
-        .describe('Its id, if two scorers have the same name.'),
-      model: z.string().min(1).optional().describe('The model of a judge, as <provider>/<model>.'),
-      options: z
-        .record(z.string(), z.unknown())
-        .optional()
-        .describe('Options of the scorer, as its documentation names them.'),
-      agent: z
-        .union([z.string(), z.array(z.string())])
-        .optional()
-        .describe('Names of the agents that it scores. Default: all.'),
-      scope: scope.optional().describe('root scores the outermost agent of each run, every-agent each one.'),
-      sample: rate.optional().describe('Share of the runs that it scores.'),
-      passAt: z.number().optional().describe("Pass mark, in the scorer's own units."),
-    })
-    .describe('A prebuilt scorer with options.'),
+  strict({
+    name: z.enum(PREBUILT_NAMES).describe('The prebuilt scorer.'),
+    id: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]*$/)
+      .optional()
+      .describe('Its id, if two scorers have the same name.'),
+    model: z.string().min(1).optional().describe('The model of a judge, as <provider>/<model>.'),
+    options: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Options of the scorer, as its documentation names them.'),
+    agent: z
+      .union([z.string(), z.array(z.string())])
+      .optional()
+      .describe('Names of the agents that it scores. Default: all.'),
+    scope: scope.optional().describe('root scores the outermost agent of each run, every-agent each one.'),
+    sample: rate.optional().describe('Share of the runs that it scores.'),
+    passAt: z.number().optional().describe("Pass mark, in the scorer's own units."),
+  }).describe('A prebuilt scorer with options.'),
 ])
 
 /** A configuration of the service in YAML or JSON. */
-export const configSchema = z
-  .strictObject({
-    scorers: z.array(scorer).min(1).describe('The scorers of runs.'),
-    scope: scope
-      .optional()
-      .describe('root scores the outermost agent of each run, every-agent each one. Default: root.'),
-    sample: rate.optional().describe('Share of the runs that is scored. Default: 1.'),
-    sampleSalt: z.string().min(1).optional().describe('Secret that decides, with the trace id, which runs are scored.'),
-    upstreamProbability: z
-      .number()
-      .gt(0)
-      .max(1)
-      .optional()
-      .describe('The share of traces that samplers in front of the service keep.'),
-    budget: z
-      .strictObject({
-        callsPerMinute: z.number().min(0).optional(),
-        tokensPerHour: z.number().min(0).optional(),
-        usdPerDay: z.number().min(0).optional(),
-        share: z.number().gt(0).max(1).optional(),
-      })
-      .optional()
-      .describe(
-        'Limits for judges: of each process, or of all judge workers together. Default: 60 calls a minute, 10 US dollars a day.',
-      ),
-    concurrency: z
-      .number()
-      .int()
-      .min(1)
-      .optional()
-      .describe('Maximum number of judge scores in progress at the same time. Default: 8.'),
-    queueSize: z
-      .number()
-      .int()
-      .min(0)
-      .optional()
-      .describe('Maximum number of scores that wait for their turn. Default: 1000.'),
-    timeoutMs: z
-      .number()
-      .int()
-      .min(1)
-      .optional()
-      .describe('Maximum milliseconds for all tries of one score. Default: 20000.'),
-    metricAttributes: z
-      .array(z.string().min(1))
-      .optional()
-      .describe('Attributes of the resource or of the agent span that are copied to metrics and events.'),
-    stripContent: z.boolean().optional().describe('Leaves content out of explanations. Default: false.'),
-    strict: z
-      .boolean()
-      .optional()
-      .describe('Refuses to start if the key or package of a judge is missing. Default: false.'),
+export const configSchema = strict({
+  scorers: z.array(scorer).min(1).describe('The scorers of runs.'),
+  scope: scope.optional().describe('root scores the outermost agent of each run, every-agent each one. Default: root.'),
+  sample: rate.optional().describe('Share of the runs that is scored. Default: 1.'),
+  sampleSalt: z.string().min(1).optional().describe('Secret that decides, with the trace id, which runs are scored.'),
+  upstreamProbability: z
+    .number()
+    .gt(0)
+    .max(1)
+    .optional()
+    .describe('The share of traces that samplers in front of the service keep.'),
+  budget: strict({
+    callsPerMinute: z.number().min(0).optional(),
+    tokensPerHour: z.number().min(0).optional(),
+    usdPerDay: z.number().min(0).optional(),
+    share: z.number().gt(0).max(1).optional(),
   })
-  .describe('Configuration of the spanscore service.')
+    .optional()
+    .describe(
+      'Limits for judges: of each process, or of all judge workers together. Default: 60 calls a minute, 10 US dollars a day.',
+    ),
+  concurrency: z
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe('Maximum number of judge scores in progress at the same time. Default: 8.'),
+  queueSize: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe('Maximum number of scores that wait for their turn. Default: 1000.'),
+  timeoutMs: z
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe('Maximum milliseconds for all tries of one score. Default: 20000.'),
+  metricAttributes: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Attributes of the resource or of the agent span that are copied to metrics and events.'),
+  stripContent: z.boolean().optional().describe('Leaves content out of explanations. Default: false.'),
+  strict: z
+    .boolean()
+    .optional()
+    .describe('Refuses to start if the key or package of a judge is missing. Default: false.'),
+}).describe('Configuration of the spanscore service.')
 
 /** A validated configuration. */
 export type ServiceConfig = z.infer<typeof configSchema>

@@ -77,7 +77,7 @@ export default defineConfig({ scorers: [createLoopScorer()] })
 
   it.each([
     ['an unknown scorer', 'd.yaml', 'scorers: [tool_erors]', /scorers\[0\]/],
-    ['an unknown key', 'e.yaml', 'scorers: [loop]\nsampel: 1', /sampel/],
+    ['an unknown key', 'e.yaml', 'scorers: [loop]\nsampel: 1', /sample,.*, got sampel\./],
     ['a wrong value', 'f.yaml', 'scorers: [loop]\nsample: 2', /sample/],
     [
       'a wrong option of a scorer',
@@ -89,6 +89,7 @@ export default defineConfig({ scorers: [createLoopScorer()] })
     ['broken YAML', 'i.yaml', 'scorers: [', /does not parse/],
     ['a module without options', 'j.mjs', 'export const a = 1', /export default defineConfig/],
     ['another kind of file', 'k.toml', '', /ends in \.yaml/],
+    ['an unknown key of a scorer', 'l.yaml', 'scorers: [{ name: loop, optons: {} }]', /options.*, got optons\./],
   ])('is refused for %s, with what to do', (_, name, text, message) => {
     expect(() => load(name, text)).toThrow(message)
   })
