@@ -178,6 +178,11 @@ export interface Dialect {
   hasFinalForm?(span: SourceSpan): boolean
   /** For model spans: the tool calls of `output`, if they can be read without parsing all of it; otherwise `undefined`. */
   toolCalls?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolCallPart[] | undefined
+  /**
+   * For model spans: at most how many tool calls `input` has, counted without parsing it; `undefined` if that is not possible. It saves
+   * parsing the request of the last model call, which repeats all others.
+   */
+  callsInInput?(span: SourceSpan): number | undefined
   /** For agent spans: all messages of the run in order, if the library lists them (input, calls, results, answer). */
   transcript?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
   /** For agent and model spans: the tools that were offered. */

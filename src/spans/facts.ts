@@ -133,6 +133,11 @@ export class SpanFacts {
     return this.#once(FACT.toolCalls) ?? NO_CALLS
   }
 
+  /** At most how many tool calls the input has, if they can be counted without parsing it. */
+  get callsInInput(): number | undefined {
+    return guarded(() => this.dialect.callsInInput?.(this.span))
+  }
+
   get transcript(): readonly Message[] | undefined {
     return this.#once(FACT.transcript)
   }

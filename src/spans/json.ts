@@ -242,3 +242,11 @@ function toJson(value: unknown): string {
     return 'null'
   }
 }
+
+/** How often a JSON text has a string value, given with its quotes; `undefined` if it is no text. */
+export function countIn(json: unknown, quoted: string): number | undefined {
+  if (typeof json !== 'string') return undefined
+  let count = 0
+  for (let at = json.indexOf(quoted); at !== -1; at = json.indexOf(quoted, at + quoted.length)) count += 1
+  return count
+}

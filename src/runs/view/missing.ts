@@ -65,6 +65,8 @@ export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefine
 function repeatsUnknownCall(run: AgentRun, { models, parent }: RunPlan): boolean {
   const last = models.at(-1)
   if (last === undefined || parent !== undefined) return false
+  const earlier = run.toolCalls.filter(({ step }) => step < models.length - 1)
+  if ((last.callsInInput ?? Number.POSITIVE_INFINITY) <= earlier.length) return false
   // Some libraries add calls that hand over to another agent, or back, which no model made.
   const repeated = toolCallsIn(ownTurns(inputOf(last))).filter(({ name }) => !isHandoff(name))
   if (repeated.length === 0) return false

@@ -1,7 +1,7 @@
 import { genAi } from '../gen-ai.ts'
 import { parseCutJson } from '../../cut-json.ts'
 import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
-import { parseJson, textOf } from '../../json.ts'
+import { countIn, parseJson, textOf } from '../../json.ts'
 import { toInstructions, toMessages, toolCallsIn } from '../../content/messages.ts'
 import { outcomeOf } from '../../outcome.ts'
 import {
@@ -66,6 +66,7 @@ export const aiSdkOtel: Dialect = {
   input: (span) => toMessages(span.attributes['gen_ai.input.messages']),
   /** On the agent span, one message combines the whole run: its text parts are the answer. */
   output: (span) => toMessages(span.attributes['gen_ai.output.messages']),
+  callsInInput: (span) => countIn(span.attributes['gen_ai.input.messages'], '"tool_call"'),
   // Names and ids in cut-off messages still show the order.
   toolCalls(span) {
     const written = span.attributes['gen_ai.output.messages']

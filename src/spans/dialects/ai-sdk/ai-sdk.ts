@@ -1,6 +1,6 @@
 import { parseCutJson } from '../../cut-json.ts'
 import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
-import { isRecord, parseJson, parseJsonTwice, textOf, numberOf } from '../../json.ts'
+import { countIn, isRecord, parseJson, parseJsonTwice, textOf, numberOf } from '../../json.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import type { Message, Part, ToolCallPart, Usage } from '../../../model/message.ts'
 import { makeMessage, textMessage, toInstructions, toMessages } from '../../content/messages.ts'
@@ -68,6 +68,7 @@ export const aiSdk: Dialect = {
     if (typeof prompt?.prompt === 'string') return [textMessage('user', prompt.prompt)]
     return messagesOf(span, prompt)
   },
+  callsInInput: (span) => countIn(span.attributes['ai.prompt.messages'], '"tool-call"'),
 
   output(span): readonly Message[] | undefined {
     const { attributes } = span
