@@ -26,6 +26,8 @@ export class HeldContents<Owner extends object> {
   /** What each owner holds, in the order in which owners started to. */
   readonly #owners = new Map<Owner, Holding>()
   #bytes = 0
+  /** Since when the first owner held, at the last look. Finding the first entry of a `Map` takes long if many before it were removed. */
+  #oldestMs = Number.NEGATIVE_INFINITY
 
   constructor(limits: HeldContentsLimits) {
     this.#limits = limits
@@ -82,11 +84,16 @@ export class HeldContents<Owner extends object> {
   /** Whether so many more bytes can be held, once owners that wait for unusually long have released theirs. */
   #hasRoom(bytes: number, nowMs: number): boolean {
     const { maxBytes, usualMs } = this.#limits
+    if (this.#bytes + bytes <= maxBytes) return true
+    if (nowMs - this.#oldestMs <= usualMs) return false
     for (const [owner, { sinceMs }] of this.#owners) {
-      if (this.#bytes + bytes <= maxBytes || nowMs - sinceMs <= usualMs) break
+      this.#oldestMs = sinceMs
+      if (nowMs - sinceMs <= usualMs) return false
       this.drop(owner)
+      if (this.#bytes + bytes <= maxBytes) return true
     }
-    return this.#bytes + bytes <= maxBytes
+    this.#oldestMs = nowMs
+    return false
   }
 
   #release(held: HeldBytes): void {

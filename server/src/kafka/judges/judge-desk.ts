@@ -44,7 +44,7 @@ const IN_FLIGHT_FOR_EACH = 2
 const RETRY_MS = 200
 
 /** Maximum number of delivered jobs that are remembered. */
-const DELIVERED_IDS = 20_000
+const DELIVERED_IDS = 40_000
 
 /** Maximum number of worker configurations that are distinguished. */
 const MAX_CONFIGURATIONS = 100

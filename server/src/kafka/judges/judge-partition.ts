@@ -14,7 +14,7 @@ const SEPARATOR = '|'
 const LOOK_BACK = 1000
 
 /** Started jobs that are remembered for each partition. */
-const KNOWN_IDS = 20_000
+const KNOWN_IDS = 40_000
 
 /** What a partition needs. */
 export interface JudgePartitionParts {
