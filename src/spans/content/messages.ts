@@ -42,7 +42,7 @@ export function toMessage(value: unknown): Message | undefined {
   if (typeof value.role !== 'string') return undefined
   // LangChain's handlers put the tool's name in place of the role.
   const role = typeof value.tool_call_id === 'string' ? 'tool' : toRole(value.role)
-  const parts = Array.isArray(value.parts) ? value.parts.map(toPart) : contentParts(value, role)
+  const parts = isList(value.parts) ? value.parts.map(toPart) : contentParts(value, role)
   for (const call of toolCallsOf(value)) parts.push(call)
   return makeMessage(role, parts, textOf(value.name))
 }
@@ -158,7 +158,8 @@ function fromLangChain(value: Record<string, unknown>): Record<string, unknown> 
 }
 
 function contentParts(value: Record<string, unknown>, role: string): Part[] {
-  const { content } = value
+  // An attribute of a span may be a list that only claims to have billions of items.
+  const content = Array.isArray(value.content) && !isList(value.content) ? undefined : value.content
   const callId =
     textOf(value.tool_call_id) ?? textOf(value.toolCallId) ?? (role === 'tool' ? textOf(value.id) : undefined)
   if (role === 'tool' && !hasResponsePart(content)) {
@@ -170,8 +171,15 @@ function contentParts(value: Record<string, unknown>, role: string): Part[] {
     typeof content === 'string' && /^\s*\[\s*\{\s*"(type|text)"/.test(content) ? parseJson(content) : content
   if (typeof parsed === 'string') return parsed === '' && hasToolCalls(value) ? [] : [{ type: 'text', content: parsed }]
   if (Array.isArray(parsed)) return parsed.map(toPart)
-  if (isRecord(parsed)) return Array.isArray(parsed.parts) ? parsed.parts.map(toPart) : [toPart(parsed)]
+  if (isRecord(parsed)) return isList(parsed.parts) ? parsed.parts.map(toPart) : [toPart(parsed)]
   return []
+}
+
+/** More parts than a message has. */
+const MAX_PARTS = 50_000
+
+function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length <= MAX_PARTS
 }
 
 function hasResponsePart(content: unknown): boolean {

@@ -147,7 +147,9 @@ function toCall(call: Fields): unknown {
 }
 
 function shown(value: unknown): unknown {
-  return isHidden(value) ? undefined : value
+  if (isHidden(value)) return undefined
+  // A list or object is the application's own, of any size: it is copied up to a limit.
+  return typeof value === 'object' ? parseJson(value) : value
 }
 
 function getOrAdd<T>(map: Map<number, T>, key: number, make: () => T): T {
