@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, dirname } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 import { describe, expect, it } from 'vitest'
@@ -66,14 +66,17 @@ describe('the documentation', () => {
   })
 
   it('links only to files that exist', () => {
-    const pages = globSync(['*.md', 'docs/**/*.md', 'collector-config/README.md'])
-    const broken = pages.flatMap((page) =>
-      [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
-        .map((match) => `${page.includes('/') ? `${page.slice(0, page.lastIndexOf('/'))}/` : ''}${match[1]}`)
-        .filter((target) => globSync(target).length === 0)
-        .map((target) => `${page} -> ${target}`),
-    )
+    const pages = globSync(['*.md', 'docs/**/*.md', 'collector-config/**/*.md', 'examples/**/*.md'])
+    const broken = linksOf(pages).filter(({ target }) => !existsSync(target))
     expect(broken).toEqual([])
+  })
+
+  it('links in the package only to what the package holds', () => {
+    const packed = filesOfPackage()
+    const folders = new Set(packed.map(dirname))
+    const links = linksOf(packed.filter((file) => file.endsWith('.md')))
+    expect(links.length).toBeGreaterThan(250)
+    expect(links.filter(({ target }) => !packed.includes(target) && !folders.has(target))).toEqual([])
   })
 
   it('links only to headings that exist', () => {
@@ -90,6 +93,26 @@ describe('the documentation', () => {
     expect(broken).toEqual([])
   })
 })
+
+/** The links of pages to files, with the path of each from the root. */
+function linksOf(pages: readonly string[]): readonly { readonly page: string; readonly target: string }[] {
+  return pages.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map(([, link = '']) => ({
+      page,
+      target: join(dirname(page), link),
+    })),
+  )
+}
+
+/** The paths of all files that npm would publish. */
+function filesOfPackage(): readonly string[] {
+  const printed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--workspace', '.'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(printed)
+  return files.map(({ path }) => path)
+}
 
 /** The headings of a page as GitHub names them in links. */
 function headingsOf(page: string): ReadonlySet<string> {

@@ -147,9 +147,12 @@ describe('spanscore inspect', () => {
     expect(await agents('--agent', 'weather-agent', '--agent', 'research-agent')).toEqual([first, second])
     const traceId = reconstructRuns(readScenario(weather).spans)[0]!.traceId
     expect(await agents('--trace', traceId.slice(0, 12).toUpperCase())).toEqual([first])
-    const { code, stdout } = await run(['inspect', path, '--agent', 'wether-agent'])
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^no run of agent "wether-agent"; agents in the files: .*"weather-agent"/)
+    const { code, stdout, stderr } = await run(['inspect', path, '--agent', 'wether-agent'])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^spanscore: no run of agent "wether-agent"; agents in the files: .*"weather-agent"/)
+    const noTrace = await run(['inspect', path, '--trace', 'abc', '--json'])
+    expect(noTrace.code).toBe(2)
+    expect(noTrace.stderr).toMatch(`no run in trace abc; traces in the files: ${traceId}, `)
   })
 
   it('keeps to the width of the terminal, for every recording', { timeout: 120_000 }, async () => {
@@ -212,11 +215,8 @@ describe('spanscore inspect', () => {
       [['inspect'], "missing required argument 'files'; see spanscore inspect --help"],
       [['inspect', '--jsno', empty], "unknown option '--jsno' (Did you mean --json?); see spanscore inspect --help"],
       [['inspect', join(directory, 'gone.json')], `cannot read ${join(directory, 'gone.json')}: no such file`],
-      [['inspect', directory], `cannot read ${directory}: it is a directory`],
-      [
-        ['inspect', empty],
-        `no spans in ${empty}; expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`,
-      ],
+      [['inspect', directory], `cannot read ${directory}: it is a directory; name its files`],
+      [['inspect', empty], `no spans in ${empty}: the file is empty`],
       [
         ['inspect', metrics],
         `no spans in ${metrics} (only metrics); expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`,

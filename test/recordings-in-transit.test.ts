@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentRun } from '../src/model/agent-run.ts'
+import { readTraceJson } from '../src/otlp/trace-json.ts'
 import { buildRuns } from '../src/runs/build-runs.ts'
 import { isContentAttribute } from '../src/spans/content/content-attributes.ts'
 import type { SourceSpan } from '../src/spans/source-span.ts'
@@ -45,6 +46,115 @@ const EARLIER: ReadonlyMap<string, string> = new Map([
   ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'],
 ])
 
+type Json = Record<string, unknown>
+
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Changes all objects of a JSON document, from the inside. */
+function mapObjects(value: unknown, map: (object: Json) => Json): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => mapObjects(item, map))
+  if (!isJson(value)) return value
+  return map(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapObjects(item, map)])))
+}
+
+const listIn = (object: Json, key: string): Json[] => {
+  const list = object[key]
+  return Array.isArray(list) ? list.filter(isJson) : []
+}
+
+function toDate(nanoseconds: unknown): unknown {
+  if (typeof nanoseconds !== 'string') return nanoseconds
+  const date = new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString().slice(0, -1)
+  return `${date}${String(BigInt(nanoseconds) % 1_000_000n).padStart(6, '0')}Z`
+}
+
+/** The plain value of an attribute. */
+function plain(value: unknown): unknown {
+  if (!isJson(value)) return value
+  if (isJson(value.arrayValue)) return listIn(value.arrayValue, 'values').map(plain)
+  if (isJson(value.kvlistValue)) return plainAttributes(value.kvlistValue, 'values')
+  if (typeof value.intValue === 'string') return Number(value.intValue)
+  return value.stringValue ?? value.intValue ?? value.doubleValue ?? value.boolValue ?? value.bytesValue
+}
+
+function plainAttributes(object: Json, key: string): Json {
+  return Object.fromEntries(listIn(object, key).map((item) => [String(item.key), plain(item.value)]))
+}
+
+/** Each span by itself, as Amazon CloudWatch keeps it. */
+function toCloudWatch(traces: unknown): unknown[] {
+  if (!isJson(traces)) return []
+  return listIn(traces, 'resourceSpans').flatMap((entry) => {
+    const resource = { attributes: isJson(entry.resource) ? plainAttributes(entry.resource, 'attributes') : {} }
+    return listIn(entry, 'scopeSpans').flatMap(({ scope = {}, ...list }) =>
+      listIn(list, 'spans').map((span) => ({
+        ...span,
+        resource,
+        scope,
+        kind: ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'][Number(span.kind ?? 0)],
+        attributes: plainAttributes(span, 'attributes'),
+        events: listIn(span, 'events').map((event) => ({ ...event, attributes: plainAttributes(event, 'attributes') })),
+        status: isJson(span.status) ? { ...span.status, code: toCodeName(span.status.code) } : {},
+      })),
+    )
+  })
+}
+
+/** Some recordings have the code's name. */
+function toCodeName(code: unknown): string {
+  if (typeof code === 'string') return code.replace('STATUS_CODE_', '')
+  return ['UNSET', 'OK', 'ERROR'][Number(code ?? 0)] ?? 'UNSET'
+}
+
+/** Changes that pipelines make to a file of OTLP/JSON without loss of facts. */
+const FILES: readonly (readonly [string, (traces: unknown) => unknown])[] = [
+  [
+    'the names of the protobuf definition',
+    (traces) =>
+      mapObjects(traces, (object) =>
+        Object.fromEntries(
+          Object.entries(object).map(([key, value]) => [
+            key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+            value,
+          ]),
+        ),
+      ),
+  ],
+  [
+    'dates in place of nanoseconds',
+    (traces) =>
+      mapObjects(traces, (object) =>
+        Object.fromEntries(
+          Object.entries(object).map(([key, value]) => [key, key.endsWith('UnixNano') ? toDate(value) : value]),
+        ),
+      ),
+  ],
+  [
+    'scopes in attributes',
+    (traces) =>
+      mapObjects(traces, (object) => {
+        const { scope, ...others } = object
+        if (!isJson(scope) || typeof scope.name !== 'string') return object
+        const attribute = { key: 'otel.scope.name', value: { stringValue: scope.name } }
+        const marked = (record: Json) => ({ ...record, attributes: [...listIn(record, 'attributes'), attribute] })
+        return { ...others, spans: listIn(object, 'spans').map(marked) }
+      }),
+  ],
+  ['spans by themselves, as in CloudWatch', toCloudWatch],
+  [
+    'a copy of each span by an exporter that hides content',
+    (traces) => {
+      const hidden = mapObjects(traces, (object) => {
+        const value = isJson(object.value) ? object.value : {}
+        const isHidden =
+          typeof object.key === 'string' && isContentAttribute(object.key) && typeof value.stringValue === 'string'
+        return isHidden ? { ...object, value: { stringValue: '[REDACTED]' } } : object
+      })
+      return [hidden, traces]
+    },
+  ],
+]
+
 /** The facts that users score. */
 function factsOf(run: AgentRun): object {
   const { id, agent, userInput, output, systemInstructions, status, usage } = run
@@ -70,6 +180,16 @@ describe.each(libraryNames())('%s', (name) => {
       const { spans, logs } = readScenario(scenario)
       const runs = buildRuns(spans.map(change), { logs }).map(factsOf)
       expect({ [scenario.id]: runs }).toEqual({ [scenario.id]: buildRuns(spans, { logs }).map(factsOf) })
+    }
+  })
+
+  it.each(FILES)('gives the same runs from a file with %s', (_, change) => {
+    for (const { id, traces, logs } of scenarios.slice(0, 2)) {
+      const runsOf = (file: unknown) => {
+        const { spans } = readTraceJson(file).batch
+        return buildRuns(spans, { logs: logs === undefined ? [] : readTraceJson(logs).batch.logs }).map(factsOf)
+      }
+      expect({ [id]: runsOf(change(traces)) }).toEqual({ [id]: runsOf(traces) })
     }
   })
 

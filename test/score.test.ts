@@ -218,8 +218,9 @@ describe('spanscore score', () => {
       'tool_call_accuracy=0',
     ])
     expect(none).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/no run of agent "nobody"; agents in the files: .*\n✗/),
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/no run of agent "nobody"; agents in the files: "/),
     })
   })
 

@@ -46,7 +46,7 @@ export function readFiles(files: readonly string[], context: CommandContext): Ru
       onRead: (read) => {
         summary = read
         progress.clear()
-        if (read.spans === 0) throw new UsageError(noSpans(files, read, damages[0]))
+        if (read.spans === 0) throw new UsageError(noSpans(files, read, damages))
         reportDamages(damages, read, context)
       },
     },
@@ -71,7 +71,7 @@ async function* clearing(runs: AsyncGenerator<StoredRun>, clear: () => void): As
 export function sizeOf(file: string): number {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (stats === undefined) throw new UsageError(`cannot read ${safeLine(file)}: no such file`)
-  if (stats.isDirectory()) throw new UsageError(`cannot read ${safeLine(file)}: it is a directory`)
+  if (stats.isDirectory()) throw new UsageError(`cannot read ${safeLine(file)}: it is a directory; name its files`)
   return stats.size
 }
 
@@ -87,10 +87,23 @@ function reportDamages(damages: readonly OtlpDamage[], summary: OtlpSummary, { s
   if (more > 0) stderr.write(`spanscore: ${more} more damaged records left out\n`)
 }
 
-function noSpans(files: readonly string[], read: OtlpSummary, damage: OtlpDamage | undefined): string {
+function isEmptyFile(file: string): boolean {
+  const stats = file === '-' ? undefined : statSync(file, { throwIfNoEntry: false })
+  return stats !== undefined && stats.isFile() && stats.size === 0
+}
+
+function noSpans(files: readonly string[], read: OtlpSummary, damages: readonly OtlpDamage[]): string {
   const names = files.map((file) => (file === '-' ? 'standard input' : safeLine(file))).join(', ')
+  if (files.every(isEmptyFile))
+    return `no spans in ${names}: ${files.length === 1 ? 'the file is' : 'the files are'} empty`
   const held = read.metricRequests > 0 ? ' (only metrics)' : read.logRecords > 0 ? ' (only log records)' : ''
-  const why = damage === undefined ? held : ` (${damage.place}: ${safeLine(damage.reason)})`
+  // Each reason at its first place.
+  const places = new Map(damages.toReversed().map(({ place, reason }) => [reason, place]))
+  const causes = [...places]
+    .toReversed()
+    .slice(0, 2)
+    .map(([reason, place]) => `${place}: ${safeLine(reason)}`)
+  const why = causes.length === 0 ? held : ` (${causes.join('; ')})`
   return `no spans in ${names}${why}; expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`
 }
 

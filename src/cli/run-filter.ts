@@ -1,6 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
+import { UsageError } from './usage-error.ts'
 
-/** How many names are remembered, to list them if nothing matches. */
+/** How many agents and traces are remembered, to list them if nothing matches. */
 const MAX_SEEN = 20
 
 /** The runs that a command selects. An empty list selects all. */
@@ -11,11 +12,13 @@ export interface RunFilterOptions {
   readonly traces: readonly string[]
 }
 
-/** Chooses runs by agent and trace, and knows which agents it has seen. */
+/** Chooses runs by agent and trace, and remembers what it has chosen from. */
 export class RunFilter {
   readonly #agents: ReadonlySet<string>
   readonly #traces: readonly string[]
-  readonly #seen = new Set<string>()
+  readonly #seenAgents = new Set<string>()
+  readonly #seenTraces = new Set<string>()
+  #isEmpty = true
 
   constructor({ agents, traces }: RunFilterOptions) {
     this.#agents = new Set(agents)
@@ -23,16 +26,19 @@ export class RunFilter {
   }
 
   /** Whether the filter selects all runs. */
-  get isOpen(): boolean {
+  get #isOpen(): boolean {
     return this.#agents.size === 0 && this.#traces.length === 0
   }
 
   /** Whether this run is selected. */
   matches(run: AgentRun): boolean {
-    if (this.isOpen) return true
+    if (this.#isOpen) return true
     const { name } = run.agent
-    if (name !== undefined && this.#seen.size < MAX_SEEN) this.#seen.add(name)
-    return this.admits(name, run.traceId)
+    if (name !== undefined) remember(this.#seenAgents, name)
+    remember(this.#seenTraces, run.traceId)
+    const isChosen = this.admits(name, run.traceId)
+    if (isChosen) this.#isEmpty = false
+    return isChosen
   }
 
   /** Whether a run of this agent in this trace is selected. A run id may replace the trace id, with which it begins. */
@@ -47,13 +53,25 @@ export class RunFilter {
     return this.matches(run) || inChildren.length > 0
   }
 
-  /** Why nothing matched, such as `no run of agent "wether"; agents in the files: "weather"`. */
-  describeNone(): string {
+  /**
+   * Call it after all runs.
+   *
+   * @throws UsageError if there were runs and none was selected, such as `no run of agent "wether"; agents in the files: "weather"`.
+   */
+  check(): void {
+    if (!this.#isEmpty || this.#seenTraces.size === 0) return
     const parts: string[] = []
-    if (this.#agents.size > 0) parts.push(`of agent ${quoted(this.#agents)}`)
-    if (this.#traces.length > 0) parts.push(`in trace ${this.#traces.join(', ')}`)
-    const seen = this.#seen.size === 0 ? '' : `; agents in the files: ${quoted(this.#seen)}`
-    return `no run ${parts.join(' ')}${seen}`
+    const seen: string[] = []
+    if (this.#agents.size > 0) {
+      parts.push(`of agent ${listed([...this.#agents].map((name) => JSON.stringify(name)))}`)
+      const names = [...this.#seenAgents].map((name) => JSON.stringify(name))
+      seen.push(names.length === 0 ? 'no run in the files names its agent' : `agents in the files: ${listed(names)}`)
+    }
+    if (this.#traces.length > 0) {
+      parts.push(`in trace ${listed(this.#traces)}`)
+      seen.push(`traces in the files: ${listed([...this.#seenTraces])}`)
+    }
+    throw new UsageError(`no run ${parts.join(' ')}; ${seen.join('; ')}`)
   }
 
   #matchesAgent(name: string | undefined): boolean {
@@ -65,6 +83,10 @@ export class RunFilter {
   }
 }
 
-function quoted(names: Iterable<string>): string {
-  return [...names].map((name) => JSON.stringify(name)).join(', ')
+function remember(seen: Set<string>, name: string): void {
+  if (seen.size < MAX_SEEN) seen.add(name)
+}
+
+function listed(names: readonly string[]): string {
+  return names.length < MAX_SEEN ? names.join(', ') : `${names.join(', ')} and perhaps others`
 }

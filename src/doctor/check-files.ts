@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-import { loadConfigFile, thisProcess } from '../processor/config/config-file.ts'
+import { configFileIn, loadConfigFile, thisProcess } from '../processor/config/config-file.ts'
 import { optionsFromEnvironment, withEnvironment } from '../processor/config/environment.ts'
 import { resolveOptions } from '../processor/config/options.ts'
 import type { ResolvedOptions } from '../processor/config/options.ts'
@@ -42,8 +42,14 @@ function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
   findings: Finding[],
 ): ResolvedOptions | undefined {
+  const path = environment['SPANSCORE_CONFIG']
+  if ((path ?? '').trim() === '' && configFileIn(cwd) === undefined) {
+    const text = 'Configuration file: none here. Only spanscore/register and the commands score and canary need one.'
+    findings.push({ isGood: true, text })
+    return undefined
+  }
   try {
-    const file = loadConfigFile({ ...thisProcess(), cwd, path: environment['SPANSCORE_CONFIG'] })
+    const file = loadConfigFile({ ...thisProcess(), cwd, path })
     const options: unknown = withEnvironment(
       file,
       optionsFromEnvironment(environment, () => undefined),

@@ -10,6 +10,8 @@ const COVERED_NOTICES: readonly string[] = [
   'SPANSCORE_NO_PROVIDER',
   'SPANSCORE_NO_RUNS',
 ]
+/** Notices that say why there is no run. */
+const EXPLAINS_NO_RUNS: ReadonlySet<string> = new Set(['SPANSCORE_NO_RUNS', 'SPANSCORE_SHUT_DOWN'])
 
 /**
  * The report about a process: one line for each fact, with the cure for what is wrong.
@@ -34,7 +36,7 @@ export function diagnose(facts: ProcessFacts, end?: EndFacts): readonly Finding[
     ),
     ...unaskedFindings(facts),
     ...facts.notices
-      .filter(({ code }) => !COVERED_NOTICES.includes(code))
+      .filter(({ code }) => !COVERED_NOTICES.includes(code) && !(facts.runs.length === 0 && EXPLAINS_NO_RUNS.has(code)))
       .map(({ code, message }) => bad(`Notice ${code}: ${message}`, 'See docs/reference/notices.md.')),
   ]
 }
@@ -194,7 +196,7 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
   const { runs, spans, scoring, when } = facts
   if (runs.length === 0) {
     // The notice knows which library called a model; the packages show which ones may.
-    const cure = facts.notices.find(({ code }) => code === 'SPANSCORE_NO_RUNS')?.message ?? hintFor(facts.packages)
+    const cure = facts.notices.find(({ code }) => EXPLAINS_NO_RUNS.has(code))?.message ?? hintFor(facts.packages)
     const waited = when === 'late' ? 'within the waiting time' : 'before the process ended'
     return [
       spans === 0
@@ -211,6 +213,7 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
   const first = new Map(runs.toReversed().map((run) => [run.dialect, run] as const))
   const attached = scoring.filter(({ runsSeen }) => runsSeen > 0)
   const scored = attached.reduce((sum, each) => sum + each.scored, 0)
+  const failed = attached.reduce((sum, each) => sum + each.failed, 0)
   return [
     ...[...first.values()].map(instrumentationFinding),
     ...scoring.flatMap((each) => agentFindings(each, runs)),
@@ -222,7 +225,8 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
           ),
         ]
       : []),
-    ...(scored > 0 ? [good(`Scores: ${scored} so far.`)] : []),
+    ...(scored > 0 && failed === 0 ? [good(`Scores: ${scored} so far.`)] : []),
+    ...(scored > 0 && failed > 0 ? [bad(`Scores: ${scored} so far, and ${failed} failed.`, reasonsOf(attached))] : []),
     ...(attached.length > 0 && scored === 0 && when !== 'run'
       ? [bad('Scores: none so far.', reasonsOf(attached))]
       : []),

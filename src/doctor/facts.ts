@@ -45,6 +45,8 @@ export interface ScoringFacts {
   readonly budget: string
   readonly runsSeen: number
   readonly scored: number
+  /** Scores that failed, such as for a judge that gave no answer. */
+  readonly failed: number
   /** For each scorer, how often each reason and code explained a missing score. */
   readonly notScored: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
@@ -70,7 +72,7 @@ export interface SeenRun {
   readonly missing: readonly string[]
   /** Whether it has spans of model calls. */
   readonly hasModelCalls: boolean
-  /** What records what is missing, as an instruction. */
+  /** What records what is missing, as one or more instructions. */
   readonly cure?: string
 }
 

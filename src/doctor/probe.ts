@@ -14,7 +14,7 @@ import { isRecord } from '../spans/json.ts'
 import { askJudges } from './ask-judges.ts'
 import type { AskFacts, ProcessFacts, ProviderFacts, SeenRun } from './facts.ts'
 import { toScoringFacts } from './scoring-facts.ts'
-import { cureOf } from '../runs/view/cure-of.ts'
+import { curesOf } from '../runs/view/cure-of.ts'
 
 const API = Symbol.for('opentelemetry.js.api.1')
 const MOST_RUNS = 5
@@ -159,7 +159,7 @@ function scoringOf(described: readonly ScoringDescription[], observer: object): 
 }
 
 function toRunFacts({ agent, dialect, scope, content, missing, steps }: AgentRun): SeenRun {
-  const cure = cureOf(missing.find((each) => each.switch !== undefined))
+  const cure = curesOf(missing)
   return {
     dialect,
     scope: scope.name,

@@ -15,6 +15,7 @@ export function toScoringFacts(options: ResolvedOptions, ledger: LedgerSnapshot)
     budget: describeBudget(options),
     runsSeen: ledger.runs.seen,
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
+    failed: rows.reduce((sum, { failed }) => sum + failed, 0),
     notScored: Object.fromEntries(withReasons.map(([id, { reasons }]) => [id, reasons])),
   }
 }

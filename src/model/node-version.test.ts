@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { complainOfNode } from './node-version.ts'
+import { complainOfNode, refuseNode } from './node-version.ts'
 
 test.each(['v22.15.0', 'v22.20.1', 'v24.0.0', 'v26.10.0'])('%s is enough', (version) => {
   expect(complainOfNode(version)).toBeUndefined()
@@ -10,6 +10,11 @@ test.each(['v22.15.0', 'v22.20.1', 'v24.0.0', 'v26.10.0'])('%s is enough', (vers
 
 test.each(['v20.20.2', 'v22.14.0', 'v18.0.0'])('%s is too old, and the complaint names what is expected', (version) => {
   expect(complainOfNode(version)).toMatch(`Expected Node.js 22.15 or later, got ${version}`)
+})
+
+test('a Node.js is refused only if it lacks what the package is built on', () => {
+  expect(refuseNode(process)).toBeUndefined()
+  expect(refuseNode({ version: 'v18.20.8' })).toBe('spanscore needs Node.js 22.15 or later, and this is v18.20.8.')
 })
 
 test('package.json requires the same version', () => {

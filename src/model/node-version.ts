@@ -8,3 +8,17 @@ export function complainOfNode(version: string): string | undefined {
   if (isEnough) return undefined
   return `Expected Node.js ${NEEDED.join('.')} or later, got ${version}. Start with a newer Node.js; runs may stay without scores.`
 }
+
+/**
+ * Why nothing of the package can work in this Node.js; `undefined` if it can. Some versions below the minimum do, and only get a notice.
+ */
+export function refuseNode({
+  version,
+  getBuiltinModule,
+}: {
+  readonly version: string
+  readonly getBuiltinModule?: unknown
+}): string | undefined {
+  if (getBuiltinModule !== undefined) return undefined
+  return `spanscore needs Node.js ${NEEDED.join('.')} or later, and this is ${version}.`
+}

@@ -26,10 +26,25 @@ export function setAttribute(record: Record<string, unknown>, key: string, value
   }
 }
 
+/**
+ * The scope of a span. Backends that do not keep scopes write the name into an attribute, from where it comes back here if the scope itself
+ * has none.
+ */
+export function scopeFrom(
+  scope: SourceSpan['scope'],
+  attributes: Readonly<Record<string, unknown>>,
+): SourceSpan['scope'] {
+  if (scope.name !== '') return scope
+  const name = attributes['otel.scope.name'] ?? attributes['otel.library.name']
+  if (typeof name !== 'string' || name === '') return scope
+  const version = attributes['otel.scope.version'] ?? attributes['otel.library.version']
+  return typeof version === 'string' && version !== '' ? { name, version } : { name }
+}
+
 /** Converts an OTLP status code, by number or name. */
 export function toStatusCode(code: unknown): 'unset' | 'ok' | 'error' {
-  if (code === 2 || code === 'STATUS_CODE_ERROR') return 'error'
-  if (code === 1 || code === 'STATUS_CODE_OK') return 'ok'
+  if (code === 2 || code === 'STATUS_CODE_ERROR' || code === 'ERROR') return 'error'
+  if (code === 1 || code === 'STATUS_CODE_OK' || code === 'OK') return 'ok'
   return 'unset'
 }
 

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
-import { createGunzip, createZstdDecompress, zstdDecompressSync } from 'node:zlib'
+// Older versions of Node.js lack zstd. Importing it by name would make them fail to load this file.
+import zlib from 'node:zlib'
+import { complainOfNode } from '../model/node-version.ts'
 
 /** Supported compressions. */
 export type Compression = 'gzip' | 'zstd'
@@ -48,7 +50,7 @@ export async function* decompress(chunks: AsyncIterable<Uint8Array>, compression
 }
 
 async function* unpackFrame(input: FrameInput, compression: Compression): AsyncGenerator<Buffer> {
-  const unpacked = compression === 'gzip' ? createGunzip() : createZstdDecompress()
+  const unpacked = compression === 'gzip' ? zlib.createGunzip() : zstd().createZstdDecompress()
   const feed = Readable.from(input.chunks())
   // An error of the input belongs to the caller, and is passed on unchanged.
   feed.on('error', (error) => unpacked.destroy(error))
@@ -136,13 +138,19 @@ class FrameInput {
  */
 export function decompressRecord(bytes: Uint8Array, maxBytes: number): Buffer {
   try {
-    return zstdDecompressSync(bytes, { maxOutputLength: maxBytes })
+    return zstd().zstdDecompressSync(bytes, { maxOutputLength: maxBytes })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {
       throw new DecompressionError(`a record that unpacks to more than ${maxBytes} bytes`)
     }
     throw isZlibError(error) ? new DecompressionError(describe(error, 'zstd')) : error
   }
+}
+
+function zstd(): typeof zlib {
+  const complaint = complainOfNode(process.version)
+  if (complaint !== undefined) throw new DecompressionError(`zstd: ${complaint}`)
+  return zlib
 }
 
 function isZlibError(error: unknown): error is Error & { readonly code: string } {

@@ -1,7 +1,7 @@
 import { isRecord, numberOf, textOf } from '../spans/json.ts'
 import { timeMs } from '../spans/outside-number.ts'
 import type { SourceEvent, SourceSpan } from '../spans/source-span.ts'
-import { listOf, setAttribute, toId } from './batch.ts'
+import { listOf, scopeFrom, setAttribute, toId } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
 
 type Attributes = Record<string, unknown>
@@ -59,17 +59,13 @@ function toSpan(value: unknown, resources: ReadonlyMap<string, Attributes>): Sou
   const startTimeMs = timeMs((numberOf(value.startTime) ?? 0) / 1000)
   const message = textOf(tags['otel.status_description'])
   const code = toStatusCode(tags)
-  const version = textOf(tags['otel.scope.version']) ?? textOf(tags['otel.library.version'])
   return {
     traceId,
     spanId,
     ...(parentSpanId !== undefined && { parentSpanId }),
     name: textOf(value.operationName) ?? '',
     kind: Math.max(0, KINDS.indexOf(textOf(tags['span.kind'])?.toLowerCase() ?? '')),
-    scope: {
-      name: textOf(tags['otel.scope.name']) ?? textOf(tags['otel.library.name']) ?? '',
-      ...(version !== undefined && { version }),
-    },
+    scope: scopeFrom({ name: '' }, tags),
     attributes: withoutFields(tags, code === 'error'),
     events: listOf(value.logs).flatMap(toEvent),
     status: message === undefined ? { code } : { code, message },
@@ -97,15 +93,20 @@ function toJaegerId(value: unknown, digits: 16 | 32): string | undefined {
 }
 
 function toStatusCode(tags: Readonly<Attributes>): 'unset' | 'ok' | 'error' {
-  if (tags['otel.status_code'] === 'ERROR' || tags['error'] === true) return 'error'
+  if (tags['otel.status_code'] === 'ERROR' || isTrue(tags['error'])) return 'error'
   return tags['otel.status_code'] === 'OK' ? 'ok' : 'unset'
+}
+
+/** Some storages keep all tags as text. */
+function isTrue(value: unknown): boolean {
+  return value === true || value === 'true'
 }
 
 /** Removes tags of OTLP's fields, and the `error` tag that Jaeger adds to spans with status ERROR. */
 function withoutFields(tags: Readonly<Attributes>, isError: boolean): Attributes {
   const attributes: Attributes = {}
   for (const [key, value] of Object.entries(tags)) {
-    if (FIELD_TAGS.has(key) || (key === 'error' && isError && value === true)) continue
+    if (FIELD_TAGS.has(key) || (key === 'error' && isError && isTrue(value))) continue
     setAttribute(attributes, key, value)
   }
   return attributes

@@ -1,7 +1,7 @@
 import { isRecord, numberOf, textOf } from '../spans/json.ts'
 import { timeMs } from '../spans/outside-number.ts'
 import type { SourceEvent, SourceLog, SourceSpan } from '../spans/source-span.ts'
-import { createBatch, isParentRemote, listOf, setAttribute, toId, toStatusCode } from './batch.ts'
+import { createBatch, isParentRemote, listOf, scopeFrom, setAttribute, toId, toStatusCode } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
 
 type Attributes = Record<string, unknown>
@@ -18,6 +18,24 @@ export function readOtlpJson(value: unknown): OtlpBatch | undefined {
   return batch
 }
 
+/**
+ * The names of a protobuf message's own definition (`resource_spans`, `trace_id`), which Python writes with `preserving_proto_field_name`, as
+ * OTLP/JSON has them. Keys of attributes are values of this format, and stay.
+ */
+export function fromProtobufNames(value: unknown, depth = 0): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => fromProtobufNames(item, depth + 1))
+  if (!isRecord(value) || depth > MAX_DEPTH) return value
+  const renamed: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) {
+    const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    setAttribute(renamed, name, fromProtobufNames(item, depth + 1))
+  }
+  return renamed
+}
+
+/** Deeper values are not read. An attribute's value takes three levels of JSON for one of its own. */
+const MAX_DEPTH = 600
+
 /** Whether a JSON object is an OTLP export request of any signal. */
 export function isOtlpRequest(value: object): boolean {
   return 'resourceSpans' in value || 'resourceLogs' in value || 'resourceMetrics' in value
@@ -27,6 +45,29 @@ export function isOtlpRequest(value: object): boolean {
 export function addOtlpRequest(request: Readonly<Record<string, unknown>>, batch: OtlpBatch): void {
   for (const entry of listOf(request.resourceSpans)) readResourceSpans(entry, batch)
   for (const entry of listOf(request.resourceLogs)) readResourceLogs(entry, batch)
+}
+
+/** Whether a JSON object is one span or log record by itself, as CloudWatch keeps those that it receives by OTLP. */
+export function isOtlpRecord(value: Readonly<Record<string, unknown>>): boolean {
+  return typeof value.spanId === 'string' && isRecord(value.scope) && TIME_KEYS.some((key) => value[key] !== undefined)
+}
+
+const TIME_KEYS = ['startTimeUnixNano', 'timeUnixNano', 'observedTimeUnixNano']
+
+/** Adds such a record to a batch. Its attributes and its body are plain JSON. */
+export function addOtlpRecord(record: Readonly<Record<string, unknown>>, batch: OtlpBatch): void {
+  const resource = toResource(record.resource)
+  const scope = toScope(record.scope)
+  if (record.startTimeUnixNano === undefined) {
+    batch.logs.push({
+      ...toLog({ ...record, body: undefined }, scope),
+      ...(record.body !== undefined && { body: record.body }),
+    })
+    return
+  }
+  const span = toSpan(record, resource, scope)
+  if (span === undefined) batch.invalid++
+  else batch.spans.push(span)
 }
 
 function readResourceSpans(entry: unknown, batch: OtlpBatch): void {
@@ -66,6 +107,7 @@ function toSpan(value: unknown, resource: Attributes, scope: Scope): SourceSpan 
   const status = isRecord(value.status) ? value.status : {}
   const message = textOf(status.message)
   const code = toStatusCode(status.code)
+  const attributes = toAttributes(value.attributes)
   return {
     traceId,
     spanId,
@@ -73,8 +115,8 @@ function toSpan(value: unknown, resource: Attributes, scope: Scope): SourceSpan 
     ...(isParentRemote(numberOf(value.flags) ?? 0) && { parentIsRemote: true }),
     name: textOf(value.name) ?? '',
     kind: toKind(value.kind),
-    scope,
-    attributes: toAttributes(value.attributes),
+    scope: scopeFrom(scope, attributes),
+    attributes,
     events: listOf(value.events).flatMap(toEvent),
     status: message === undefined ? { code } : { code, message },
     startTimeMs,
@@ -101,7 +143,7 @@ function toLog(value: Record<string, unknown>, scope: Scope): SourceLog {
     timeMs: toMilliseconds(value.timeUnixNano) || toMilliseconds(value.observedTimeUnixNano),
     attributes,
     ...(body !== undefined && { body }),
-    scope,
+    scope: scopeFrom(scope, attributes),
   }
 }
 
@@ -115,9 +157,10 @@ function toScope(value: unknown): Scope {
   return { name: textOf(value.name) ?? '', ...(version !== undefined && { version }) }
 }
 
-/** Converts an OTLP/JSON attribute list to an object of plain values. */
+/** Converts an OTLP/JSON attribute list to an object of plain values, which some backends write instead. */
 export function toAttributes(list: unknown): Attributes {
   const attributes: Attributes = {}
+  if (isRecord(list)) for (const [key, value] of Object.entries(list)) setAttribute(attributes, key, value)
   for (const item of listOf(list)) {
     if (!isRecord(item) || typeof item.key !== 'string') continue
     const value = toValue(item.value)
@@ -163,10 +206,22 @@ function toDouble(value: unknown): unknown {
 const KINDS = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER']
 
 function toKind(value: unknown): number {
-  if (typeof value === 'string' && value.startsWith('SPAN_KIND_')) return Math.max(0, KINDS.indexOf(value.slice(10)))
+  if (typeof value === 'string' && /^[A-Z_]+$/.test(value))
+    return Math.max(0, KINDS.indexOf(value.replace('SPAN_KIND_', '')))
   return numberOf(value) ?? 0
 }
 
-function toMilliseconds(nanoseconds: unknown): number {
-  return timeMs((numberOf(nanoseconds) ?? 0) / 1e6)
+/** Reads nanoseconds, as a number or its text, or a date and time in UTC, as pipelines between backends write them. */
+function toMilliseconds(written: unknown): number {
+  const nanoseconds = numberOf(written)
+  return timeMs(nanoseconds === undefined ? dateToMilliseconds(written) : nanoseconds / 1e6)
 }
+
+/** `Date` counts in whole milliseconds; the order of short spans is in the digits behind them. */
+function dateToMilliseconds(written: unknown): number {
+  const [, seconds, fraction = '', zone = 'Z'] = (typeof written === 'string' && DATE_TIME.exec(written)) || []
+  if (seconds === undefined) return 0
+  return Date.parse(`${seconds.replace(' ', 'T')}${zone}`) + Number(`0${fraction}`) * 1000
+}
+
+const DATE_TIME = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?$/

@@ -1,5 +1,5 @@
 import type { SourceEvent, SourceLog, SourceSpan } from '../spans/source-span.ts'
-import { isParentRemote, toStatusCode } from './batch.ts'
+import { isParentRemote, scopeFrom, toStatusCode } from './batch.ts'
 import {
   checkEnd,
   eachField,
@@ -86,7 +86,7 @@ export function readSpan(
     kind,
     startTimeMs,
     endTimeMs: endTimeMs || startTimeMs,
-    scope,
+    scope: scopeFrom(scope, attributes),
     attributes,
     events: events ?? NO_EVENTS,
     status,

@@ -130,6 +130,27 @@ describe('OTLP in protobuf', () => {
     fc.assert(property)
   })
 
+  it('stops at a limit of entries, and does not read the content of records over a limit of bytes', async () => {
+    const decode = await createProtobufDecoder()
+    const { traces, logs } = serialized()
+    const whole = decode(traces)
+    expect(whole).toMatchObject({ isCut: false })
+    const limits = { maxEntries: 100, maxRecordBytes: 1e6 }
+    expect(decode(traces, limits)).toEqual(whole)
+    // A resource, and two scopes with a span each, are five entries.
+    expect(decode(traces, { ...limits, maxEntries: 5 })).toEqual(whole)
+    expect(decode(traces, { ...limits, maxEntries: 4 })).toMatchObject({ isCut: true })
+    const small = { ...limits, maxRecordBytes: 10 }
+    const bare = decode(traces, small)
+    expect(bare.spanPlaces).toEqual(whole.spanPlaces)
+    expect(bare.spans).toEqual(whole.spans.map((span) => ({ ...span, attributes: {}, events: [] })))
+    const { logPlaces, logs: read } = decode(logs, small)
+    expect(logPlaces).toEqual(decode(logs).logPlaces)
+    expect(read.map(({ traceId, attributes, body }) => [traceId, attributes, body])).toEqual(
+      decode(logs).logs.map(() => ['', {}, undefined]),
+    )
+  })
+
   it('takes metrics for neither spans nor log records, and reads a log record without times', async () => {
     const decode = await createProtobufDecoder()
     const metric = (writer: BinaryWriter): void => {
@@ -194,7 +215,8 @@ describe('OTLP in protobuf', () => {
     if (json === undefined || protobuf === undefined) throw new Error('expected two requests')
     const expected = readOtlpJson(JSON.parse(json.toString()))
     expect(expected?.spans).toHaveLength(2)
-    const { spanPlaces, logPlaces, ...batch } = decode(protobuf)
+    const { spanPlaces, logPlaces, isCut, ...batch } = decode(protobuf)
+    expect(isCut).toBe(false)
     expect(logPlaces).toEqual([])
     expect(batch).toEqual(expected)
     // A span can be decoded again from its place alone.

@@ -47,11 +47,23 @@ export interface ProtobufBatch extends OtlpBatch {
   readonly spanPlaces: number[]
   /** The start and end of each log record's message. */
   readonly logPlaces: number[]
+  /** Whether reading stopped at `maxEntries`, so that the contents are not complete. */
+  isCut: boolean
 }
+
+/** Limits of a request, for requests of senders that are not trusted: a few bytes of it can become a large object. */
+export interface DecodingLimits {
+  /** Maximum number of resources, scopes, spans and log records together. Reading stops there. @default Infinity */
+  readonly maxEntries: number
+  /** Maximum bytes of one span or log record. The content of larger ones is not read. @default Infinity */
+  readonly maxRecordBytes: number
+}
+
+const NO_LIMITS: DecodingLimits = { maxEntries: Number.POSITIVE_INFINITY, maxRecordBytes: Number.POSITIVE_INFINITY }
 
 /** Decodes requests, and single spans and log records of a decoded request again. */
 export interface ProtobufDecoder {
-  (bytes: Uint8Array): ProtobufBatch
+  (bytes: Uint8Array, limits?: DecodingLimits): ProtobufBatch
   /** Decodes single spans and log records of a decoded request again. */
   again(bytes: Uint8Array): DecodedAgain
 }
@@ -82,7 +94,13 @@ interface Target {
   readonly batch: ProtobufBatch
   readonly known: Known
   readonly skipsOrdinary: boolean
+  readonly maxRecordBytes: number
+  /** How many more entries are read. */
+  readonly room: { entries: number }
 }
+
+/** Ends the reading of a request with too many entries. */
+class TooManyEntries extends Error {}
 
 /**
  * Creates the decoder. It loads the protobuf wire reader when protobuf is first met, not with the package.
@@ -99,9 +117,15 @@ export async function createProtobufDecoder({
     return Object.assign(new BinaryReader(source), { source })
   }
   const known: Known = { resources: new BoundedMap(MAX_KNOWN), scopes: new BoundedMap(MAX_KNOWN) }
-  const decode = (bytes: Uint8Array): ProtobufBatch => {
-    const batch = { ...createBatch(), spanPlaces: [], logPlaces: [] }
-    return readRequest(readerOf(bytes), { batch, known, skipsOrdinary })
+  const decode = (bytes: Uint8Array, { maxEntries, maxRecordBytes } = NO_LIMITS): ProtobufBatch => {
+    const batch = { ...createBatch(), spanPlaces: [], logPlaces: [], isCut: false }
+    try {
+      readRequest(readerOf(bytes), { batch, known, skipsOrdinary, maxRecordBytes, room: { entries: maxEntries } })
+    } catch (error) {
+      if (!(error instanceof TooManyEntries)) throw error
+      batch.isCut = true
+    }
+    return batch
   }
   const again = (bytes: Uint8Array): DecodedAgain => {
     const reader = readerOf(bytes)
@@ -120,13 +144,18 @@ export async function createProtobufDecoder({
 }
 
 /** Reads `ExportTraceServiceRequest` or `ExportLogsServiceRequest`: field 1 is a repeated entry with a resource. */
-function readRequest(reader: Reader, target: Target): ProtobufBatch {
+function readRequest(reader: Reader, target: Target): void {
   eachField(reader, reader.len, (field, wireType) => {
     if (field !== 1 || wireType !== LENGTH_DELIMITED) return false
+    takeRoom(target)
     readResourceEntry(reader, endOf(reader), target)
     return true
   })
-  return target.batch
+}
+
+function takeRoom({ room }: Target): void {
+  room.entries -= 1
+  if (room.entries < 0) throw new TooManyEntries()
 }
 
 /** Reads `ResourceSpans` or `ResourceLogs`: 1 is the resource, 2 the entries of each scope. */
@@ -137,7 +166,10 @@ function readResourceEntry(reader: Reader, end: number, target: Target): void {
     if (wireType !== LENGTH_DELIMITED || field > 2) return false
     const entryEnd = endOf(reader)
     if (field === 1) resource = knownAt(reader, entryEnd, target.known.resources, readResource)
-    else scopes.push({ start: reader.pos, end: entryEnd })
+    else {
+      takeRoom(target)
+      scopes.push({ start: reader.pos, end: entryEnd })
+    }
     reader.pos = entryEnd
     return true
   })
@@ -177,7 +209,10 @@ function readScopeEntry(reader: Reader, end: number, resource: Attributes, targe
     if (wireType !== LENGTH_DELIMITED || field > 2) return false
     const entryEnd = endOf(reader)
     if (field === 1) scope = knownAt(reader, entryEnd, target.known.scopes, readScope)
-    else records.push({ start: reader.pos, end: entryEnd })
+    else {
+      takeRoom(target)
+      records.push({ start: reader.pos, end: entryEnd })
+    }
     reader.pos = entryEnd
     return true
   })
@@ -195,19 +230,22 @@ function readScopeEntry(reader: Reader, end: number, resource: Attributes, targe
  * such a field, it is a metric if it has a field 1 (its name), and otherwise a log record without times.
  */
 function readRecord(reader: Reader, end: number, resource: Attributes, scope: Scope, target: Target): void {
-  const { batch } = target
+  const { batch, maxRecordBytes } = target
   const start = reader.pos
+  const isTooLarge = end - start > maxRecordBytes
   const { kind, isOrdinary } = kindOf(reader, end, target.skipsOrdinary)
   reader.pos = start
   if (kind === 'span') {
-    const span = readSpan(reader, end, { resource, scope }, isOrdinary)
+    const span = readSpan(reader, end, { resource, scope }, isOrdinary || isTooLarge)
     if (span === undefined) batch.invalid++
     else {
       batch.spans.push(span)
       batch.spanPlaces.push(start, end)
     }
   } else if (kind === 'log') {
-    batch.logs.push(readLog(reader, end, scope))
+    batch.logs.push(
+      isTooLarge ? { traceId: '', spanId: '', timeMs: 0, attributes: {}, scope } : readLog(reader, end, scope),
+    )
     batch.logPlaces.push(start, end)
   }
   reader.pos = end

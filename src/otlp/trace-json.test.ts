@@ -136,7 +136,6 @@ describe('JSON documents of traces', () => {
     expect(unread([{ ph: 'X', ts: 1, pid: 1 }])).toBe('looks like a Chrome trace, which is not supported')
     expect(unread({ trace: { id: 'x' }, observations: [] })).toBe("looks like Langfuse's API, which is not supported")
     expect(unread({ data: [{ id: 'x', observations: [] }] })).toBe("looks like Langfuse's API, which is not supported")
-    expect(unread({ resource_spans: [] })).toContain('snake_case')
     expect(unread({ what: 1 })).toMatch(/^JSON in an unsupported format/)
     expect(unread('text')).toMatch(/^JSON in an unsupported format/)
     const mixed = readTraceJson([{ what: 1 }, request])

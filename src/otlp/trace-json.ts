@@ -2,7 +2,7 @@ import { isRecord } from '../spans/json.ts'
 import { createBatch } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
 import { isJaegerTrace, readJaegerTrace } from './jaeger.ts'
-import { addOtlpRequest, isOtlpRequest } from './json.ts'
+import { addOtlpRecord, addOtlpRequest, fromProtobufNames, isOtlpRecord, isOtlpRequest } from './json.ts'
 
 /** The contents of a JSON document of traces. */
 export interface TraceJson {
@@ -15,7 +15,7 @@ export interface TraceJson {
 
 /**
  * Reads a JSON document of traces or logs: OTLP requests, Jaeger's query API (also version 3) and its page's download, Tempo's API (also
- * version 2), Grafana's download, and lists of these.
+ * version 2), Grafana's download, records of Amazon CloudWatch, and lists of these.
  */
 export function readTraceJson(value: unknown): TraceJson {
   const batch = createBatch()
@@ -29,6 +29,8 @@ function readInto(value: unknown, batch: OtlpBatch): string | undefined {
   if (Array.isArray(value)) return readList(value, batch)
   if (!isRecord(value)) return describeUnread(value)
   if (isOtlpRequest(value)) addOtlpRequest(value, batch)
+  else if (PROTOBUF_NAMES.some((name) => has(value, name))) return readInto(fromProtobufNames(value), batch)
+  else if (isOtlpRecord(value)) addOtlpRecord(value, batch)
   // A list of entries, as from `jq .resourceSpans[]`.
   else if (Array.isArray(value.scopeSpans)) addOtlpRequest({ resourceSpans: [value] }, batch)
   else if (Array.isArray(value.batches)) addOtlpRequest({ resourceSpans: value.batches }, batch)
@@ -42,6 +44,9 @@ function readInto(value: unknown, batch: OtlpBatch): string | undefined {
   else return describeUnread(value)
   return undefined
 }
+
+/** What distinguishes a request, or an entry of one, with the names of the protobuf definition. */
+const PROTOBUF_NAMES = ['resource_spans', 'resource_logs', 'scope_spans', 'resource_metrics']
 
 /** Jaeger returns the events of a span by name. */
 function readJaegerResult(result: Readonly<Record<string, unknown>>, batch: OtlpBatch): string | undefined {
@@ -75,7 +80,6 @@ const UNREAD_FORMS: readonly (readonly [name: string, matches: (value: Record<st
       has(value, 'span_kind', 'parent_id') || has(value, 'context.span_id') || has(value, 'span_kind', 'context'),
   ],
   ['the console output of OpenTelemetry for Python', (value) => has(value, 'context', 'start_time')],
-  ['OTLP with names in snake_case (OTLP/JSON writes resourceSpans)', (value) => has(value, 'resource_spans')],
   ['Datadog', (value) => has(value, 'trace_id', 'span_id', 'resource') || has(value, 'meta', 'metrics', 'span_id')],
   ['AWS X-Ray', (value) => has(value, 'Traces') || has(value, 'Segments') || has(value, 'trace_id', 'subsegments')],
   ['LangSmith', (value) => has(value, 'run_type') || has(value, 'dotted_order')],

@@ -93,12 +93,7 @@ export class ScoringPipeline {
       options,
       ledger: this.#ledger,
       reporter,
-      emitter: new Emitter({
-        options: options.emit,
-        sink,
-        metrics: this.#metrics,
-        nowMs: () => Date.now(),
-      }),
+      emitter: new Emitter({ options: options.emit, sink, metrics: this.#metrics, nowMs: () => Date.now() }),
       providers: this.#providers,
     })
     const jobs = new ScoringJobs({ options, budget, writer, reporter, scheduler, now })
@@ -176,6 +171,12 @@ export class ScoringPipeline {
     this.#store.ended(recognised)
     this.#scheduler.changed(this.#store)
     return scored
+  }
+
+  /** Called when a span has ended after the shutdown. */
+  endedAfterShutdown(span: EndedSpan): void {
+    // A run that was open at the shutdown was scored as it was.
+    if (this.#store.liveSpanOf(span) === undefined) this.#notices.endedAfterShutdown(span)
   }
 
   /** Hands an ended span on to `next`, now or after holding it for its scores. */

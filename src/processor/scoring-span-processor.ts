@@ -83,6 +83,12 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
       } catch (error) {
         this.#pipeline.report('onEnd', error)
       }
+    } else if (this.#shutdown !== undefined) {
+      try {
+        this.#pipeline.endedAfterShutdown(span)
+      } catch (error) {
+        this.#pipeline.report('onEnd', error)
+      }
     }
     this.#pipeline.handOn(span, scored)
   }

@@ -27,13 +27,15 @@ function classNameOf(object: object | null, otherwise: string): string {
   return typeof constructor === 'function' && /^[\w$]{1,80}$/.test(constructor.name) ? constructor.name : otherwise
 }
 
+/** A function and a place in a file. A stack that came from elsewhere, or was written by hand, may have anything in place of them. */
+const FRAME = /^\n\s+(at (?:[\w$.<># ]{1,100} (?:\[as [\w$.]{1,60}\] )?\()?[^\s()]{1,200}:\d{1,9}:\d{1,9}\)?)(?:\n|$)/
+
 /** The stack begins with the message, which may itself look like a frame, so only the text after it is read. */
 function firstFrameOf({ message, stack }: Error): string | undefined {
   if (typeof message !== 'string' || typeof stack !== 'string') return undefined
   const begin = stack.indexOf(message)
   if (begin < 0 || begin > 200) return undefined
-  const frame = /^\n\s+(at .{1,200})/.exec(stack.slice(begin + message.length, begin + message.length + 300))?.[1]
-  return frame?.trim()
+  return FRAME.exec(stack.slice(begin + message.length, begin + message.length + 300))?.[1]
 }
 
 function toText(value: unknown): string {

@@ -9,17 +9,28 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
   }
 }
 
+/** A promise that resolves to a promise, and so on, for more often than this may never end. */
+const MOST_PROMISES = 20
+
 /**
  * Converts a promise of any implementation to a native one. If its `then` throws, or calls its callbacks more than once, the native
- * promise still settles exactly once. That `then` is foreign code, so it runs isolated.
+ * promise still settles exactly once. It rejects if the promise resolves to itself: JavaScript would follow it forever, in one turn of the
+ * event loop. That `then` is foreign code, so it runs isolated.
  */
 export function adopted<T>(promise: PromiseLike<T>): Promise<T> {
-  return isolated(
-    () =>
-      new Promise((resolve) => {
-        resolve(promise)
-      }),
-  )
+  return isolated(() => followed(promise, MOST_PROMISES))
+}
+
+async function followed<T>(promise: PromiseLike<T>, left: number): Promise<T> {
+  // Code that has just returned a promise does not expect its `then` to be called yet.
+  await Promise.resolve()
+  // What a native promise resolves to is not a promise.
+  if (promise instanceof Promise && promise.then === Promise.prototype.then) return promise
+  if (left === 0) throw new TypeError('expected a promise of a value, got one of itself')
+  const { value } = await new Promise<{ readonly value: T | PromiseLike<T> }>((resolve, reject) => {
+    promise.then((result) => resolve({ value: result }), reject)
+  })
+  return isThenable(value) ? followed(value, left - 1) : value
 }
 
 /** Ignores a promise that was not expected. An unhandled rejection would end the application's process. */

@@ -29,6 +29,12 @@ export class BeginningsByLetter {
     return isMarked
   }
 
+  /** Whether a text has one of the beginnings. */
+  has(text: string): boolean {
+    const beginnings = this.#table[text.charCodeAt(0)]
+    return beginnings !== undefined && beginnings.some((beginning) => text.startsWith(beginning.text))
+  }
+
   /** Whether undecoded text, from `start` to before `end`, has one of the beginnings. */
   begin(bytes: Uint8Array, start: number, end: number): boolean {
     if (start >= end) return false

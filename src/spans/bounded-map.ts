@@ -1,37 +1,26 @@
 /**
- * A map with a maximum size: the oldest entry is removed first. Use it as a cache for keys that come from outside and are unbounded.
+ * A map with a maximum size, as a cache for keys that come from outside and are unbounded. It keeps the latest entries in two generations:
+ * if the newer one is full, the older one is dropped. Removing the oldest entry of one `Map` would take longer with every removed
+ * entry, because the search for the first entry passes them.
  */
 export class BoundedMap<Key, Value> {
-  readonly #entries = new Map<Key, Value>()
-  readonly #maxSize: number
+  #newer = new Map<Key, Value>()
+  #older = new Map<Key, Value>()
+  readonly #generationSize: number
 
-  /** @param maxSize most entries, 1 or more */
+  /** @param maxSize most entries; at least half of them are kept */
   constructor(maxSize: number) {
-    this.#maxSize = maxSize
-  }
-
-  get size(): number {
-    return this.#entries.size
+    this.#generationSize = Math.max(1, Math.floor(maxSize / 2))
   }
 
   get(key: Key): Value | undefined {
-    return this.#entries.get(key)
-  }
-
-  has(key: Key): boolean {
-    return this.#entries.has(key)
+    return this.#newer.get(key) ?? this.#older.get(key)
   }
 
   set(key: Key, value: Value): void {
-    if (this.#entries.size >= this.#maxSize && !this.#entries.has(key)) {
-      const [oldest] = this.#entries.keys()
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the map is full, so it has a first key
-      this.#entries.delete(oldest as Key)
-    }
-    this.#entries.set(key, value)
-  }
-
-  delete(key: Key): boolean {
-    return this.#entries.delete(key)
+    this.#newer.set(key, value)
+    if (this.#newer.size < this.#generationSize) return
+    this.#older = this.#newer
+    this.#newer = new Map()
   }
 }

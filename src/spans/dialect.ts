@@ -127,6 +127,11 @@ export interface Dialect {
   readonly modelsEncloseLoops?: boolean
 
   /**
+   * Whether a model span of the library inside another one is a call of its own. By default it is the same call, recorded twice.
+   */
+  readonly modelsNest?: boolean
+
+  /**
    * Whether a model's client writes these spans itself. An instrumentation of the client may then record each call again, around or beside
    * it.
    */

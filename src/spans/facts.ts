@@ -64,7 +64,6 @@ export class SpanFacts {
   logs: readonly SourceLog[]
   /** By slot; `NOTHING` for a fact that was read and is missing. An array is several times faster here than a map. */
   #read: unknown[] | undefined
-  #isTooRich = false
 
   constructor(span: SourceSpan, dialect: Dialect, role: SpanRole, logs: readonly SourceLog[] = NO_LOGS) {
     this.span = logs.length === 0 ? span : withMovedContent(span, logs)
@@ -84,15 +83,6 @@ export class SpanFacts {
   /** Must be called when the span has changed. Facts are then read again. */
   forget(): void {
     this.#read = undefined
-  }
-
-  /**
-   * Must be called when the span has more values than are read, or lists that are longer than what they hold. No facts are read from it any
-   * more, because that would take minutes. Its run is too large to be scored.
-   */
-  markTooRich(): void {
-    this.#isTooRich = true
-    this.forget()
   }
 
   get agent(): AgentIdentity | undefined {
@@ -185,7 +175,6 @@ export class SpanFacts {
   }
 
   #once<T>({ slot, read }: Fact<T>): T | undefined {
-    if (this.#isTooRich) return undefined
     const all = (this.#read ??= NOTHING_READ.slice())
     const known = all[slot]
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each slot only holds the fact of its number

@@ -41,7 +41,14 @@ export function toSourceSpan(span: SdkSpanLike, startOrder?: number): SourceSpan
   return new SdkSourceSpan(span, startOrder)
 }
 
-class SdkSourceSpan implements SourceSpan {
+/** Attributes and events that are read instead of the span's own. */
+export interface ReplacedValues {
+  readonly attributes: SdkSpanLike['attributes'] | undefined
+  readonly events: SdkSpanLike['events'] | undefined
+}
+
+/** The span that `toSourceSpan` makes. */
+export class SdkSourceSpan implements SourceSpan {
   readonly traceId: string
   readonly spanId: string
   readonly startTimeMs: number
@@ -49,6 +56,8 @@ class SdkSourceSpan implements SourceSpan {
   parsed: SourceSpan['parsed'] = undefined
   readonly #span: SdkSpanLike
   #scope: SourceSpan['scope'] | undefined
+  #attributes: SdkSpanLike['attributes'] | undefined
+  #events: SdkSpanLike['events'] | undefined
 
   constructor(span: SdkSpanLike, startOrder: number | undefined) {
     const context = span.spanContext()
@@ -57,6 +66,12 @@ class SdkSourceSpan implements SourceSpan {
     this.startTimeMs = toMilliseconds(span.startTime)
     this.startOrder = startOrder
     this.#span = span
+  }
+
+  /** Must be called when some attributes or events of the ended span were copied or left out. The others are read from it as before. */
+  replace({ attributes, events }: ReplacedValues): void {
+    this.#attributes = attributes
+    this.#events = events
   }
 
   get parentSpanId(): string | undefined {
@@ -82,11 +97,11 @@ class SdkSourceSpan implements SourceSpan {
   }
 
   get attributes(): Readonly<Record<string, unknown>> {
-    return this.#span.attributes
+    return this.#attributes ?? this.#span.attributes
   }
 
   get events(): readonly SourceEvent[] {
-    return this.#span.events.map((event) => ({
+    return (this.#events ?? this.#span.events).map((event) => ({
       name: event.name,
       timeMs: toMilliseconds(event.time),
       attributes: event.attributes ?? {},
@@ -96,7 +111,7 @@ class SdkSourceSpan implements SourceSpan {
   get status(): SourceSpan['status'] {
     const { code, message } = this.#span.status
     const name = code === 2 ? 'error' : code === 1 ? 'ok' : 'unset'
-    return message === undefined ? { code: name } : { code: name, message }
+    return typeof message === 'string' ? { code: name, message } : { code: name }
   }
 
   get endTimeMs(): number {

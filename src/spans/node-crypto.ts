@@ -1,4 +1,4 @@
-import { complainOfNode } from '../model/node-version.ts'
+import { refuseNode } from '../model/node-version.ts'
 
 type NodeCrypto = typeof import('node:crypto')
 
@@ -11,9 +11,8 @@ let loaded: NodeCrypto | undefined
  */
 export function nodeCrypto(): NodeCrypto {
   if (loaded !== undefined) return loaded
-  const { version } = process
-  // The function is missing in old versions.
-  if (!('getBuiltinModule' in process)) throw new Error(complainOfNode(version))
+  const refusal = refuseNode(process)
+  if (refusal !== undefined) throw new Error(refusal)
   loaded = process.getBuiltinModule('node:crypto')
   return loaded
 }

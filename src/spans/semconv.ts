@@ -55,9 +55,13 @@ export function semconvModel(attributes: Attributes): ModelIdentity {
   return identity
 }
 
+/** More than the answers that one request asks for. */
+const MAX_REASONS = 128
+
 /** Accepts an array, its JSON text, a plain string, or names separated by commas. */
 export function toFinishReasons(value: unknown): readonly string[] | undefined {
-  const parsed = parseJson(value)
+  // A short list need not be copied before its texts are.
+  const parsed = Array.isArray(value) && value.length <= MAX_REASONS ? value : parseJson(value)
   if (Array.isArray(parsed)) return parsed.filter((item) => typeof item === 'string')
   return typeof parsed === 'string' && parsed !== '' ? parsed.split(',').map((item) => item.trim()) : undefined
 }

@@ -192,7 +192,7 @@ describe('the services for Docker Compose', () => {
 
   it('let workers listen on the port at which the image checks their health', () => {
     const [, port] = /HEALTHCHECK.*127\.0\.0\.1:(\d+)\/health/.exec(read('server/Dockerfile')) ?? []
-    expect(/'--http-port <port>', '[^']+', number, (\d+)/.exec(read('server/src/command-line.ts'))?.[1]).toBe(port)
+    expect(/'--http-port <port>', '[^']+', \w+, (\d+)/.exec(read('server/src/command-line.ts'))?.[1]).toBe(port)
     for (const { command = [] } of workers) expect(command).not.toContain('--http-port')
   })
 

@@ -17,6 +17,19 @@ export interface LiveException {
  */
 export const liveExceptions: readonly LiveException[] = [
   {
+    library: /^java-/,
+    scenario: /./,
+    atStart: ['kind', 'none'],
+    isNeverLive: true,
+    why: 'spans of Java never start in a process of Node.js: its dialects read files and the service, where all attributes are there',
+  },
+  {
+    library: /^python-elastic-openai-/,
+    scenario: /./,
+    atStart: ['kind', 'none'],
+    why: 'played without attributes at the start, which it has: its scope has the name of another library, so its log records come before the span is recognised',
+  },
+  {
     library: /^python-langsmith-/,
     scenario: /./,
     isNeverLive: true,

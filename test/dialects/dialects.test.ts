@@ -3,17 +3,15 @@ import type { Dialect } from '../../src/spans/dialect.ts'
 import { allDialects } from '../../src/spans/dialects/all.ts'
 import { koog } from '../../src/spans/dialects/koog.ts'
 import { openInferenceClaudeAgentSdk } from '../../src/spans/dialects/openinference/claude-agent-sdk.ts'
-import { quarkusLangChain4j } from '../../src/spans/dialects/quarkus-langchain4j.ts'
-import { springAi } from '../../src/spans/dialects/spring-ai.ts'
 import { recognise } from '../../src/spans/recognise.ts'
 import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
 import { describeDialect } from './describe-dialect.ts'
 
 /**
- * Dialects of libraries that could not be recorded here: Koog is written in Kotlin, Spring AI and Quarkus in Java, and the Claude
- * Agent SDK runs a program that calls its own service alone.
+ * Dialects of libraries that could not be recorded here: Koog is written in Kotlin, and the Claude Agent SDK runs a program that calls its
+ * own service alone.
  */
-const NOT_RECORDED: ReadonlySet<Dialect> = new Set([koog, openInferenceClaudeAgentSdk, quarkusLangChain4j, springAi])
+const NOT_RECORDED: ReadonlySet<Dialect> = new Set([koog, openInferenceClaudeAgentSdk])
 
 const recordings = libraryNames().map((name) => loadLibrary(name))
 

@@ -149,6 +149,11 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(out).toMatch(
       /✗ Scoring: it is not attached to this tracer provider, and saw no run\.\n {2}Call attachScoring/,
     )
+    const failed = await doctor(run('failed-score'))
+    expect(failed.out).toMatch(
+      /✗ Scores: 1 so far, and 1 failed\.\n {2}broken: scorer-threw\. docs\/reference\/reasons\.md/,
+    )
+    expect(failed.out).toMatch(/content none\.\n {2}Turn on .*recordInputs: true.*\. Turn on .*recordOutputs: true/)
     const skipped = await doctor(run('no-score'))
     expect(skipped.out).toMatch(/✗ Scores: none so far\.\n {2}loop: no-content\. docs\/reference\/reasons\.md/)
   })
@@ -224,7 +229,10 @@ export default { scorers: [createRubricScorer({ model, criteria: [{ id: 'a', que
   })
 
   test.each([
-    [undefined, /✗ Configuration file: it cannot be used\.\n {2}Expected one of spanscore\.config\.ts/],
+    [
+      undefined,
+      /✓ Configuration file: none here\. Only spanscore\/register and the commands score and canary need one\./,
+    ],
     ['export default {\n  scorers: [}\n', /✗ Configuration file: .*\n {2}.*SyntaxError: .* \(line 2\)/],
     ['export default { scorers: [], sampel: 1 }', /✗ Configuration file: .*\n {2}.*Did you mean sample\?/],
   ])('says what is wrong with %j', async (text, line) => {

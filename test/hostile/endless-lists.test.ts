@@ -13,6 +13,18 @@ import { agentAttributes, expectBalanced, open } from '../processor/harness.ts'
 const ENDLESS: Readonly<Record<string, () => unknown>> = {
   'a list that is longer than what it holds': () => Object.assign([], { length: 2 ** 32 - 1 }),
   'such a list within a message': () => [{ role: 'assistant', parts: Object.assign([], { length: 2 ** 32 - 1 }) }],
+  'such a list below a hundred others': () => {
+    let value: unknown = Object.assign([], { length: 2 ** 32 - 1 })
+    for (let depth = 0; depth < 103; depth += 1) value = [value]
+    return value
+  },
+  'a list behind a proxy': () => new Proxy([], { get: (list, key) => (key === 'length' ? 2 ** 32 - 1 : list.at(0)) }),
+  'a list whose iterator never ends': () =>
+    new (class extends Array<string> {
+      override *[Symbol.iterator](): ArrayIterator<string> {
+        for (;;) yield 'x'
+      }
+    })(3),
   'a value that contains itself twice': () => {
     const value: Record<string, unknown> = { role: 'user' }
     value['parts'] = [value, value]
@@ -38,6 +50,21 @@ const PLACES: Readonly<Record<string, (spans: Spans, value: () => unknown) => vo
     set(tool, 'gen_ai.tool.call.result', value())
   },
   'finish reasons': ({ model }, value) => set(model, 'gen_ai.response.finish_reasons', value()),
+  'the tools, of a span whose status cannot be read': ({ call }, value) => {
+    set(call, 'ai.prompt.tools', value())
+    const message = new Proxy({}, { get: () => expect.fail('read') })
+    Object.defineProperty(call, 'status', { value: { code: 2, message } })
+  },
+  'the calls, of a span with an event that cannot be read': ({ call }, value) => {
+    const attributes = {
+      get a() {
+        throw new Error('unreadable')
+      },
+    }
+    Reflect.get(call, 'events').push({ name: 'x', time: [0, 0], attributes })
+    set(call, 'ai.response.toolCalls', value())
+  },
+  'the events of a span': ({ model }, value) => Object.defineProperty(model, 'events', { value: value() }),
   'an attribute behind one that throws': ({ model }, value) => {
     Object.defineProperty(Reflect.get(model, 'attributes') as object, 'a', {
       enumerable: true,
@@ -63,6 +90,8 @@ interface Spans {
   readonly agent: Span
   readonly model: Span
   readonly tool: Span
+  /** A model call of the AI SDK. */
+  readonly call: Span
   readonly log: (span: Span, body: unknown) => void
 }
 
@@ -91,6 +120,16 @@ test.each(
       { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't' },
       agent,
     )
+    const call = open(
+      tracer,
+      'ai.generateText.doGenerate',
+      {
+        'ai.operationId': 'ai.generateText.doGenerate',
+        'ai.prompt.messages': '[{"role":"user","content":"Hi"}]',
+        'ai.response.toolCalls': '[{"toolName":"t","args":{},"toolCallId":"1"}]',
+      },
+      agent,
+    )
     const log = (span: Span, body: unknown): void =>
       scoring.logRecordProcessor.onEmit({
         hrTime: [1, 0],
@@ -100,8 +139,8 @@ test.each(
         eventName: 'gen_ai.choice',
         body,
       })
-    PLACES[where]?.({ agent, model, tool, log }, value)
-    for (const span of [tool, model, agent]) span.end()
+    PLACES[where]?.({ agent, model, tool, call, log }, value)
+    for (const span of [tool, model, call, agent]) span.end()
     await scoring.forceFlush()
     await scoring.shutdown()
     const { user, system } = process.threadCpuUsage(before)

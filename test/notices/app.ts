@@ -173,6 +173,20 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     startProvider()
     await askModel()
   },
+  'a provider of an older API': async () => {
+    const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
+    Reflect.set(globalThis, Symbol.for('opentelemetry.js.api.1'), { version: '1.4.0', trace: provider })
+    attachScoring({ scorers: [answer] })
+    await askModel()
+    await provider.shutdown()
+  },
+  'a run after the shutdown': async () => {
+    const provider = startProvider()
+    attachScoring({ scorers: [answer] })
+    await provider.shutdown()
+    runAgent('weather-agent')
+    runAgent('weather-agent')
+  },
   'a provider that is not registered': async () => {
     const tracerProvider = new NodeTracerProvider({
       spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())],

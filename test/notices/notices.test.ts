@@ -85,11 +85,21 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
       'SPANSCORE_NO_RUNS',
       /ai called a model \(127\.0\.0\.1:\d+\), and there is no span of any kind\. The AI SDK writes spans after registerTelemetry/,
     ],
+    [
+      'a provider of an older API',
+      'SPANSCORE_NO_RUNS',
+      /registered through @opentelemetry\/api 1\.4\.0, which newer copies ignore, .* `npm ls @opentelemetry\/api` shows them/,
+    ],
+    [
+      'a run after the shutdown',
+      'SPANSCORE_SHUT_DOWN',
+      /after the SDK had been shut down, so the run is neither scored/,
+    ],
     ['attached too early, and then a model is called', 'SPANSCORE_TOO_EARLY', /Call attachScoring after the SDK/],
     [
       'a provider that is not registered',
       'SPANSCORE_NO_RUNS',
-      /is not registered, so instrumentations do not find it: call trace\.setGlobalTracerProvider/,
+      /No tracer provider is registered, so instrumentations find none: .* trace\.setGlobalTracerProvider/,
     ],
     [
       'a sampler that keeps nothing',

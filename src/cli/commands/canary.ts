@@ -15,7 +15,10 @@ export const canaryCommand: CliCommand = {
           'Every labelled run is one score of a judge.',
       )
       .argument('<files...>', 'labelled runs, as spanscore calibrate --canary FILE writes them: they hold content')
-      .option('--config <file>', 'the configuration (default: spanscore.config.{ts,mjs,js} here, or $SPANSCORE_CONFIG)')
+      .option(
+        '--config <file>',
+        'the configuration (default: spanscore.config.{ts,mts,mjs,js} here, or $SPANSCORE_CONFIG)',
+      )
       .option('--calibration <file>', 'the file that spanscore calibrate wrote', 'spanscore.calibration.json')
       .option('--reference', 'add this pass to the reference that later passes are compared with, and update the rules')
       .option(

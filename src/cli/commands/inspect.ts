@@ -7,7 +7,7 @@ import type { OutputStream } from '../output.ts'
 import { describeCount, readFiles } from '../read-files.ts'
 import { RunFilter } from '../run-filter.ts'
 import { renderRun } from '../run-tree.ts'
-import { safeJson, safeLine } from '../text.ts'
+import { safeJson } from '../text.ts'
 
 interface InspectOptions {
   readonly json?: boolean
@@ -42,7 +42,7 @@ export const inspectCommand: CliCommand = {
       .addHelpText(
         'after',
         '\nExit code: 0, also where damaged records were left out (each is named on stderr);\n' +
-          '2 for wrong usage, unreadable files, and files without spans.',
+          '2 for wrong usage, unreadable files, files without spans, and runs that match no filter.',
       )
       .action((files: readonly string[], options: InspectOptions) => inspect(files, options, context))
   },
@@ -53,13 +53,14 @@ async function inspect(files: readonly string[], options: InspectOptions, contex
   const { runs, summary } = readFiles(files, context)
   const chosen = matching(runs, filter)
   const count = options.json === true ? await writeJson(chosen, context.stdout) : await writeTrees(chosen, context)
-  const result = count === 0 && !filter.isOpen ? safeLine(filter.describeNone()) : describeCount(count, summary())
+  const result = describeCount(count, summary())
   if (options.json !== true) await write(context.stdout, `${result}\n`)
   else if (count === 0) context.stderr.write(`spanscore: ${result}\n`)
 }
 
 async function* matching(runs: AsyncIterable<StoredRun>, filter: RunFilter): AsyncGenerator<StoredRun> {
   for await (const stored of runs) if (filter.matchesWithin(stored.run)) yield stored
+  filter.check()
 }
 
 async function writeJson(runs: AsyncIterable<StoredRun>, stdout: OutputStream): Promise<number> {

@@ -20,7 +20,10 @@ export const scoreCommand: CliCommand = {
         '<files...>',
         'files with traces and logs, in the formats that spanscore inspect reads; - is standard input',
       )
-      .option('--config <file>', 'the configuration (default: spanscore.config.{ts,mjs,js} here, or $SPANSCORE_CONFIG)')
+      .option(
+        '--config <file>',
+        'the configuration (default: spanscore.config.{ts,mts,mjs,js} here, or $SPANSCORE_CONFIG)',
+      )
       .option('--json', 'print each evaluation and the summary as JSON, which --baseline reads')
       .option('--out <file>', 'write the scores as OTLP log records (JSON lines)')
       .option('--junit <file>', 'write a JUnit report')
@@ -45,7 +48,7 @@ export const scoreCommand: CliCommand = {
       .addHelpText(
         'after',
         '\nExit code: 0; 1 if a gate failed (also if nothing was scored, scores failed,\n' +
-          'or judges were left out); 2 for wrong usage and unreadable files.',
+          'or judges were left out); 2 for wrong usage, unreadable files, and a --where that matches no run.',
       )
       .action(async (files: readonly string[], options: ScoreOptions) => {
         // Loaded lazily, because `inspect` needs neither scorers nor options.

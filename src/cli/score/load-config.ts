@@ -12,7 +12,7 @@ import { UsageError } from '../usage-error.ts'
 /**
  * Loads options from a configuration file and `SPANSCORE_*`, with the same checks as in an application.
  *
- * @param path the file; if undefined, `SPANSCORE_CONFIG` or `spanscore.config.{ts,mjs,js}` in the working directory
+ * @param path the file; if undefined, `SPANSCORE_CONFIG` or `spanscore.config.{ts,mts,mjs,js}` in the working directory
  * @throws UsageError if there is no file, it does not load, or an option is wrong.
  */
 export function loadConfig(path: string | undefined, { environment, stderr }: CommandContext): ResolvedOptions {

@@ -86,10 +86,11 @@ async function scoreFiles(
   } finally {
     progress.clear()
   }
+  filter.check()
   const results = gates.map((gate) => checkGate(gate, tallies, given.lower === true))
   const rows = tallies.rows()
   if (given.junit !== undefined) writeJunit(given.junit, toJunit(rows, results))
-  const count = tallies.runs === 0 && !filter.isOpen ? filter.describeNone() : describeCount(tallies.runs, summary())
+  const count = describeCount(tallies.runs, summary())
   const unused = describeUnused(options, rows, tallies.runs)
   if (report === undefined) {
     const text = renderReport(

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 
+import { refuseNode } from '../../model/node-version.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { attachScoring } from './attach.ts'
 import { loadConfigFile, thisProcess } from '../config/config-file.ts'
@@ -33,6 +34,11 @@ export function register(patienceMs: number = PATIENCE_MS): void {
 }
 
 function attachTo(provider: object): void {
+  const refusal = refuseNode(process)
+  if (refusal !== undefined) {
+    complain('SPANSCORE_NODE_VERSION', refusal)
+    return
+  }
   // The processor reports invalid variables, however it is attached.
   const environment = optionsFromEnvironment(process.env, () => {})
   const file = loadFile()
@@ -72,7 +78,7 @@ function guarded(run: () => void): void {
   }
 }
 
-function complain(code: 'SPANSCORE_CONFIG' | 'SPANSCORE_NO_PROVIDER', what: string): void {
+function complain(code: 'SPANSCORE_CONFIG' | 'SPANSCORE_NODE_VERSION' | 'SPANSCORE_NO_PROVIDER', what: string): void {
   notify(code, `spanscore/register: ${what.replace(/\.$/, '')}. The application runs unscored.`)
 }
 

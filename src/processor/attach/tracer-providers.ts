@@ -1,3 +1,4 @@
+import { trace } from '@opentelemetry/api'
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api'
 
 import type { EmissionProviders, LoggerProviderLike } from '../../emit/signal-providers.ts'
@@ -63,6 +64,17 @@ export class Providers implements EmissionProviders {
 /** The global tracer provider itself, taken out of the API's proxy; `undefined` if none is registered. */
 export function globalTracerProvider(): object | undefined {
   return unwrapped(registered('trace'))
+}
+
+/**
+ * The version of the copy of `@opentelemetry/api` that registered the tracer provider, if our own copy is newer. A newer copy ignores what
+ * an older one registered, and most libraries use the same copy as we do.
+ */
+export function olderApi(): string | undefined {
+  const provider = registered('trace')
+  if (provider === undefined || trace.getTracerProvider() === provider) return undefined
+  const version = lookAt(() => globals[API]?.['version'])
+  return typeof version === 'string' ? version.slice(0, 50) : undefined
 }
 
 /** The provider behind the API's proxy tracer provider, or the given provider if it is not a proxy. */

@@ -89,6 +89,18 @@ describe('The configuration file', () => {
     expect(() => load({ [name]: text })).toThrow(message)
   })
 
+  test.each([
+    ['spanscore.config.ts', "import 'node:fs'\nexport default { sample: 0.1 }", 'spanscore.config.mts'],
+    ['spanscore.config.js', 'export default { sample: 0.1 }', 'spanscore.config.mjs'],
+  ])('%s that Node.js reads as CommonJS says so, and the name that it suggests loads', (name, text, suggested) => {
+    const manifest = { 'package.json': '{ "type": "commonjs" }' }
+    expect(() => load({ ...manifest, [name]: text })).toThrow(
+      `"type": "commonjs", got an import or export statement; rename it to ${suggested}`,
+    )
+    rmSync(join(cwd, name))
+    expect(load({ ...manifest, [suggested]: text })).toEqual({ sample: 0.1 })
+  })
+
   test('that imports a module with a syntax error says that the error is there', () => {
     const files = { 'spanscore.config.mjs': 'import "./other.mjs"\nexport default {}', 'other.mjs': 'let = = 1' }
     expect(() => load(files)).toThrow(/got SyntaxError: .* \(in a module that it imports\)$/)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { extname, resolve } from 'node:path'
+import { basename, extname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { formatValue } from '../../scoring/format-value.ts'
@@ -9,7 +9,7 @@ import { isRecord } from '../../spans/json.ts'
 import { wrong } from './option-checks.ts'
 
 /** In search order. */
-const NAMES = ['spanscore.config.ts', 'spanscore.config.mjs', 'spanscore.config.js'] as const
+const NAMES = ['spanscore.config.ts', 'spanscore.config.mts', 'spanscore.config.mjs', 'spanscore.config.js'] as const
 
 /** Where to look for the file, and how this version of Node.js loads it. */
 export interface ConfigFileHost {
@@ -36,7 +36,7 @@ export function thisProcess(): ConfigFileHost {
 }
 
 /**
- * Reads the options that `spanscore.config.{ts,mjs,js}` exports.
+ * Reads the options that `spanscore.config.{ts,mts,mjs,js}` exports.
  *
  * @throws Error if there is no file, Node.js cannot load it, or it does not export options. The message says what was expected, what came,
  * and what to do.
@@ -60,6 +60,11 @@ export function loadConfigFile(host: ConfigFileHost): Readonly<Record<string, un
   return options
 }
 
+/** The path of the configuration file in a folder; `undefined` if there is none. */
+export function configFileIn(cwd: string): string | undefined {
+  return NAMES.map((name) => resolve(cwd, name)).find((candidate) => existsSync(candidate))
+}
+
 function findConfigFile({ cwd, path }: ConfigFileHost): string {
   const given = path?.trim() ?? ''
   if (given !== '') {
@@ -67,7 +72,7 @@ function findConfigFile({ cwd, path }: ConfigFileHost): string {
     if (existsSync(named)) return named
     throw new Error(`SPANSCORE_CONFIG: expected the path of a configuration file, got ${named}, which does not exist.`)
   }
-  const found = NAMES.map((name) => resolve(cwd, name)).find((candidate) => existsSync(candidate))
+  const found = configFileIn(cwd)
   if (found !== undefined) return found
   throw new Error(
     `Expected one of ${NAMES.join(', ')} in ${cwd}, got none of them; write one that exports ` +
@@ -86,9 +91,23 @@ function load({ load: loadModule }: ConfigFileHost, path: string): unknown {
         { cause: error },
       )
     }
+    if (error instanceof SyntaxError && isReadAsCommonJs(path, error)) {
+      const name = basename(path).replace(/[jt]s$/, 'm$&')
+      throw new Error(
+        `${path}: expected a CommonJS module, because the package.json above it has "type": "commonjs", got an import or export ` +
+          `statement; rename it to ${name}, or set "type": "module".`,
+        { cause: error },
+      )
+    }
     const place = error instanceof SyntaxError ? ` (${syntaxErrorPlace(path, error)})` : ''
     throw new Error(`${path}: expected a module that loads, got ${formatValue(error, 500)}${place}`, { cause: error })
   }
+}
+
+/** Whether Node.js read an ES module as CommonJS. It decides by the nearest package.json if the name ends in `.ts` or `.js`. */
+function isReadAsCommonJs(path: string, error: SyntaxError): boolean {
+  const isStatement = /^(?:Cannot use import statement outside a module|Unexpected token 'export')$/.test(error.message)
+  return isStatement && /\.[jt]s$/.test(path) && placeInStack(error)?.path === path
 }
 
 /** An ES module without a default export. */

@@ -44,9 +44,9 @@ export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): 
     endTime: read(() => span.endTime, undefined),
     status: read(() => (stripContent ? withoutMessage(span.status) : span.status), { code: 0 }),
     attributes,
-    links: read(() => (stripContent ? span.links.map(linkWithoutContent) : span.links), []),
+    links: read(() => (stripContent ? mapped(span.links, linkWithoutContent) : span.links), []),
     events: read(
-      () => (stripContent ? span.events.map((event) => eventWithoutContent(event, dialect)) : span.events),
+      () => (stripContent ? mapped(span.events, (event) => eventWithoutContent(event, dialect)) : span.events),
       [],
     ),
     duration: read(() => span.duration, undefined),
@@ -65,6 +65,15 @@ export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): 
     Object.defineProperty(view, name, { value, writable: true, enumerable: true, configurable: true })
   }
   return view
+}
+
+/** No SDK is configured to keep as many events or links of a span: a list with more of them is longer than what it holds. */
+const MOST_ITEMS = 1_000_000
+
+/** Like `items.map(change)`. A list without an end throws, so that it is left out. */
+function mapped<T>(items: readonly T[], change: (item: T) => T): readonly T[] {
+  if (items.length > MOST_ITEMS) throw new RangeError('expected fewer items')
+  return items.map(change)
 }
 
 /** Reads a span's property. The application's code may have changed the span in any way. */

@@ -55,9 +55,11 @@ export function nameWithoutContent(
   kept: Readonly<Record<string, unknown>>,
 ): string {
   let shown = name
+  let keptValues: ReadonlySet<unknown> | undefined
   for (const [key, value] of Object.entries(attributes)) {
     if (typeof value !== 'string' || value.length < LEAST_CONTENT || value.length > name.length) continue
-    if (Object.hasOwn(kept, key) || Object.values(kept).includes(value)) continue
+    keptValues ??= new Set(Object.values(kept))
+    if (Object.hasOwn(kept, key) || keptValues.has(value)) continue
     shown = shown.replaceAll(value, '[removed]')
   }
   return shown

@@ -3,7 +3,7 @@ import type { Need } from '../../scoring/scorer.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
-import { cureOf } from '../../runs/view/cure-of.ts'
+import { curesOf } from '../../runs/view/cure-of.ts'
 
 /** Maximum number of runs to check. An application records content for all runs or for none, so the first ones show it. */
 const RUNS_LOOKED_AT = 20
@@ -37,7 +37,7 @@ export class ContentNotice {
     if (run.content !== 'none') return
     const ids = this.#scorers.filter((scorer) => isForAgent(scorer, run)).map(({ id }) => id)
     if (ids.length === 0) return
-    const cure = cureOf(run.missing.find((missing) => missing.switch !== undefined))
+    const cure = curesOf(run.missing)
     this.#reporter.notify(
       'SPANSCORE_NO_CONTENT',
       `A run of ${run.agent.name ?? 'an agent without a name'} (${run.dialect}) holds no messages, arguments or results, ` +

@@ -60,6 +60,8 @@ export interface NoRunsNoticeParts {
   readonly watchRequests: (onRequest: (request: ModelRequest) => void) => () => void
   /** Whether instrumentations find a tracer provider through OpenTelemetry's API. */
   readonly hasGlobalProvider: () => boolean
+  /** The version of the API that registered the tracer provider, if libraries use a newer copy, which ignores it. */
+  readonly olderApi: () => string | undefined
   readonly reporter: Reporter
   readonly scheduler: Pick<Scheduler, 'after'>
 }
@@ -143,7 +145,7 @@ export class NoRunsNotice {
     const cure = library === undefined ? undefined : cureOfLibrary([library])
     const called = library === undefined ? `A model was called (${host})` : `${library} called a model (${host})`
     if (!this.#hasSpans) {
-      return `${called}, and there is no span of any kind. ${noSpanCause(this.#hasGlobalProvider) ?? cure ?? NO_SPAN_CURE}`
+      return `${called}, and there is no span of any kind. ${noSpanCause(this.#hasGlobalProvider, this.#parts.olderApi()) ?? cure ?? NO_SPAN_CURE}`
     }
     return this.#hasHttpSpans
       ? `HTTP calls to ${host} are among the spans, but no agent run or model call${library === undefined ? '' : ` of ${library}`} is. ${cure ?? NO_MODEL_SPAN_CURE}`
@@ -175,11 +177,17 @@ function operationProblem(attributes: Readonly<Record<string, unknown>>): string
 }
 
 /** Why there is no span at all, if neither the library nor an instrumentation is the cause. */
-function noSpanCause(hasGlobalProvider: boolean): string | undefined {
+function noSpanCause(hasGlobalProvider: boolean, olderApi: string | undefined): string | undefined {
   if (!hasGlobalProvider) {
     return (
-      'The tracer provider that spanscore is attached to is not registered, so instrumentations do not find it: call ' +
+      'No tracer provider is registered, so instrumentations find none: start the SDK, call ' +
       'trace.setGlobalTracerProvider(provider), or pass it to them.'
+    )
+  }
+  if (olderApi !== undefined) {
+    return (
+      `The tracer provider was registered through @opentelemetry/api ${olderApi}, which newer copies ignore, and libraries use a newer one. ` +
+      '`npm ls @opentelemetry/api` shows them: install one version for all.'
     )
   }
   const sampler = process.env['OTEL_TRACES_SAMPLER']?.trim() ?? ''

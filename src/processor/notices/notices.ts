@@ -30,6 +30,7 @@ export type NoticeCode =
   | 'SPANSCORE_CALLBACK'
   | 'SPANSCORE_UNFINISHED'
   | 'SPANSCORE_LATE_SCORES'
+  | 'SPANSCORE_SHUT_DOWN'
   | 'SPANSCORE_BUDGET'
 
 /** All notices about the set-up of scoring. None contains content of a run. */
@@ -123,6 +124,11 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
     level: 'warn',
     when: 'Loggers, or span processors beside spanscore, were shut down before it was: judges and large runs take longer than one turn of the event loop. `NodeSDK.shutdown()` has the right order. The line names how many events are lost. The scores are in the metrics and, where spanscore has a `next` or is attached, on spans.',
     cure: 'Await `forceFlush()` before the shutdown, or shut the tracer provider down before the logger provider. List spanscore before the other span processors.',
+  },
+  SPANSCORE_SHUT_DOWN: {
+    level: 'warn',
+    when: 'An agent or a model was called after the SDK had been shut down: the run is neither scored nor exported.',
+    cure: 'Call `sdk.shutdown()` after the last run.',
   },
   SPANSCORE_BUDGET: {
     level: 'warn',

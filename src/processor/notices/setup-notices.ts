@@ -4,13 +4,15 @@ import { inNextTurn } from '../../scoring/host-timers.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { Scheduler } from '../scheduler.ts'
+import { recognise, roleOf } from '../../spans/recognise.ts'
+import { toSourceSpan } from '../../spans/from-sdk-span.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 import { AgentFilterNotice } from './agent-filter-notice.ts'
 import { ContentNotice } from './content-notice.ts'
 import { reportMissingJudges } from './judge-notices.ts'
 import { watchModelRequests } from './model-requests.ts'
 import { NoRunsNotice } from './no-runs-notice.ts'
-import { globalTracerProvider } from '../attach/tracer-providers.ts'
+import { globalTracerProvider, olderApi } from '../attach/tracer-providers.ts'
 
 const NO_EXPORT =
   'No span is exported: spanscore is the only span processor of the provider. Set next, or put a processor with an exporter beside it ' +
@@ -36,6 +38,7 @@ export class SetupNotices {
   readonly #noRuns: NoRunsNotice
   readonly #lacksExport: () => boolean
   #hasSeenRun = false
+  #hasSeenLateRun = false
 
   constructor({ scorers, hasRuns, lacksExport, reporter, scheduler }: SetupNoticesParts) {
     this.#scorers = scorers
@@ -47,6 +50,7 @@ export class SetupNotices {
       hasRuns,
       watchRequests: watchModelRequests,
       hasGlobalProvider: () => globalTracerProvider() !== undefined,
+      olderApi,
       reporter,
       scheduler,
     })
@@ -74,6 +78,21 @@ export class SetupNotices {
   /** Must be called with each ended span that a dialect recognises as a step of no particular kind. */
   stepEnded(span: EndedSpan): void {
     this.#noRuns.lookAtStep(span)
+  }
+
+  /** Must be called with each span that started and ended after the shutdown. */
+  endedAfterShutdown(span: EndedSpan): void {
+    if (this.#hasSeenLateRun) return
+    const scope = span.instrumentationScope ?? span.instrumentationLibrary
+    const dialect = recognise(scope?.name ?? '', span.attributes, span.name)
+    const role = dialect && roleOf(dialect, toSourceSpan(span))
+    if (role !== 'agent' && role !== 'model') return
+    this.#hasSeenLateRun = true
+    this.#reporter.notify(
+      'SPANSCORE_SHUT_DOWN',
+      'An agent or a model was called after the SDK had been shut down, so the run is neither scored nor exported. ' +
+        'Call sdk.shutdown() after the last run.',
+    )
   }
 
   /**

@@ -14,7 +14,7 @@ const SLOW_WAITS = 3
  * Finds scorers that are too slow to run while a span is ending:
  *
  * - One call used more than 50 ms of CPU time.
- * - One call used more than 5 ms of CPU time, and the call before it was slow, too.
+ * - Two calls in a row used more than 5 ms of CPU time.
  * - Three calls in a row were slow by the clock. They may have waited, for example for a file.
  *
  * One slow call of up to 50 ms proves nothing: the scorer's code may have been new, garbage may have been collected during the call, or the
@@ -26,6 +26,8 @@ export class InlineSpeed {
   readonly #watched = new Map<string, number>()
   /** How many of a scorer's latest calls in a row were slow by the clock. Scorers whose last call was quick are missing. */
   readonly #slow = new Map<string, number>()
+  /** Scorers whose last call was slow, and either used CPU time or was not measured. */
+  readonly #busy = new Set<string>()
   readonly #cpuMs: () => number
   readonly #maxMs: number
   readonly #maxSingleMs: number
@@ -50,14 +52,19 @@ export class InlineSpeed {
   isTooSlow(id: string, tookMs: number, startCpuMs: number | undefined): boolean {
     if (tookMs <= this.#maxMs) {
       this.#slow.delete(id)
+      this.#busy.delete(id)
       if (startCpuMs !== undefined) this.#watchLess(id)
       return false
     }
     const slow = (this.#slow.get(id) ?? 0) + 1
     this.#slow.set(id, slow)
     this.#watched.set(id, WATCHED_CALLS)
-    const usedMs = startCpuMs === undefined ? 0 : this.#cpuMs() - startCpuMs
-    return usedMs > this.#maxSingleMs || (usedMs > this.#maxMs && slow > 1) || slow >= SLOW_WAITS
+    const wasBusy = this.#busy.has(id)
+    const usedMs = startCpuMs === undefined ? undefined : this.#cpuMs() - startCpuMs
+    if (usedMs === undefined || usedMs > this.#maxMs) this.#busy.add(id)
+    else this.#busy.delete(id)
+    if (slow >= SLOW_WAITS) return true
+    return usedMs !== undefined && (usedMs > this.#maxSingleMs || (usedMs > this.#maxMs && wasBusy))
   }
 
   #watchLess(id: string): void {

@@ -50,3 +50,7 @@ it('pauses after every few hundred values', () => {
 function nope(): never {
   throw new Error('nope')
 }
+
+it('throws on a list that is longer than what it holds', () => {
+  expect(() => [...plainCopy({ list: Object.assign([], { length: 2 ** 32 - 1 }) })]).toThrow('expected a shorter list')
+})

@@ -111,7 +111,7 @@ class Planner {
   }
 
   #placeModel(span: TraceSpan, place: Place): Place {
-    if (place.model !== undefined) {
+    if (place.model !== undefined && !isFollowUp(span, place)) {
       if (!span.isOpen) place.model.addInner(span)
       return place
     }
@@ -181,6 +181,11 @@ function ambiguousIn({ above, plan }: Place): Place {
 function placeStep(span: TraceSpan, place: Place): Place {
   if (place.tool === undefined) place.plan?.inside.push(span)
   return place
+}
+
+/** Whether a model span inside another one of an agent's library is a later call. */
+function isFollowUp({ dialect }: TraceSpan, { plan, model }: Place): boolean {
+  return plan !== undefined && dialect.modelsNest === true && model?.dialect === dialect
 }
 
 function withoutModel(place: Place): Place {

@@ -1,5 +1,6 @@
 import { dialectsWithoutScopes, dialectWithoutScope } from '../../spans/lost-scopes.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
+import { isRedactionMark } from '../../spans/redaction-mark.ts'
 import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
 import { TraceSpan } from '../trace-span.ts'
 
@@ -44,19 +45,43 @@ function share(others: ReadonlyMap<string, unknown>, recognised: ReadonlyMap<str
   return false
 }
 
-/** Keeps one record of each span. */
+/** Keeps one record of each span: the last one, or of several that end at the same time the one that holds most. */
 function withoutCopies(spans: readonly SourceSpan[]): readonly SourceSpan[] {
-  const byId = new Map<string, SourceSpan>()
+  const byId = new Map<string, { readonly span: SourceSpan; readonly held: readonly number[] }>()
   for (const span of spans) {
     const other = byId.get(span.spanId)
-    if (other === undefined || compareCopies(span, other) > 0) byId.set(span.spanId, span)
+    const held = heldBy(span)
+    if (other === undefined || compareCopies(held, other.held) > 0) byId.set(span.spanId, { span, held })
   }
-  return [...byId.values()]
+  return [...byId.values()].map(({ span }) => span)
 }
 
-/** Decides which of two records of one span to keep: the later one, then the one with more attributes. */
-function compareCopies(left: SourceSpan, right: SourceSpan): number {
-  return left.endTimeMs - right.endTimeMs || Object.keys(left.attributes).length - Object.keys(right.attributes).length
+function compareCopies(left: readonly number[], right: readonly number[]): number {
+  for (const [index, value] of left.entries()) {
+    const difference = value - (right[index] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/**
+ * What decides which of two records of one span to keep: its end, how many values it has that nobody hid, on its events too, and how much text
+ * they are. One of two exporters may remove, replace or cut content.
+ */
+function heldBy({ endTimeMs, attributes, events }: SourceSpan): readonly number[] {
+  let values = 0
+  let length = 0
+  const add = (record: Readonly<Record<string, unknown>>): void => {
+    for (const key in record) {
+      const value = record[key]
+      if (isRedactionMark(value)) continue
+      values += 1
+      if (typeof value === 'string') length += value.length
+    }
+  }
+  add(attributes)
+  for (const event of events) add(event.attributes)
+  return [endTimeMs, values, length]
 }
 
 /** Finds the nearest recognised ancestor. A cycle ends the search. */

@@ -115,44 +115,67 @@ function isAmong(ids: readonly string[], { responseIds }: RunSigns): boolean {
 /** Records by the second in which their runs began. */
 type Seconds<Run> = Map<number, Second<Run>>
 
-/** Ended runs, among which other records of a run are searched. */
+/** Records that were added one after the other, and are dropped together. */
+interface Batch<Run> {
+  readonly entries: Entry<Run>[]
+  /** How many of the entries can be found by second, id and answer. */
+  indexed: number
+  readonly seconds: Seconds<Run>
+}
+
+/**
+ * Ended runs, among which other records of a run are searched. They are indexed when somebody searches: most applications write each run
+ * once, so that nobody ever does.
+ */
 export class RunRecords<Run> {
-  readonly #maxLatest: number
-  #latest: Seconds<Run> = new Map()
-  /** The records that were added before the latest, and are dropped together. Thousands of runs may begin within one second. */
-  #before: Seconds<Run> = new Map()
-  #latestSize = 0
+  readonly #maxBatch: number
+  #latest: Batch<Run> = newBatch()
+  /** The records that were added before the latest. Thousands of runs may begin within one second. */
+  #before: Batch<Run> = newBatch()
 
   /** @param maxSize most runs that are kept; at least the latest half of them are */
   constructor(maxSize: number = Number.POSITIVE_INFINITY) {
-    this.#maxLatest = maxSize / 2
+    this.#maxBatch = maxSize / 2
   }
 
   add(signs: RunSigns, run: Run): void {
-    if (this.#latestSize >= this.#maxLatest) {
+    if (this.#latest.entries.length >= this.#maxBatch) {
       this.#before = this.#latest
-      this.#latest = new Map()
-      this.#latestSize = 0
+      this.#latest = newBatch()
     }
-    this.#latestSize += 1
-    const second = secondOf(signs)
-    let ofSecond = this.#latest.get(second)
-    if (ofSecond === undefined) {
-      ofSecond = { all: [], byId: new Map(), unanswered: [] }
-      this.#latest.set(second, ofSecond)
-    }
-    const entry = { signs, run }
-    const { all, byId, unanswered } = ofSecond
-    all.push(entry)
-    for (const id of signs.responseIds) addTo(byId, id, entry)
-    for (const id of signs.callIds) addTo(byId, id, entry)
-    if (signs.responseIds.length === 0) unanswered.push(entry)
+    this.#latest.entries.push({ signs, run })
   }
 
   /** Another record of the same run, if there is one. */
   find(signs: RunSigns): Run | undefined {
-    return findIn(this.#latest, signs) ?? findIn(this.#before, signs)
+    return findIn(indexed(this.#latest), signs) ?? findIn(indexed(this.#before), signs)
   }
+}
+
+function newBatch<Run>(): Batch<Run> {
+  return { entries: [], indexed: 0, seconds: new Map() }
+}
+
+function indexed<Run>(batch: Batch<Run>): Seconds<Run> {
+  const { entries, seconds } = batch
+  for (const entry of entries.slice(batch.indexed)) addToIndex(seconds, entry)
+  batch.indexed = entries.length
+  return seconds
+}
+
+function addToIndex<Run>(seconds: Seconds<Run>, entry: Entry<Run>): void {
+  const { signs } = entry
+  const second = secondOf(signs)
+  let ofSecond = seconds.get(second)
+  if (ofSecond === undefined) {
+    ofSecond = { all: [], byId: new Map(), unanswered: [] }
+    seconds.set(second, ofSecond)
+  }
+  const { all, byId, unanswered } = ofSecond
+  all.push(entry)
+  for (const id of signs.responseIds) addTo(byId, id, entry)
+  for (const id of signs.callIds) addTo(byId, id, entry)
+  if (signs.responseIds.length === 0) unanswered.push(entry)
 }
 
 function findIn<Run>(seconds: Seconds<Run>, signs: RunSigns): Run | undefined {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import type { SourceLog } from '../../spans/source-span.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
-import { bytesOfLog, bytesOfSpan } from './content-bytes.ts'
+import { takeLog, takeSpan } from './content-bytes.ts'
 
 const spanWith = (attributes: Readonly<Record<string, unknown>>) =>
   ({ name: 'chat', status: {}, attributes, events: [] }) as unknown as SdkSpanLike
@@ -10,14 +10,21 @@ const logWith = (body: unknown) => ({ attributes: {}, body }) as unknown as Sour
 const short = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']))
 
 it('counts the characters of texts, and eight bytes for all other values', () => {
-  expect(bytesOfSpan(spanWith({ text: 'x'.repeat(1000), number: 1 })).contentBytes).toBe(4 + 1000 + 8)
+  expect(takeSpan(spanWith({ text: 'x'.repeat(1000), number: 1 })).contentBytes).toBe(4 + 1000 + 8)
+})
+
+it('counts the texts of the name, the status and the events of a span', () => {
+  const text = 'x'.repeat(1000)
+  const events = [{ name: text, time: [0, 0], attributes: { 'exception.message': text } }]
+  const span = { ...spanWith({}), name: text, status: { code: 2, message: text }, events } as unknown as SdkSpanLike
+  expect(takeSpan(span).contentBytes).toBe(4000)
 })
 
 it('counts attributes beyond the usual number as what reading them takes', () => {
-  expect(bytesOfSpan(spanWith(short(200))).contentBytes).toBe(204)
+  expect(takeSpan(spanWith(short(200))).contentBytes).toBe(204)
   // Not within the end of a span (256 KiB), and from 33,000 on not at all (16 MiB).
-  expect(bytesOfSpan(spanWith(short(800))).contentBytes).toBeGreaterThan(256 * 1024)
-  expect(bytesOfSpan(spanWith(short(34_000))).contentBytes).toBeGreaterThan(16 * 1024 * 1024)
+  expect(takeSpan(spanWith(short(800))).contentBytes).toBeGreaterThan(256 * 1024)
+  expect(takeSpan(spanWith(short(34_000))).contentBytes).toBeGreaterThan(16 * 1024 * 1024)
 })
 
 it('never throws, so that a run cannot stay open because of a missing number', () => {
@@ -27,19 +34,39 @@ it('never throws, so that a run cannot stay open because of a missing number', (
       throw new Error('trap')
     },
   })
-  expect(bytesOfSpan(spanWith({ trap, text: 'x'.repeat(100) })).contentBytes).toBe(104)
-  expect(bytesOfSpan({} as SdkSpanLike).contentBytes).toBe(0)
+  expect(takeSpan(spanWith({ trap, text: 'x'.repeat(100) })).contentBytes).toBe(104)
+  const list = Object.assign([], { length: 2 ** 32 - 1 })
+  expect(takeSpan(spanWith({ content: [trap, list] })).attributes).toEqual({})
+  expect(takeSpan({} as SdkSpanLike).contentBytes).toBe(0)
+})
+
+it('leaves spans as they are that have nothing but texts, numbers and lists of them', () => {
+  const { attributes, events } = takeSpan(spanWith({ text: 'x', reasons: ['stop'], count: 1 }))
+  expect([attributes, events]).toEqual([undefined, undefined])
+})
+
+it('reads from copies what the application may still change, and leaves out what cannot be read', () => {
+  const list = [{ role: 'user', content: 'Hi' }]
+  const event = { name: 'exception', time: [0, 0], attributes: { list } }
+  const unreadable = Object.defineProperty({}, 'name', { get: () => expect.fail('read') })
+  const span = { ...spanWith({ list, text: 'x' }), events: [unreadable, event] } as unknown as SdkSpanLike
+  const taken = takeSpan(span)
+  list.length = 0
+  expect(taken.attributes).toEqual({ list: [{ role: 'user', content: 'Hi' }], text: 'x' })
+  expect(taken.events).toEqual([{ ...event, attributes: { list: [{ role: 'user', content: 'Hi' }] } }])
+})
+
+it('counts keys of unusual length', () => {
+  expect(takeSpan(spanWith({ ['k'.repeat(1e6)]: 'v' })).contentBytes).toBeGreaterThan(1e6)
 })
 
 it('counts log records without an end, and those with more values than are read, as too large', () => {
-  expect(bytesOfLog(logWith([{ content: 'x'.repeat(1000) }, 1])).heldBytes).toBe(1000 + 8 + 512)
+  expect(takeLog(logWith([{ content: 'x'.repeat(1000) }, 1])).heldBytes).toBe(1000 + 8 + 512)
   for (const body of [
     Object.assign([], { length: 2 ** 32 - 1 }),
     { parts: Array.from({ length: 60_000 }, () => 'x') },
   ]) {
-    expect(bytesOfLog(logWith(body)).contentBytes).toBeGreaterThan(16 * 1024 * 1024)
+    expect(takeLog(logWith(body)).contentBytes).toBeGreaterThan(16 * 1024 * 1024)
   }
-  expect(bytesOfSpan(spanWith({ list: Object.assign([], { length: 2 ** 32 - 1 }) })).contentBytes).toBeGreaterThan(
-    2 ** 24,
-  )
+  expect(takeSpan(spanWith({ list: Object.assign([], { length: 2 ** 32 - 1 }) })).contentBytes).toBeGreaterThan(2 ** 24)
 })

@@ -1,14 +1,9 @@
-import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
-import { MAX_COPY_DEPTH } from '../../spans/json.ts'
+import type { ReplacedValues, SdkSpanLike } from '../../spans/from-sdk-span.ts'
+import { isRecord } from '../../spans/json.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
+import { bytesOfKey, isOrdinaryArray, ValueTaker } from './take-values.ts'
 
-/** Objects in attributes (SDK 3.x allows them) are counted to the depth to which they are copied. */
-const MAX_DEPTH: number = MAX_COPY_DEPTH
-
-/** Values of one attribute or log record that are counted. Counting more would take a turn of the event loop. */
-const MOST_VALUES = 50_000
-
-/** What the values above that number count for together: too much for the run to be read. */
+/** What values above the number that is read count for together: too much for the run to be read. */
 const BYTES_OF_UNCOUNTED = 32 * 1024 * 1024
 
 /** Memory for a span without content: the SDK's object, its ids, times, context and attributes, and our record. */
@@ -23,46 +18,107 @@ const USUAL_ENTRIES = 256
 const BYTES_OF_MORE_ENTRIES = 512
 
 /** Estimates of what a span or log record takes. */
-interface Size {
+export interface Size {
   readonly contentBytes: number
   readonly heldBytes: number
-  /** Whether it has more content or values than are read. */
-  readonly isTooRich: boolean
 }
 
+/** What is read of an ended span, and what it takes. */
+export interface TakenSpan extends Size, ReplacedValues {}
+
 /**
- * Estimates the bytes of text in a span's name, status, attributes and events: one for each character of a string, eight for any other
- * value. Also estimates the memory that they take.
+ * Takes a span's attributes and events, and estimates the bytes of their text, name and status included: one for each character of a
+ * string, eight for any other value. Also estimates the memory that they take. Never throws: what cannot be read is left out.
  */
-export function bytesOfSpan(span: SdkSpanLike): Size {
-  let [contentBytes, entries] = [0, 0]
+export function takeSpan(span: SdkSpanLike): TakenSpan {
+  const taker = new ValueTaker()
+  const takenAttributes = takeAttributes(() => span.attributes, taker)
+  const takenEvents = takeEvents(span, taker)
+  taker.take(guarded(() => span.name) ?? '')
+  taker.take(guarded(() => span.status.message) ?? '')
+  const entries = takenAttributes.count + takenEvents.count
+  let contentBytes = taker.bytes
+  if (entries > USUAL_ENTRIES) contentBytes += (entries - USUAL_ENTRIES) * BYTES_OF_MORE_ENTRIES
+  if (taker.isTooRich) contentBytes += BYTES_OF_UNCOUNTED
+  return {
+    contentBytes,
+    heldBytes: HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY,
+    attributes: takenAttributes.values,
+    events: takenEvents.values,
+  }
+}
+
+interface Taken<T> {
+  readonly values: T | undefined
+  readonly count: number
+}
+
+type Attributes = Readonly<Record<string, unknown>>
+
+function takeAttributes(read: () => Attributes, taker: ValueTaker): Taken<Attributes> {
+  let count = 0
+  /** The keys whose values are copied or left out. Most spans have none. */
+  let replaced: Map<string, unknown> | undefined
   try {
-    const { attributes, events, status } = span
-    contentBytes = span.name.length + (status.message?.length ?? 0)
-    entries = events.length * 2
+    const attributes = read()
     // Attributes are plain objects, and `for in` needs no array of keys.
     // oxlint-disable-next-line eslint/guard-for-in
     for (const key in attributes) {
-      entries += 1
-      contentBytes += bytesOfAttribute(attributes, key)
+      count += 1
+      taker.bytes += bytesOfKey(key)
+      const value = valueOf(attributes, key)
+      const taken = taker.take(value)
+      if (taken !== value || value === undefined) (replaced ??= new Map<string, unknown>()).set(key, taken)
     }
-    for (const event of events) contentBytes += event.name.length + bytesOf(event.attributes)
+    return { values: replaced && withReplaced(attributes, replaced), count }
   } catch {
-    // Only what has no keys or no events ends the count; the run must still be closed.
+    return { values: {}, count }
   }
-  if (entries > USUAL_ENTRIES) contentBytes += (entries - USUAL_ENTRIES) * BYTES_OF_MORE_ENTRIES
-  const heldBytes = HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY
-  return { contentBytes, heldBytes, isTooRich: contentBytes >= BYTES_OF_UNCOUNTED }
 }
 
-/** The bytes of an attribute. If it cannot be counted, it cannot be read either, but the others can. */
-function bytesOfAttribute(attributes: SdkSpanLike['attributes'], key: string): number {
+function valueOf(attributes: Attributes, key: string): unknown {
   try {
-    const value = attributes[key]
-    return typeof value === 'string' ? value.length : bytesOf(value, 1)
+    return attributes[key]
   } catch {
-    return 0
+    return undefined
   }
+}
+
+function withReplaced(attributes: Attributes, replaced: ReadonlyMap<string, unknown>): Attributes {
+  const own: Record<string, unknown> = {}
+  for (const key in attributes) {
+    const value = replaced.has(key) ? replaced.get(key) : attributes[key]
+    if (value !== undefined && key !== '__proto__') own[key] = value
+  }
+  return own
+}
+
+type Event = SdkSpanLike['events'][number]
+
+function takeEvents(span: SdkSpanLike, taker: ValueTaker): Taken<readonly Event[]> {
+  const taken: Event[] = []
+  let isReplaced = false
+  let count = 0
+  try {
+    const { events } = span
+    isReplaced = !isOrdinaryArray(events)
+    taker.forEach(events, (event) => {
+      count += 2
+      const own = guarded(() => takeEvent(event, taker))
+      if (own !== event || own === undefined) isReplaced = true
+      if (own !== undefined) taken.push(own)
+    })
+  } catch {
+    isReplaced = true
+  }
+  return { values: isReplaced ? taken : undefined, count }
+}
+
+function takeEvent(event: Event, taker: ValueTaker): Event {
+  const { name, time, attributes } = event
+  taker.bytes += name.length
+  const taken = takeAttributes(() => attributes ?? {}, taker)
+  return taken.values === undefined ? event : { name, time, attributes: taken.values }
 }
 
 /** Reading the message of a log record takes as long as reading this many bytes of content, whatever its size. */
@@ -71,13 +127,25 @@ const BYTES_OF_LOG = 256
 const USUAL_LOGS = 5000
 const BYTES_OF_MORE_LOGS = 2048
 
-/** Estimates the bytes of a log record. */
-export function bytesOfLog({ attributes, body }: SourceLog): Size {
-  const held = bytesOf(attributes) + bytesOf(body)
+/** A log record of which nothing belongs to the application, and what it takes. */
+export interface TakenLog extends Size {
+  readonly log: SourceLog
+}
+
+/**
+ * Takes a log record, and estimates its bytes. If it cannot be read, or is too rich, it has no attributes and no body, and counts as too
+ * large to be read.
+ */
+export function takeLog(log: SourceLog): TakenLog {
+  const taker = new ValueTaker()
+  const [attributes, body] = [taker.take(log.attributes), taker.take(log.body)]
+  const isRead = isRecord(attributes) && (body !== undefined || log.body === undefined)
+  const { body: _, ...others } = log
+  const bytes = isRead ? taker.bytes : BYTES_OF_UNCOUNTED
   return {
-    contentBytes: held + BYTES_OF_LOG,
-    heldBytes: held + 8 * HELD_BYTES_OF_ENTRY,
-    isTooRich: held >= BYTES_OF_UNCOUNTED,
+    log: isRead ? { ...others, attributes, ...(body !== undefined && { body }) } : { ...others, attributes: {} },
+    contentBytes: bytes + BYTES_OF_LOG,
+    heldBytes: bytes + 8 * HELD_BYTES_OF_ENTRY,
   }
 }
 
@@ -86,33 +154,10 @@ export function bytesOfMoreLogs(count: number): number {
   return count > USUAL_LOGS ? BYTES_OF_MORE_LOGS : 0
 }
 
-/** A log record without what is too much to be read. Its run is too large to be scored. */
-export function asTooRich({ body: _body, ...log }: SourceLog): SourceLog {
-  return { ...log, attributes: {} }
-}
-
-function bytesOf(value: unknown, depth = 0): number {
-  if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null) return 8
-  const counted = { bytes: 0, values: 0 }
-  countValues(value, depth, counted)
-  return counted.values < MOST_VALUES ? counted.bytes : counted.bytes + BYTES_OF_UNCOUNTED
-}
-
-function countValues(value: unknown, depth: number, counted: { bytes: number; values: number }): void {
-  counted.values += 1
-  if (typeof value === 'string') counted.bytes += value.length
-  else if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) counted.bytes += 8
-  else if (value instanceof Uint8Array) counted.bytes += value.byteLength
-  else if (Array.isArray(value)) {
-    // An array may be longer than what it holds.
-    for (let index = 0; index < value.length && counted.values < MOST_VALUES; index += 1) {
-      countValues(value[index], depth + 1, counted)
-    }
-  } else {
-    for (const key in value) {
-      if (counted.values >= MOST_VALUES) return
-      if (Object.hasOwn(value, key)) countValues(Reflect.get(value, key), depth + 1, counted)
-    }
+function guarded<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
   }
 }

@@ -13,12 +13,17 @@ export interface EvictionParts {
   readonly close: (group: LiveGroup) => void
 }
 
-/** Evicts groups that are too old, and the oldest groups while there are too many or they hold too much. */
+/** Evicts the oldest groups while there are too many or they hold too much. */
 export function keepBounds(parts: EvictionParts): void {
   const { groups } = parts
-  const { maxOpenRuns, maxContentBytes, maxRunAgeMs, now } = parts.options
+  const { maxOpenRuns, maxContentBytes } = parts.options
   while (groups.size > maxOpenRuns || groups.heldBytes > maxContentBytes) if (!evictOldest(parts)) return
-  const { oldest } = groups
+}
+
+/** Evicts the oldest group if it is too old. It need not be called with every span: reading the clock so often costs more than the rest. */
+export function evictTooOld(parts: EvictionParts): void {
+  const { oldest } = parts.groups
+  const { maxRunAgeMs, now } = parts.options
   if (oldest !== undefined && now() - oldest.sinceMs >= maxRunAgeMs) evictOldest(parts)
 }
 

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../spans/dialect.ts'
-import { toSourceSpan } from '../../spans/from-sdk-span.ts'
+import { SdkSourceSpan } from '../../spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import { saysItsKind } from '../../spans/recognition-hints.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
@@ -10,6 +10,8 @@ import { aboveAmbiguous, aboveChildrenOf, aboveChildrenOfOpen, OUTSIDE, placemen
 import type { Above, Placement } from '../placement.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { isFlat, TraceSpan } from '../trace-span.ts'
+import { takeSpan } from './content-bytes.ts'
+import type { Size } from './content-bytes.ts'
 import type { LiveRun } from './live-run.ts'
 import type { SpanGroup } from './span-group.ts'
 
@@ -48,6 +50,8 @@ export class LiveSpan extends TraceSpan {
   contentBytes = 0
   /** Estimated bytes in memory. */
   heldBytes = 0
+  /** The log records with which its content was read, once it had ended. */
+  readWith: readonly SourceLog[] | undefined
   /** Whether the facts that a layout needs were read. */
   isRead = false
   /** Once its run has ended: all runs formed by this span and those below it, by the id of their agent's span. */
@@ -58,6 +62,9 @@ export class LiveSpan extends TraceSpan {
   run: LiveRun | undefined
   /** What is below it, as far as known. */
   readonly below: { hasWork: boolean; hasAgents: boolean } = { hasWork: false, hasAgents: false }
+  readonly #source: SdkSourceSpan
+  /** The latest layout that it is in. */
+  layout: object | undefined
   #aboveChildren: Above | undefined
   #newLogs: SourceLog[] | undefined
 
@@ -69,8 +76,9 @@ export class LiveSpan extends TraceSpan {
     group: LiveGroup,
     startOrder: number,
   ) {
-    const span = toSourceSpan(sdkSpan, startOrder)
+    const span = new SdkSourceSpan(sdkSpan, startOrder)
     super(span, dialect, roleOf(dialect, span))
+    this.#source = span
     this.sdkSpan = sdkSpan
     this.wayUp = wayUp
     this.above = above
@@ -174,13 +182,19 @@ export class LiveSpan extends TraceSpan {
     addBelow(this.below, span, span.below)
   }
 
-  /** Must be called when it is ending. Its facts are final from now on. */
-  end(): void {
+  /**
+   * Must be called when it is ending. Its facts are final from now on: they are read from values that have an end, and that nobody else can
+   * change. Returns its size.
+   */
+  end(): Size {
     this.isOpen = false
+    const taken = takeSpan(this.sdkSpan)
+    this.#source.replace(taken)
     // The kind of some spans depends on attributes that are written at their end.
     if (!this.saidItsKind) this.#recogniseAgain()
     this.role = roleOf(this.dialect, this.span)
     this.forget()
+    return taken
   }
 
   /** Must be called before reading an open span, to include the attributes written so far. */

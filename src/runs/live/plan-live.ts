@@ -6,13 +6,18 @@ import type { LiveSpan } from './live-span.ts'
 
 /** Lays out the runs of spans of this process, some of which may be open. */
 export function planLive(given: readonly LiveSpan[], lacksSpans: boolean): readonly RunPlan[] {
-  const known = new Set(given)
-  // A span that is its own sibling would never come to an end.
-  const spans = known.size === given.length ? given : [...known]
+  const layout = {}
+  const spans: LiveSpan[] = []
+  for (const span of given) {
+    // A span that is its own sibling would never come to an end.
+    if (span.layout === layout) continue
+    span.layout = layout
+    spans.push(span)
+  }
   for (const span of spans) {
     span.lookAgain()
     span.sortLogs()
-    linkLive(span, known)
+    linkLive(span)
   }
   const traceId = spans[0]?.span.traceId
   const isOneTrace = spans.every((span) => span.span.traceId === traceId)
@@ -22,9 +27,9 @@ export function planLive(given: readonly LiveSpan[], lacksSpans: boolean): reado
 }
 
 /** Links a span as from a file: skips spans that no dialect recognises, and spans that were dropped at a limit. */
-function linkLive(span: LiveSpan, known: ReadonlySet<LiveSpan>): void {
+function linkLive(span: LiveSpan): void {
   let { above } = span
-  while (above !== undefined && !known.has(above)) above = above.above
+  while (above !== undefined && above.layout !== span.layout) above = above.above
   const { topId, isLost, isAmbiguous } = span.wayUp
   const { isBelowLost } = span
   if (above !== undefined && !(isBelowLost && !mayBeNested(span))) span.link(above, above.span.spanId, isBelowLost)

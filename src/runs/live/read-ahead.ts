@@ -63,7 +63,10 @@ export function* readWhole(span: LiveSpan): Steps {
 
 function* readContent(span: LiveSpan): Steps {
   span.sortLogs()
-  for (const [index, log] of span.logs.entries()) {
+  const { logs } = span
+  // The run of a nested agent may have read it already.
+  if (span.readWith === logs) return
+  for (const [index, log] of logs.entries()) {
     yield* quietly(freezeAll(readLogMessage(log)))
     if (index % LOGS_OF_A_STEP === LOGS_OF_A_STEP - 1) yield
   }
@@ -76,6 +79,7 @@ function* readContent(span: LiveSpan): Steps {
   }
   readComparisonKey(yield* frozenInSteps(span.toolArguments))
   yield* freezeAll(span.toolResult)
+  if (!span.isOpen) span.readWith = logs
 }
 
 /** How many there are; 0 if they cannot be read. */

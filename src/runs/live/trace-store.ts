@@ -2,10 +2,11 @@ import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 import { AgentSpans, lookAlsoIn } from './agent-spans.ts'
 import { AgentlessRuns } from './agentless-runs.ts'
-import { bytesOfLog, bytesOfMoreLogs, bytesOfSpan, asTooRich } from './content-bytes.ts'
+import { bytesOfMoreLogs, takeLog } from './content-bytes.ts'
+import type { Size } from './content-bytes.ts'
 import { Deadlines } from './deadlines.ts'
 import { DuplicateRuns } from './duplicate-runs.ts'
-import { keepBounds } from './eviction.ts'
+import { evictTooOld, keepBounds } from './eviction.ts'
 import type { EvictionParts } from './eviction.ts'
 import { FlatGroups, hasOpenGraph, isPlacedByAll } from './flat-groups.ts'
 import { LiveRun } from './live-run.ts'
@@ -126,7 +127,7 @@ export class TraceStore {
   ending(span: LiveSpan): LiveRun | undefined {
     if (!span.isOpen) return span.run
     const { group } = span
-    span.end()
+    const size = span.end()
     this.#links.closed(span.sdkSpan)
     if (span.dialect.formOfTwo !== undefined) this.#duplicates.ended(span)
     if (group.isFlat) this.#flat.note(group)
@@ -137,7 +138,7 @@ export class TraceStore {
     if (span.role === 'model' && group.wanted && span.isInRun) {
       this.#duplicates.agentCalled(span, this.#groups.size)
     }
-    this.#countBytes(span)
+    this.#countBytes(span, size)
     span.tellAbove()
     span.leave()
     if (group.closed) return undefined
@@ -173,8 +174,8 @@ export class TraceStore {
   addLog(log: SourceLog): void {
     const span = this.#links.find(log, log.timeMs / 1000)?.recognised
     if (span?.isKept !== true || !span.group.wanted || span.closed) return
-    const { isTooRich, heldBytes, ...size } = bytesOfLog(log)
-    const contentBytes = size.contentBytes + bytesOfMoreLogs(span.addLog(isTooRich ? asTooRich(log) : log))
+    const { log: taken, heldBytes, ...size } = takeLog(log)
+    const contentBytes = size.contentBytes + bytesOfMoreLogs(span.addLog(taken))
     span.contentBytes += contentBytes
     span.heldBytes += heldBytes
     this.#groups.add(span.group, contentBytes, heldBytes)
@@ -186,7 +187,7 @@ export class TraceStore {
   sweep(): void {
     this.#deadlines.sweep()
     this.#agentless.sweep()
-    this.#keepBounds()
+    evictTooOld(this.#eviction)
   }
 
   /** Closes, in steps, agentless model calls that wait for further ones by the clock, for example at a flush. */
@@ -212,11 +213,9 @@ export class TraceStore {
     return this.#agentless.giveUpWaiting()
   }
 
-  #countBytes(span: LiveSpan): void {
+  #countBytes(span: LiveSpan, { contentBytes, heldBytes }: Size): void {
     const { group } = span
     if (!group.wanted || !span.isKept || group.closed) return
-    const { contentBytes, heldBytes, isTooRich } = bytesOfSpan(span.sdkSpan)
-    if (isTooRich) span.markTooRich()
     this.#groups.add(group, contentBytes, heldBytes - span.heldBytes)
     span.contentBytes += contentBytes
     span.subtree.contentBytes += contentBytes

@@ -6,6 +6,12 @@ export function cureOf(missing: Missing | undefined): string | undefined {
   return isTooLow(missing) ? `Raise ${missing.switch}` : `Turn on ${missing.switch}`
 }
 
+/** The instructions of all missing facts, each once, such as `Turn on A. Turn on B`; `undefined` if no setting records any of them. */
+export function curesOf(missing: readonly Missing[]): string | undefined {
+  const cures = new Set(missing.flatMap((each) => cureOf(each) ?? []))
+  return cures.size === 0 ? undefined : [...cures].join('. ')
+}
+
 /** Whether the setting is a limit, which is raised and not turned on. */
 export function isTooLow({ why }: Missing): boolean {
   return why === 'truncated' || why === 'limit'

@@ -58,3 +58,30 @@ it('counts a tool that ran before the first recorded model call before the calls
     ['fetch', 0],
   ])
 })
+
+function agentAsked(input: readonly object[] | undefined): SourceSpan {
+  return treeSpan('a', undefined, {
+    attributes: {
+      'gen_ai.operation.name': 'invoke_agent',
+      ...(input && { 'gen_ai.input.messages': JSON.stringify(input) }),
+    },
+    endTimeMs: 200,
+  })
+}
+
+describe('a tool that ran before the first recorded model call, whose request repeats the call', () => {
+  const ran = { ...tool('b', 'weather'), endTimeMs: 20 }
+  const below = { ...last, parentSpanId: 'a' }
+  it('shows that a model call was lost: the run is incomplete, and its calls are not all known', () => {
+    const [run] = reconstructRuns([agentAsked([question]), ran, below])
+    expect(run).toMatchObject({ complete: false, toolCalls: [{ name: 'weather', step: 0 }] })
+    expect(run?.missing).toContainEqual(LOST)
+  })
+
+  it('shows nothing if the agent resumed a run with that call, or may have, because its own input is not recorded', () => {
+    for (const input of [[question, asked([call])], undefined]) {
+      const [run] = reconstructRuns([agentAsked(input), ran, below])
+      expect(run?.complete).toBe(true)
+    }
+  })
+})

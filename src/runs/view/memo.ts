@@ -1,3 +1,5 @@
+import { frozen } from './frozen.ts'
+
 const NOTHING: unique symbol = Symbol('nothing')
 
 /** A list that grows by itself gets room for twice as many values as are needed. */
@@ -20,5 +22,10 @@ export class Memo {
     const value = read()
     this.#known[slot] = value === undefined ? NOTHING : value
     return value
+  }
+
+  /** Like `once`, for values that users see: frozen, because all scorers of a run share them. */
+  shared<T>(slot: number, read: () => T): T {
+    return this.once(slot, () => frozen(read()))
   }
 }

@@ -9,7 +9,7 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { ownTurns } from './asked-calls.ts'
-import { isHandoff, nameOf } from './join-tool-calls.ts'
+import { idOf, isHandoff, nameOf } from './join-tool-calls.ts'
 import { isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
 
@@ -53,7 +53,7 @@ export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefine
   if (plan.tools.some((tool) => nameOf(tool) === undefined && isLeftOut(tool, run))) {
     return { what: 'toolCalls', why: 'not-recorded' }
   }
-  if (repeatsUnknownCall(run, plan)) return { what: 'toolCalls', why: 'span-lost' }
+  if (lacksFirstCall(plan) || repeatsUnknownCall(run, plan)) return { what: 'toolCalls', why: 'span-lost' }
   const silent = silentCall(run, plan)
   return silent && { what: 'toolCalls', ...explain('toolCalls', silent, plan.root) }
 }
@@ -65,8 +65,9 @@ export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefine
 function repeatsUnknownCall(run: AgentRun, { models, parent }: RunPlan): boolean {
   const last = models.at(-1)
   if (last === undefined || parent !== undefined) return false
-  const earlier = run.toolCalls.filter(({ step }) => step < models.length - 1)
-  if ((last.callsInInput ?? Number.POSITIVE_INFINITY) <= earlier.length) return false
+  let earlier = 0
+  for (const { step } of run.toolCalls) if (step < models.length - 1) earlier += 1
+  if ((last.callsInInput ?? Number.POSITIVE_INFINITY) <= earlier) return false
   // Some libraries add calls that hand over to another agent, or back, which no model made.
   const repeated = toolCallsIn(ownTurns(inputOf(last))).filter(({ name }) => !isHandoff(name))
   if (repeated.length === 0) return false
@@ -78,6 +79,26 @@ function repeatsUnknownCall(run: AgentRun, { models, parent }: RunPlan): boolean
     ({ id, name }) =>
       (id === undefined || !ids.has(id)) && (names.get(name)?.length ?? 0) < (counts.get(name)?.length ?? 0),
   )
+}
+
+/**
+ * Whether the model call that asked for the first tools was lost: a tool ran before any recorded model call, whose request repeats the call
+ * after the question. The agent's own input holds such calls if it resumes an earlier run, for example after an approval.
+ */
+export function lacksFirstCall({ models: [first], tools, root, parent }: RunPlan): boolean {
+  if (first === undefined || first === root || parent !== undefined) return false
+  const early = tools.filter(({ span }) => span.startTimeMs < first.span.startTimeMs)
+  const given = early.length === 0 ? undefined : inputOf(root)
+  // Without the agent's own input, nothing shows whether it resumed an earlier run.
+  if (given === undefined) return false
+  const before = new Set(toolCallsIn(given).map(({ id }) => id))
+  const repeated = toolCallsIn(ownTurns(inputOf(first))).filter(({ id }) => !before.has(id))
+  const ids = new Set(repeated.map(({ id }) => id))
+  const names = new Set(repeated.map(({ name }) => name))
+  return early.some((tool) => {
+    const [id, name] = [idOf(tool), nameOf(tool)]
+    return id === undefined ? name !== undefined && names.has(name) : ids.has(id)
+  })
 }
 
 /** Whether a tool ran that is none of the run's calls. */
@@ -94,6 +115,8 @@ function silentCall(run: AgentRun, { models, tools, root }: RunPlan): TraceSpan 
   return models.find((model, step) => {
     if (seen.has(step) || isFailed(model.outcome)) return false
     if (model.dialect.mayHideCalls?.(model.span) === true) return true
+    // A call that follows inside of another one answers its tools.
+    if (model.dialect.modelsNest === true && models[step + 1]?.parent === model) return true
     if (hasSpoken(model)) return false
     // Of some providers, "stop" and "completed" are the reasons beside calls, too.
     const reasons = pick(model, (facts) => facts.model?.finishReasons) ?? []

@@ -60,11 +60,10 @@ export class RunFacts {
   }
 
   get agent(): AgentRun['agent'] {
-    return this.#memo.once(SLOT.agent, () => {
+    return this.#memo.shared(SLOT.agent, () => {
       const own = this.#root.agent
-      const first = this.#firstAgent()?.agent
       const isAgentItself = this.#root.role === 'agent' && !this.#root.holdsOneRun
-      const said = (isAgentItself && own?.name !== undefined ? own : (first ?? own)) ?? {}
+      const said = (isAgentItself && own?.name !== undefined ? own : (this.#firstAgent()?.agent ?? own)) ?? {}
       const name = said.name === undefined ? this.#starter()?.[isAgentItself ? 'name' : 'agentName'] : undefined
       return name === undefined ? said : { ...said, name }
     })
@@ -90,7 +89,7 @@ export class RunFacts {
   }
 
   get input(): readonly Message[] {
-    return this.#memo.once(SLOT.input, () => {
+    return this.#memo.shared(SLOT.input, () => {
       const own = this.#ownInput()
       const first = this.#firstModelInput()
       if (own === undefined || first === undefined) return own ?? first ?? this.#starter()?.input ?? []
@@ -138,7 +137,7 @@ export class RunFacts {
   }
 
   get toolCalls(): readonly ReconstructedToolCall[] {
-    return this.#memo.once(SLOT.toolCalls, () => {
+    return this.#memo.shared(SLOT.toolCalls, () => {
       const { models, tools, children } = this.#plan
       let asked = this.#askedCalls()
       if (asked.every((calls) => calls.length === 0)) {
@@ -163,7 +162,7 @@ export class RunFacts {
   }
 
   get availableTools(): readonly ToolDefinition[] | undefined {
-    return this.#memo.once(SLOT.availableTools, () => {
+    return this.#memo.shared(SLOT.availableTools, () => {
       const first = this.#plan.models[0]
       return (
         (first && pick(first, (facts) => facts.toolDefinitions)) ??
@@ -174,7 +173,7 @@ export class RunFacts {
   }
 
   get steps(): readonly ModelCall[] {
-    return this.#memo.once(SLOT.steps, () => {
+    return this.#memo.shared(SLOT.steps, () => {
       const { models } = this.#plan
       const asked = this.#askedCalls()
       return models.map((model, index) => {
@@ -185,8 +184,9 @@ export class RunFacts {
   }
 
   get models(): readonly string[] {
-    return this.#memo.once(SLOT.models, () => {
-      const names = new Set(this.#plan.models.map((model) => pick(model, (facts) => facts.model?.model)))
+    return this.#memo.shared(SLOT.models, () => {
+      const names = new Set<string | undefined>()
+      for (const model of this.#plan.models) names.add(pick(model, (facts) => facts.model?.model))
       names.delete(undefined)
       if (names.size === 0) names.add(firstOf(this.#plan.inside, (facts) => facts.model?.model))
       return [...names].filter((name) => name !== undefined)
@@ -194,7 +194,7 @@ export class RunFacts {
   }
 
   get usage(): Usage {
-    return this.#memo.once(SLOT.usage, () => {
+    return this.#memo.shared(SLOT.usage, () => {
       const sum = usageOfAll(this.#plan.models)
       if (!isEmpty(sum)) return sum
       // Without a model span only an agent knows the total: one step of several would pass for all.

@@ -1,7 +1,7 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
 import type { AgentRun, Missing, ModelCall, ToolCall } from '../../model/agent-run.ts'
-import { contentOf, missingCallsOf, missingOf, wholeText } from './missing.ts'
+import { contentOf, lacksFirstCall, missingCallsOf, missingOf, wholeText } from './missing.ts'
 import { runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { printAsJson } from './print-as-json.ts'
@@ -64,7 +64,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get agent(): AgentRun['agent'] {
-    return frozen(this.#facts.agent)
+    return this.#facts.agent
   }
 
   get conversationId(): string | undefined {
@@ -80,7 +80,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get input(): readonly Message[] {
-    return frozen(this.#facts.input)
+    return this.#facts.input
   }
 
   get userInput(): string | undefined {
@@ -92,19 +92,19 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get toolCalls(): readonly ToolCall[] {
-    return frozen(this.#facts.toolCalls)
+    return this.#facts.toolCalls
   }
 
   get availableTools(): readonly ToolDefinition[] | undefined {
-    return frozen(this.#facts.availableTools)
+    return this.#facts.availableTools
   }
 
   get steps(): readonly ModelCall[] {
-    return frozen(this.#facts.steps)
+    return this.#facts.steps
   }
 
   get parent(): AgentRun['parent'] {
-    return this.#shared(SLOT.parent, () => {
+    return this.#memo.shared(SLOT.parent, () => {
       const { parent } = this.#plan
       if (parent === undefined) return undefined
       const toolCallId = parent.callId ?? parent.tool?.tool?.id ?? this.#parentCallId?.()
@@ -113,7 +113,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get children(): readonly AgentRun[] {
-    return this.#shared(SLOT.children, () => {
+    return this.#memo.shared(SLOT.children, () => {
       if (this.#depth >= MAX_DEPTH) return []
       return this.#plan.children.map((plan) => {
         const child = new ReconstructedRun(plan, this.revision, this.#depth + 1)
@@ -124,11 +124,11 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get models(): readonly string[] {
-    return frozen(this.#facts.models)
+    return this.#facts.models
   }
 
   get usage(): Usage {
-    return frozen(this.#facts.usage)
+    return this.#facts.usage
   }
 
   get status(): AgentRun['status'] {
@@ -150,22 +150,23 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get content(): AgentRun['content'] {
-    return this.#shared(SLOT.content, () => contentOf(this))
+    return this.#memo.shared(SLOT.content, () => contentOf(this))
   }
 
   get missing(): readonly Missing[] {
-    return this.#shared(SLOT.missing, () => {
+    return this.#memo.shared(SLOT.missing, () => {
       const isCut = this.#depth >= MAX_DEPTH && this.#plan.children.length > 0
       return isCut ? [...missingOf(this, this.#plan), CHILDREN_CUT] : missingOf(this, this.#plan)
     })
   }
 
   get complete(): boolean {
-    return this.#plan.isComplete && !this.#facts.toolCalls.some((call) => call.lacksItsSpan())
+    if (!this.#plan.isComplete || lacksFirstCall(this.#plan)) return false
+    return !this.#facts.toolCalls.some((call) => call.lacksItsSpan())
   }
 
   get attributes(): Readonly<Record<string, unknown>> {
-    return this.#shared(SLOT.attributes, () => {
+    return this.#memo.shared(SLOT.attributes, () => {
       const kept: Record<string, unknown> = {}
       for (const key in this.#plan.root.span.attributes) {
         const value = this.#attribute(key)
@@ -179,7 +180,7 @@ export class ReconstructedRun implements AgentRun {
     const { resource } = this.#plan.root.span
     if (isShared(resource)) return resource
     // The SDK's own object describes every span of the process, so scorers get a copy.
-    return this.#shared(SLOT.resource, () => copyOf(resource))
+    return this.#memo.shared(SLOT.resource, () => copyOf(resource))
   }
 
   get scope(): AgentRun['scope'] {
@@ -240,10 +241,5 @@ export class ReconstructedRun implements AgentRun {
     // Nobody needs an attribute named `__proto__`, and it is the only key that would not become a property.
     if (key === '__proto__' || isContentAttribute(key, root.dialect)) return undefined
     return copyOf(root.span.attributes[key])
-  }
-
-  /** A fact as users see it: frozen, because all scorers of the run share it. */
-  #shared<T>(slot: number, read: () => T): T {
-    return this.#memo.once(slot, () => frozen(read()))
   }
 }

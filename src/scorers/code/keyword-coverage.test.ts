@@ -28,6 +28,23 @@ describe('keyword coverage', () => {
     })
   })
 
+  it('finds a word behind others that contain it', () => {
+    for (const answer of ['catcat catalogue tomcat cat', 'catécat-cat', '猫catalogue猫cat猫']) {
+      expect(saying(createKeywordCoverageScorer({ keywords: ['cat'] }), answer)).toMatchObject({ value: 1 })
+    }
+    expect(saying(createKeywordCoverageScorer({ keywords: ['cat'] }), 'catcat ecat catalogue')).toMatchObject({
+      value: 0,
+    })
+  })
+
+  it('reads a word of a million letters in bounded time', () => {
+    const scorer = createKeywordCoverageScorer({ keywords: ['a', 'aa', 'aaa', 'aaaa', 'aaaaa'] })
+    const before = process.threadCpuUsage()
+    expect(saying(scorer, 'a'.repeat(999_999))).toMatchObject({ value: 0 })
+    const { user, system } = process.threadCpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(250)
+  })
+
   it('is skipped without keywords, and refuses blank ones', () => {
     expect(saying(createKeywordCoverageScorer({ keywords: () => undefined }), 'x')).toMatchObject({ status: 'skipped' })
     expect(() => createKeywordCoverageScorer({ keywords: [' '] })).toThrow(/expected keywords/)

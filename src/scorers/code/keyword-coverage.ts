@@ -104,14 +104,23 @@ function plain(text: string, caseSensitive: boolean): string {
 }
 
 function mentions(text: string, phrase: string, wholeWords: boolean): boolean {
-  for (let at = text.indexOf(phrase); at !== -1; at = text.indexOf(phrase, at + 1)) {
+  const characters = Array.from(phrase)
+  const [first = '', last = ''] = [characters[0], characters.at(-1)]
+  let at = text.indexOf(phrase)
+  while (at !== -1) {
     if (!wholeWords) return true
-    const [first = '', last = ''] = [Array.from(phrase)[0], Array.from(phrase).at(-1)]
     const before = Array.from(text.slice(Math.max(0, at - 2), at)).at(-1) ?? ''
     const after = Array.from(text.slice(at + phrase.length, at + phrase.length + 2))[0] ?? ''
     if (!joins(before, first) && !joins(last, after)) return true
+    at = text.indexOf(phrase, nextStart(text, at))
   }
   return false
+}
+
+/** Where the phrase can begin next. Not within the same word, which may have a million letters. */
+function nextStart(text: string, at: number): number {
+  REST_OF_WORD.lastIndex = at
+  return Math.max(at + 1, at + (REST_OF_WORD.exec(text)?.[0].length ?? 0))
 }
 
 /** Whether two neighbours belong to one word: both are letters or digits of a script with blanks between words. */
@@ -120,4 +129,6 @@ function joins(one: string, other: string): boolean {
 }
 
 const WORD = /^[\p{L}\p{N}\p{M}_]$/u
+const REST_OF_WORD =
+  /(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー])[\p{L}\p{N}\p{M}_])*/uy
 const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]$/u

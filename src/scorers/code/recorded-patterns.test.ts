@@ -75,6 +75,18 @@ test('schemas that exceed the limits are checked in part, in bounded time', asyn
   expect(score.status).toBe('scored')
 })
 
+test('thousands of patterns for thousands of keys are checked in part, in bounded time', async () => {
+  const patterns = Array.from({ length: 10_000 }, (_, index) => [`${EVIL}${index}`, { type: 'string' }])
+  const parameters = { patternProperties: Object.fromEntries(patterns) }
+  const args = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`${evilText}${index}`, 'x']))
+  const run = runOf({ toolCalls: [call('t', args)], availableTools: [{ name: 't', parameters }] })
+  const before = process.threadCpuUsage()
+  const { score } = await evaluate(createToolArgumentsScorer(), run)
+  const { user, system } = process.threadCpuUsage(before)
+  expect((user + system) / 1000).toBeLessThan(150)
+  expect(score).toMatchObject({ status: 'scored', explanation: expect.stringContaining('Not checked: ') })
+})
+
 test("the developer's own patterns run after the span's end, on texts of bounded length", async () => {
   const parameters = { properties: { id: { pattern: '^a+$' } } }
   expect(createToolArgumentsScorer({ tools: [{ name: 't', parameters }] }).inline).toBe(false)

@@ -1,3 +1,4 @@
+import { BeginningsByLetter } from '../beginnings-by-letter.ts'
 import { BoundedMap } from '../bounded-map.ts'
 import type { Dialect } from '../dialect.ts'
 import { allDialects } from '../dialects/all.ts'
@@ -13,7 +14,7 @@ export function isContentAttribute(key: string, dialect?: Dialect): boolean {
   const known = KNOWN.get(key)
   if (known !== undefined) return known
   const { exact, prefixes } = contentKeys()
-  const isContent = exact.has(key) || prefixes.some((prefix) => key.startsWith(prefix))
+  const isContent = exact.has(key) || prefixes.has(key)
   KNOWN.set(key, isContent)
   return isContent
 }
@@ -21,14 +22,14 @@ export function isContentAttribute(key: string, dialect?: Dialect): boolean {
 /** Bounded, because there are endlessly many keys with indices. */
 const KNOWN = new BoundedMap<string, boolean>(2000)
 
-let keys: { exact: ReadonlySet<string>; prefixes: readonly string[] } | undefined
+let keys: { exact: ReadonlySet<string>; prefixes: BeginningsByLetter } | undefined
 
-function contentKeys(): { exact: ReadonlySet<string>; prefixes: readonly string[] } {
+function contentKeys(): { exact: ReadonlySet<string>; prefixes: BeginningsByLetter } {
   if (keys === undefined) {
     const all = allDialects.flatMap((dialect) => dialect.contentKeys ?? [])
     keys = {
       exact: new Set(all.filter((key) => !key.endsWith('*'))),
-      prefixes: all.filter((key) => key.endsWith('*')).map((key) => key.slice(0, -1)),
+      prefixes: new BeginningsByLetter([all.filter((key) => key.endsWith('*')).map((key) => key.slice(0, -1))]),
     }
   }
   return keys

@@ -30,3 +30,9 @@ it('joins the arguments of parallel calls by their index', () => {
 it('reads no answer from a list without chunks', () => {
   expect(replyMessages(['x', 1, null, { choices: [{ index: 0 }] }])).toBeUndefined()
 })
+
+it('finds replies in lists of lists, and reads no deeper ones', () => {
+  const reply = { role: 'assistant', content: 'It is 22.' }
+  expect(replyMessages([[reply]])?.[0]?.text).toBe('It is 22.')
+  expect(replyMessages([[[[[reply]]]]])).toBeUndefined()
+})

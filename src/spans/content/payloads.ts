@@ -51,14 +51,18 @@ export function requestTools(value: unknown): readonly ToolDefinition[] | undefi
   return Array.isArray(tools) ? toToolDefinitions(tools) : undefined
 }
 
+/** Replies are in lists, or in lists of lists. Each level of a deeper one would be searched for the chunks of a stream. */
+const MAX_LIST_DEPTH = 3
+
 /**
  * The model's answer from a reply body: `choices[0].message`, Responses `output` items, an Anthropic message, Gemini `candidates` or
  * `content`, LangChain `generations`, a message, a list of any of these, or the chunks of a stream. `undefined` for anything else.
  */
-export function replyMessages(value: unknown): readonly Message[] | undefined {
+export function replyMessages(value: unknown, depth = 0): readonly Message[] | undefined {
   const parsed = parseJson(value)
   if (Array.isArray(parsed)) {
-    const messages = parsed.flatMap((item) => replyMessages(item) ?? [])
+    if (depth > MAX_LIST_DEPTH) return undefined
+    const messages = parsed.flatMap((item) => replyMessages(item, depth + 1) ?? [])
     if (messages.length > 0) return messages
     const streamed = messageOfChunks(parsed)
     return streamed === undefined ? undefined : [streamed]

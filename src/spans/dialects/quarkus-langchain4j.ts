@@ -21,12 +21,14 @@ export const quarkusLangChain4j: Dialect = {
   ...genAi,
   name: 'quarkus-langchain4j',
 
-  namespaces: ['gen_ai.operation.name'],
+  namespaces: ['gen_ai.operation.name', 'gen_ai.request.model'],
   names: [SERVICE, TOOL],
   recognises: (scopeName, attributes, spanName) =>
     spanName.startsWith(SERVICE) ||
     spanName.startsWith(TOOL) ||
-    (scopeName === 'io.quarkus.opentelemetry' && attributes['gen_ai.operation.name'] !== undefined),
+    (scopeName === 'io.quarkus.opentelemetry' &&
+      (attributes['gen_ai.request.model'] ?? attributes['gen_ai.operation.name']) !== undefined),
+  withoutScope: { readAs: genAi, isShownBy: ({ name }) => name.startsWith(SERVICE) },
 
   roleOf(span): SpanRole {
     if (span.name.startsWith(SERVICE)) return 'agent'

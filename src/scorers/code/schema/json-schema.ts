@@ -194,6 +194,8 @@ class Validation {
         const isMatch = this.#check.matches(pattern, key)
         if (isMatch === true) this.validate(inner, value[key], at, depth + 1)
         if (isMatch !== false) mayMatch = true
+        // A schema may have thousands of patterns, for thousands of keys.
+        if (this.#check.isSpent) break
       }
       if (!own && !mayMatch) {
         if (additionalProperties === false) this.#add(at, 'unexpected_param', 'is not a property of the schema')

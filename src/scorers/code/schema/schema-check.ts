@@ -43,6 +43,11 @@ export class SchemaCheck {
     return this.spend(1) ? this.#match(pattern, text) : undefined
   }
 
+  /** Whether no steps are left, so that nothing more is checked. */
+  get isSpent(): boolean {
+    return this.#left < 0
+  }
+
   /** Uses up steps; false if none are left, so that the part is not checked. */
   spend(steps: number): boolean {
     this.#left -= steps

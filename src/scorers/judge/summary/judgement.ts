@@ -121,8 +121,11 @@ export function explainSummary(judgement: SummaryJudgement, score: number, scale
   const { alignmentScore, coverageScore, claims, questions } = judgement
   const wrong = claims.filter(({ verdict }) => verdict !== 'yes')
   const open = questions.filter(({ isAnswerable }) => !isAnswerable)
-  const wrongClaims = wrong.map(({ claim, reasoning }) => (reasoning === '' ? claim : `${claim} (${reasoning})`))
-  const openQuestions = open.map(({ question }) => question)
+  const wrongClaims = wrong.map(({ claim, reasoning }) => {
+    const statement = claim.replace(/\.$/, '')
+    return reasoning === '' ? statement : `${statement} (${reasoning})`
+  })
+  const openQuestions = open.map(({ question }) => `"${question}"`)
   return explain`The score is ${score} of ${scale}, the lower of alignment (${alignmentScore}) and coverage (${coverageScore}). ${claims.length - wrong.length} of ${claims.length} claims are supported by the source${listOf(wrongClaims)}. ${questions.length - open.length} of ${questions.length} key questions are answered${listOf(openQuestions)}.`
 }
 

@@ -4,17 +4,10 @@ import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../..
 import { countIn, parseJson, textOf } from '../../json.ts'
 import { toInstructions, toMessages, toolCallsIn } from '../../content/messages.ts'
 import { outcomeOf } from '../../outcome.ts'
-import {
-  operationOf,
-  semconvConversationId,
-  semconvModel,
-  semconvTool,
-  semconvUsage,
-  semconvUserId,
-} from '../../semconv.ts'
+import { operationOf, semconvModel, semconvTool, semconvUsage } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
-import { aiSdk } from './ai-sdk.ts'
+import { conversationIdOf, userIdOf } from './ai-sdk.ts'
 
 /**
  * Vercel AI SDK 7 through `@ai-sdk/otel`: scope `gen_ai`, the GenAI conventions with differences. Every call of `generateText` and similar
@@ -27,6 +20,7 @@ export const aiSdkOtel: Dialect = {
   endsWithoutSum: 'error',
 
   namespaces: [],
+  kindKeys: ['gen_ai.operation.name'],
   recognises: (scopeName) => scopeName === 'gen_ai',
   withoutScope: { readAs: genAi, isShownBy: (span) => operationOf(span.attributes) === 'agent_step' },
 
@@ -48,17 +42,17 @@ export const aiSdkOtel: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  conversationId: (span) => semconvConversationId(span.attributes) ?? aiSdk.conversationId?.(span),
-  userId: (span) => semconvUserId(span.attributes) ?? aiSdk.userId?.(span),
+  conversationId: conversationIdOf,
+  userId: userIdOf,
 
   outcome(span): SpanOutcome {
-    const outcome = outcomeOf(span)
     if (operationOf(span.attributes) === 'execute_tool') {
-      return span.attributes['gen_ai.tool.call.result'] === undefined ? outcome : { status: 'ok' }
+      return span.attributes['gen_ai.tool.call.result'] === undefined ? outcomeOf(span) : { status: 'ok' }
     }
     // A completed call has its finish reasons, also without content capture; an aborted one does not. They are more reliable than the
     // status, because OpenInference's processor copies a tool's error to the enclosing spans.
     if (span.attributes['gen_ai.response.finish_reasons'] !== undefined) return { status: 'ok' }
+    const outcome = outcomeOf(span)
     return outcome.error === undefined ? { status: 'aborted' } : outcome
   },
 

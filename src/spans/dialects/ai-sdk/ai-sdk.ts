@@ -40,8 +40,8 @@ export const aiSdk: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  conversationId: (span) => semconvConversationId(span.attributes) ?? metadata(span, CONVERSATION_KEYS),
-  userId: (span) => semconvUserId(span.attributes) ?? metadata(span, USER_KEYS),
+  conversationId: conversationIdOf,
+  userId: userIdOf,
 
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
@@ -147,16 +147,38 @@ const ENDINGS = ['ai.response.finishReason', 'ai.response.object', 'ai.usage.out
 const CONVERSATION_KEYS = metadataKeys('sessionId', 'threadId', 'conversationId', 'chatId', 'session_id', 'thread_id')
 const USER_KEYS = metadataKeys('userId', 'user_id')
 
+/** The conversation of a span of either format, by the conventions' names or in the telemetry metadata. */
+export function conversationIdOf(span: SourceSpan): string | undefined {
+  return semconvConversationId(span.attributes) ?? metadata(span, CONVERSATION_KEYS)
+}
+
+/** The user of a span of either format, like its conversation. */
+export function userIdOf(span: SourceSpan): string | undefined {
+  return semconvUserId(span.attributes) ?? metadata(span, USER_KEYS)
+}
+
 function metadataKeys(...keys: string[]): readonly string[] {
   return keys.flatMap((key) => [`ai.telemetry.metadata.${key}`, `ai.settings.context.${key}`])
 }
 
 function metadata({ attributes }: SourceSpan, keys: readonly string[]): string | undefined {
+  if (!hasMetadata(attributes)) return undefined
   for (const key of keys) {
     const value = textOf(attributes[key])
     if (value !== undefined) return value
   }
   return undefined
+}
+
+const LETTER_A = 97
+
+/** Most spans have none. One pass over the keys takes less time than looking up a dozen keys that are not there. */
+function hasMetadata(attributes: SourceSpan['attributes']): boolean {
+  for (const key in attributes) {
+    if (key.charCodeAt(0) !== LETTER_A) continue
+    if (key.startsWith('ai.telemetry.metadata.') || key.startsWith('ai.settings.context.')) return true
+  }
+  return false
 }
 
 /** "ai.toolCall weather-agent" → "ai.toolCall", for spans that have no attributes yet. */

@@ -1,0 +1,115 @@
+import { types } from 'node:util'
+
+import { MAX_COPY_DEPTH } from '../../spans/json.ts'
+
+/** Values of one span or log record that are read. Reading more would take a turn of the event loop. */
+const MOST_VALUES = 50_000
+
+/** Longer keys count as content. */
+const USUAL_KEY_LENGTH = 256
+
+/** The bytes of a key. Those of usual keys are part of what each attribute takes. */
+export function bytesOfKey(key: string): number {
+  return key.length > USUAL_KEY_LENGTH ? key.length : 0
+}
+
+/** Whether a value is an array whose methods and items are what they seem: no proxy, and no class of the application. */
+export function isOrdinaryArray(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && !types.isProxy(value) && Object.getPrototypeOf(value) === Array.prototype
+}
+
+/**
+ * Takes the values of one span or log record into runs. Whatever has a form that only an application's own objects can have (a getter, a
+ * proxy, a class, a list that is longer than what it holds) is copied into plain arrays and objects here, within bounds, and nowhere else:
+ * all other code may visit every item of what it reads.
+ */
+export class ValueTaker {
+  /** One for each character of a text, eight for any other value. */
+  bytes = 0
+  /** Whether there are more values than are read, or deeper ones. */
+  isTooRich = false
+  #left = MOST_VALUES
+
+  /**
+   * A value that needs no copy as it is; otherwise a copy. `undefined` if it cannot be read, or is too rich. Never throws.
+   */
+  take(value: unknown): unknown {
+    if (typeof value === 'string') {
+      this.bytes += value.length
+      return value
+    }
+    if (typeof value !== 'object' || value === null) {
+      this.bytes += 8
+      return value
+    }
+    try {
+      return this.#isPlainList(value) ? value : this.#copyOf(value, 1)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Calls `visit` for each item of a list, as far as there are as many as are read. */
+  forEach<T>(list: ArrayLike<T>, visit: (item: T) => void): void {
+    for (let index = 0; index < list.length; index += 1) {
+      this.#spend()
+      // Holes are items of the value undefined.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the index is below the length
+      visit(list[index] as T)
+    }
+  }
+
+  /** Most lists in attributes have a few texts. */
+  #isPlainList(value: object): boolean {
+    if (!isOrdinaryArray(value) || value.length > this.#left) return false
+    let bytes = 0
+    for (let index = 0; index < value.length; index += 1) {
+      const item: unknown = value[index]
+      if (typeof item === 'object' && item !== null) return false
+      bytes += typeof item === 'string' ? item.length : 8
+    }
+    this.#left -= value.length
+    this.bytes += bytes
+    return true
+  }
+
+  #copyOf(value: unknown, depth: number): unknown {
+    this.#spend()
+    if (typeof value === 'string') {
+      this.bytes += value.length
+      return value
+    }
+    if (value instanceof Uint8Array) {
+      this.bytes += value.byteLength
+      return value
+    }
+    if (typeof value !== 'object' || value === null || value instanceof Date) {
+      this.bytes += 8
+      return value
+    }
+    if (depth > MAX_COPY_DEPTH) this.#giveUp()
+    if (Array.isArray(value)) {
+      const items: unknown[] = []
+      this.forEach(value, (item) => void items.push(this.#copyOf(item, depth + 1)))
+      return items
+    }
+    const copy: Record<string, unknown> = {}
+    for (const key in value) {
+      if (key !== '__proto__' && Object.hasOwn(value, key)) {
+        this.bytes += bytesOfKey(key)
+        copy[key] = this.#copyOf(Reflect.get(value, key), depth + 1)
+      }
+    }
+    return copy
+  }
+
+  #spend(): void {
+    this.#left -= 1
+    if (this.#left < 0) this.#giveUp()
+  }
+
+  #giveUp(): never {
+    this.isTooRich = true
+    throw new RangeError('expected fewer values')
+  }
+}
