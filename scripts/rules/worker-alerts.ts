@@ -44,17 +44,6 @@ export const WORKERS: RuleGroup = {
       { for: '1m' },
     ),
     alert(
-      'SpanscoreCommitsTooLarge',
-      'max by (job, instance) (increase(spanscore_worker_commits_total{outcome="too-large"}[5m])) > 0',
-      ticket,
-      {
-        summary: 'Commits of the worker {{ $labels.instance }} have no room for the states of a partition',
-        description:
-          'Its /ready names the partition. Runs are scored as usual, but after a kill everything since its last commit is scored again.',
-      },
-      { for: '5m' },
-    ),
-    alert(
       'SpanscoreWorkersBehind',
       // As many messages wait as are read in five minutes. A thousand messages are never too many.
       [

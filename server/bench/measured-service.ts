@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 
 import { startProcess } from '../test/load/server-process.ts'
 import { createSink } from '../test/sink.ts'
@@ -54,6 +55,13 @@ export class MeasuredService implements AsyncDisposable {
       count = this.#sink.scoreRequests
       await new Promise((resolve) => setTimeout(resolve, ms))
     }
+  }
+
+  /** Resolves when everything that was sent has left the log, because it was scored, delivered, and waited for late spans. */
+  async drained(): Promise<void> {
+    using database = new DatabaseSync(join(this.#folder, 'spans.db'), { readOnly: true })
+    const count = database.prepare('SELECT count(*) AS count FROM records')
+    while (count.get()?.['count'] !== 0) await new Promise((resolve) => setTimeout(resolve, 1000))
   }
 
   /** The heap that is in use once all garbage was collected, in MiB. */

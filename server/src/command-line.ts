@@ -23,8 +23,8 @@ const program = new Command('spanscore-server')
   .option('--data <folder>', 'where spans wait until their run is scored', 'spanscore-data')
   .option('--memory', 'keep them in memory: spans of runs that are not scored are lost when the process ends', false)
   .option('--host <address>', 'address to listen on', '127.0.0.1')
-  .option('--http-port <port>', 'port of OTLP/HTTP', number, 4318)
-  .option('--grpc-port <port>', 'port of OTLP/gRPC', number, 4317)
+  .option('--http-port <port>', 'port of OTLP/HTTP', port, 4318)
+  .option('--grpc-port <port>', 'port of OTLP/gRPC', port, 4317)
   .option('--token-file <file>', 'file with the token that senders must show; or the variable SPANSCORE_SERVER_TOKEN')
   .option(
     '--allowed-host <name>',
@@ -62,7 +62,7 @@ const program = new Command('spanscore-server')
   .option('--max-days <days>', 'maximum time that anything is kept, scored or not', number, 7)
   .option('--max-log <MiB>', 'maximum size of the log; requests are refused above it', number, 10_240)
   .option('--page', 'show runs, scores and why on a page; keeps runs in the data folder', false)
-  .option('--page-port <port>', 'port of the page', number, 4320)
+  .option('--page-port <port>', 'port of the page', port, 4320)
   .option('--page-days <days>', 'how long the page keeps runs', number, 14)
   .option(
     '--page-size <MiB>',
@@ -109,7 +109,6 @@ const program = new Command('spanscore-server')
     10,
   )
   .option('--carry-after <seconds>', 'worker: age at which an open run is appended again', number, 3600)
-  .option('--max-commit <bytes>', 'worker: offset.metadata.max.bytes of the brokers, or less', number, 4096)
   .option(
     '--judge-jobs',
     'worker: write jobs for judge workers to <prefix>.jobs instead of asking judges itself',
@@ -189,6 +188,12 @@ function number(text: string): number {
   const value = Number(text)
   if (!Number.isFinite(value) || value < 0 || text.trim() === '')
     throw new InvalidArgumentError('Expected a number of 0 or more.')
+  return value
+}
+
+function port(text: string): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value > 65_535) throw new InvalidArgumentError('Expected a port from 0 to 65535.')
   return value
 }
 

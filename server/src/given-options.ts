@@ -56,7 +56,6 @@ export interface GivenOptions {
   readonly kafkaPasswordFile?: string
   readonly sessionTimeout: number
   readonly carryAfter: number
-  readonly maxCommit: number
   readonly judgeJobs: boolean
   readonly maxJobAge: number
 }
@@ -84,7 +83,6 @@ export function toWorkerOptions(given: GivenOptions, report: Report): WorkerServ
       dead: `${given.topicPrefix}.dead`,
     },
     carryAfterMs: given.carryAfter * 1000,
-    maxCommitBytes: within(given.maxCommit, 1024, 32_000, '--max-commit'),
   }
 }
 
@@ -100,11 +98,6 @@ export function toJudgeOptions(given: GivenOptions, report: Report): JudgeServer
     topics: { jobs: `${given.topicPrefix}.jobs`, dead: `${given.topicPrefix}.dead` },
     maxJobAgeMs: given.maxJobAge * 1000,
   }
-}
-
-function within(value: number, least: number, most: number, option: string): number {
-  if (value >= least && value <= most) return value
-  throw new Error(`${option}: expected a number from ${least} to ${most}, got ${value}.`)
 }
 
 function required(to: ServerOptions['to'], { role }: GivenOptions): Destination {
@@ -171,7 +164,7 @@ export function toOptions(given: GivenOptions, report: Report): ServerOptions {
       given.to === undefined
         ? undefined
         : {
-            url: given.to,
+            url: endpointOf(given.to),
             headers: Object.fromEntries(given.header.map(toHeader)),
             ca: given.toCa === undefined ? undefined : read('--to-ca', given.toCa),
             timeoutMs: 10_000,
@@ -217,6 +210,15 @@ export function toOptions(given: GivenOptions, report: Report): ServerOptions {
         }
       : undefined,
   }
+}
+
+/** The paths of the signals are appended to it. */
+function endpointOf(to: string): string {
+  const [, path] = /(\/v1\/(?:traces|logs|metrics))\/?$/.exec(new URL(to).pathname) ?? []
+  if (path === undefined) return to
+  throw new Error(
+    `--to ${to}: expected the endpoint without ${path}, got one with it. Leave it out: scores are sent to /v1/logs, /v1/traces and /v1/metrics below it.`,
+  )
 }
 
 function read(option: string, path: string): string {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+
+import { listen } from './listen.ts'
 
 /** An answer about the state of the process. */
 export interface HealthAnswer {
@@ -28,13 +29,8 @@ export async function serveHealth(
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body))
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
-  const address: AddressInfo | string | null = server.address()
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port: await listen(server, host, port, '--http-port'),
     close: () => void server.close(),
   }
 }

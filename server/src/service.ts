@@ -235,6 +235,8 @@ export class Service {
 
   /** The settled runs that have not been scored in their current state. */
   #offersOf(settled: SettledSpans): OfferedRun[] {
+    // Content was deleted while it waited: what is left is no whole run.
+    if (settled.units.some(({ state }) => state === 'finished')) return []
     const sources = settled.spans.flatMap((span) => this.#sourceOf(settled.traceId, span) ?? [])
     const logs = settled.spans.flatMap((span) => span.logs?.flatMap((log) => this.#logOf(log) ?? []) ?? [])
     return buildRuns(sources, { logs, lacksSpans: settled.lacksSpans }).flatMap((run) => {
@@ -265,10 +267,8 @@ export class Service {
     const { observer } = this.#parts
     for (const { spans, traceId } of finished) {
       this.#mark(spans, FINISHED)
-      observer?.finished(
-        traceId,
-        Array.from(spans, ({ spanId }) => spanId),
-      )
+      const spanIds = Array.from(spans, ({ spanId }) => spanId)
+      observer?.finished(traceId, spanIds)
     }
     this.#states.write()
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 
 import { loadConfig } from './config/load-config.ts'
 import { healthOf, readinessOf } from './health.ts'
@@ -11,6 +10,7 @@ import type { SpanIdsOf } from './log/migrations.ts'
 import type { SpanLog } from './log/span-log.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
 import { limited } from './limited.ts'
+import { listen } from './listen.ts'
 import { isLoopback } from './receive/access.ts'
 import type { AccessOptions } from './receive/access.ts'
 import { BytesInFlight } from './receive/bytes-in-flight.ts'
@@ -147,12 +147,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       : undefined
   }
   const inFlight = new BytesInFlight(options.limits.maxReceivingBytes)
-  const receiver = new Receiver({ log, reader, forwards: options.forwards, inFlight, unavailable })
+  const receiver = new Receiver({ log, reader, forwards: options.forwards, inFlight, unavailable, report })
   const condition = (): Condition => ({
     idleMs: Date.now() - service.latestSweepMs,
     undeliveredMs: outbox.failingForMs,
     isOutboxFull: outbox.isFull,
-    unavailable: unavailable(),
+    unavailable: unavailable() ?? log.failure,
   })
   const http = createHttpReceiver(receiver, options.access, options.limits, options.tls, (path) => {
     if (path === '/health') return healthOf(condition())
@@ -163,12 +163,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   try {
     service.start()
     const forwarding = setInterval(() => forwarder?.wake(), 50)
-    await listen(http, options.host, options.httpPort)
+    const httpPort = await listen(http, options.host, options.httpPort, '--http-port')
     const grpcPort = await grpc.listen(options.host, options.grpcPort)
-    const httpPort = portOf(http)
     refuseSelf(options, [httpPort, grpcPort])
     page?.takesSpansAt(`http${options.tls === undefined ? '' : 's'}://${options.host}:${httpPort}`)
     options.report(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
+    for (const { id, why } of scorer.unavailableJudges) options.report(`${id} will skip its runs. ${why}`)
     return {
       httpPort,
       grpcPort,
@@ -260,21 +260,6 @@ function refuseSelf({ to, host }: ServerOptions, ports: readonly number[]): void
   if (ports.includes(port) && (isLoopback(name) || name === host)) {
     throw new Error(`--to ${to.url}: expected the endpoint of a backend, got the address of this service itself.`)
   }
-}
-
-function listen(server: HttpServer, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
-function portOf(server: HttpServer): number {
-  const address: AddressInfo | string | null = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 function closeHttp(server: HttpServer): Promise<void> {

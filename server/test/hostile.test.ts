@@ -3,6 +3,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { credentials, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -99,6 +100,15 @@ const nested = (depth: number) =>
     `${'"arrayValue":{"values":[{'.repeat(depth)}${'}]}'.repeat(depth)}`,
   )
 
+/** Small requests whose contents would take gigabytes. */
+const EMPTY_SPANS = Buffer.alloc(6_000_000).fill(Buffer.of(0x12, 0))
+const EMPTY_VALUES = `{"resourceSpans":[${'{},'.repeat(2_500_000)}{}]}`
+
+/** A message in a field of protobuf. */
+function inField(field: number, content: Uint8Array): Uint8Array {
+  return new BinaryWriter().tag(field, WireType.LengthDelimited).bytes(content).finish()
+}
+
 describe('hostile requests are refused with a status and counted, while others are served', () => {
   it.each([
     ['a chunked body that stops', () => statusOf(`${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\n{"a":`), 408],
@@ -151,6 +161,9 @@ describe('hostile requests are refused with a status and counted, while others a
     ['field 0', () => send(Buffer.from([0, 0])), 400],
     ['a length of 4 GiB', () => send(Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f])), 400],
     ['open groups', () => send(Buffer.alloc(1e5, 0x0b)), 400],
+    ['millions of empty spans', () => send(gzipSync(inField(1, inField(2, EMPTY_SPANS))), 'gzip'), 413],
+    ['millions of empty scopes', () => send(gzipSync(inField(1, EMPTY_SPANS)), 'gzip'), 413],
+    ['millions of empty values', () => send(gzipSync(EMPTY_VALUES), 'gzip', 'application/json'), 413],
     ['nested lists', () => json(`${'['.repeat(2e5)}${']'.repeat(2e5)}`), 400],
     ['no UTF-8', () => json(Buffer.from([0x22, 0xff, 0xfe, 0x22])), 400],
     ['an object in place of a list', () => json('{"resourceSpans":{"scopeSpans":7}}'), 400],

@@ -86,6 +86,27 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
     expect(new Set(sink.logs.map(({ traceId }) => traceId))).toEqual(new Set(taken))
   })
 
+  it('refuses requests while its log is too large, and takes them again once scores were delivered', async () => {
+    await using sink = await createSink()
+    const { limits, traces } = serverOptions('')
+    const server = await startServer(
+      serverOptions(sink.url, {
+        dataFolder: folder(),
+        limits: { ...limits, maxLogBytes: 500 },
+        traces: { ...traces, lingerMs: 0 },
+      }),
+    )
+    const [first, second] = [makeRun(), makeRun()]
+    expect(await post(server.httpPort, toRequest(first.spans))).toBe(200)
+    expect(await post(server.httpPort, toRequest(second.spans))).toBe(503)
+    await until(() => sink.logs.some(({ traceId }) => traceId === first.traceId), 'the scores of the first run')
+    let status = 503
+    while (status === 503) status = await post(server.httpPort, toRequest(second.spans))
+    expect(status).toBe(200)
+    await until(() => sink.logs.some(({ traceId }) => traceId === second.traceId), 'the scores of the second run')
+    await server.stop()
+  })
+
   it('forwards requests unchanged', async () => {
     await using sink = await createSink()
     const server = await startServer(serverOptions(sink.url, { dataFolder: folder(), forwards: true }))

@@ -86,6 +86,7 @@ export default defineConfig({ scorers: [createLoopScorer()] })
       /tool_call_accuracy.*expectedTool/s,
     ],
     ['an option of the processor', 'h.yaml', 'scorers: [loop]\nholdMs: 5', /holdMs, which belongs to the processor/],
+    ['an empty file', 'empty.yaml', '', /expected scorers and their options, .*, got an empty file/],
     ['broken YAML', 'i.yaml', 'scorers: [', /does not parse/],
     ['a module without options', 'j.mjs', 'export const a = 1', /export default defineConfig/],
     ['another kind of file', 'k.toml', '', /ends in \.yaml/],

@@ -71,6 +71,11 @@ function fromFile(file: string): ScoringOptions {
   if (error !== undefined)
     throw new Error(`${file}: expected YAML or JSON, got a file that does not parse: ${error.message.split('\n')[0]}`)
   const value: unknown = document.toJS({ maxAliasCount: 100 })
+  if (typeof value !== 'object' || value === null) {
+    throw new Error(
+      `${file}: expected scorers and their options, such as "scorers: [tool_errors]", got ${value === null ? 'an empty file' : `a ${typeof value}`}.`,
+    )
+  }
   refuseMeaningless(file, value)
   refuseUnknownNames(file, value)
   const parsed = configSchema.safeParse(value)

@@ -45,3 +45,20 @@ function topicAt(path: unknown, response: unknown): string | undefined {
   const topic = (data.topics ?? data.responses)?.[Number(index)]
   return topic?.name ?? topic?.topicId ?? undefined
 }
+
+/** The id that a coordinator gives a new member, with which it must join again (KIP-394). `undefined` if the error is another one. */
+export function assignedMemberId(error: unknown): string | undefined {
+  if (!isProtocolError(error, 'MEMBER_ID_REQUIRED')) return undefined
+  return findMemberId(error)
+}
+
+function findMemberId(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  if ('memberId' in error && typeof error.memberId === 'string') return error.memberId
+  if ('response' in error) {
+    const found = findMemberId(error.response)
+    if (found !== undefined) return found
+  }
+  if (!('errors' in error) || !Array.isArray(error.errors)) return undefined
+  return error.errors.map(findMemberId).find((found) => found !== undefined)
+}

@@ -7,7 +7,8 @@ import type { Topics } from './check-topics.ts'
 import type { PartitionClock } from './partition-clock.ts'
 import type { PartitionLog } from './partition-log.ts'
 import { ReadProgress } from './read-progress.ts'
-import type { FetchedRecord, FetchSource } from './topic-fetcher.ts'
+import type { FetchedRecord } from './records-of.ts'
+import type { FetchSource } from './topic-fetcher.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
 /** Header of a message that was appended again: its earlier offset. */
@@ -118,7 +119,7 @@ export class AssignedPartition {
       take: (records, next, end) => {
         if (records.length > 0 || next >= end) progress?.advance()
         for (const record of records) this.#receive(topic, signal, record)
-        if (next > log.nextOf(topic)) log.pass(topic, next - 1)
+        log.advance(topic, next)
         progress?.endsAt(end)
         clock.advance(topic, records.at(-1)?.appendMs, log.nextOf(topic) >= end)
       },

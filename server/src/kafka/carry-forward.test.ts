@@ -4,10 +4,10 @@ import { createRandom } from '../../../test/fuzz/random.ts'
 import { EMITTED } from '../log/record-states.ts'
 import type { DecodedRecord } from '../log/span-log.ts'
 import { CARRIED_HEADER, SEEN_HEADER } from './assigned-partition.ts'
-import { CarryForward } from './carry-forward.ts'
-import type { BytesProducer } from './create-producer.ts'
+import { CarryForward, holdingBackBefore } from './carry-forward.ts'
 import type { Commit } from './offset-states.ts'
 import { PartitionLog } from './partition-log.ts'
+import type { NewMessage } from './record-writer.ts'
 import { Refusals } from './refusals.ts'
 
 const TOPIC = 'spans'
@@ -66,12 +66,9 @@ class Owner {
         this.held.set(span.traceId, parts.set(Number(span.spanId), { offset, isEmitted: states?.[0] === EMITTED }))
       }
     })
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all requests that carrying forward creates have this shape
-    const producer = { send: (request: never) => this.#append(request) } as unknown as BytesProducer
     this.#carryForward = new CarryForward({
-      producer,
+      writer: { append: (_topic, _partition, messages) => this.#append(messages) },
       carryAfterMs: 0,
-      maxCommitBytes: 4096,
       refusals: new Refusals(() => 0),
       report: () => undefined,
     })
@@ -132,15 +129,15 @@ class Owner {
     void this.#carryForward.run(0, this.#log, this.#partition.nowMs)
   }
 
-  #append({ messages }: { readonly messages: readonly { key: string; headers: Record<string, string> }[] }) {
-    const copies = messages.map(({ key, headers }) => {
-      const from = Number(headers[CARRIED_HEADER])
+  #append(messages: readonly NewMessage[]): Promise<number> {
+    const copies = messages.map(({ key = '', headers }) => {
+      const from = Number(headers?.[CARRIED_HEADER])
       const { part } = this.#partition.messages[from] ?? { part: -1 }
-      return { traceId: key, part, from, seenMs: Number(headers[SEEN_HEADER]) }
+      return { traceId: key, part, from, seenMs: Number(headers?.[SEEN_HEADER]) }
     })
     const fate = this.#partition.next()
     if (fate < 0.5) this.#partition.messages.push(...copies)
-    if (fate < 0.6) return Promise.resolve({})
+    if (fate < 0.6) return Promise.resolve(0)
     if (fate < 0.7) this.#partition.messages.push(...copies)
     if (fate < 0.8) return Promise.reject(new Error('The broker has gone.'))
     // The process is killed before it receives the answer. The copies arrive later, or never.
@@ -188,3 +185,17 @@ it('loses and splits no trace when processes are killed while they carry message
   expect(carried).toBeGreaterThan(1000)
   expect(kills).toBeGreaterThan(1000)
 }, 120_000)
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from }, (_, index) => from + index)
+}
+
+it('finds the few messages that hold back many, and none where all messages are needed', () => {
+  expect(holdingBackBefore([], 1e6)).toBe(0)
+  expect(holdingBackBefore(range(0, 100_000), 100_000)).toBe(0)
+  // Ten open messages, many that are finished, and then many that are open, too.
+  expect(holdingBackBefore(range(0, 10), 19_999)).toBe(0)
+  expect(holdingBackBefore(range(0, 10), 20_000)).toBe(20_000)
+  expect(holdingBackBefore([...range(0, 10), ...range(30_000, 90_000)], 90_000)).toBe(30_000)
+  expect(holdingBackBefore([...range(0, 2000), ...range(30_000, 90_000)], 90_000)).toBe(0)
+})

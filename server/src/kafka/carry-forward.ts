@@ -1,18 +1,14 @@
-import { ProduceAcks } from '@platformatic/kafka'
-
 import { CARRIED_HEADER, SEEN_HEADER } from './assigned-partition.ts'
 import type { Carried } from './held-message.ts'
-import type { BytesProducer } from './create-producer.ts'
 import type { PartitionLog } from './partition-log.ts'
+import type { RecordWriter } from './record-writer.ts'
 import type { Refusals } from './refusals.ts'
 
 /** What carrying forward needs. */
 export interface CarryForwardParts {
-  readonly producer: Pick<BytesProducer, 'send'>
+  readonly writer: Pick<RecordWriter, 'append'>
   /** The age at which a message that holds back the commit is appended again. */
   readonly carryAfterMs: number
-  /** Maximum bytes of a commit's metadata. */
-  readonly maxCommitBytes: number
   readonly refusals: Refusals
   readonly report: (message: string) => void
 }
@@ -21,19 +17,13 @@ export interface CarryForwardParts {
 const CARRY_TOGETHER = 500
 const CARRY_BYTES = 512 * 1024
 
-/** If a commit's metadata takes this share of the room for it, the oldest messages are appended again. */
-const CARRY_FROM = 0.75
-
 /** A new owner may always have to read this many messages after a commit again. */
 const FEW_MESSAGES = 20_000
 
-/** Maximum number of messages after a commit for each one that is still needed. Appending then adds a twentieth to the traffic. */
-const MESSAGES_FOR_EACH_NEEDED = 20
+/** For how many messages by which the commit advances one is appended again. That adds at most a twentieth to the traffic. */
+const MESSAGES_FOR_EACH = 20
 
-/**
- * Appends messages again that hold back the commit: old ones, those with many unneeded messages after them, and those whose following
- * states no longer fit into the commit.
- */
+/** Appends messages again that hold back the commit: old ones, and the few with very many messages behind them. */
 export class CarryForward {
   readonly #parts: CarryForwardParts
 
@@ -45,41 +35,69 @@ export class CarryForward {
   async run(partition: number, log: PartitionLog, nowMs: number): Promise<number> {
     let carried = 0
     for (const topic of log.topics) {
-      const { held, behind, metadataLength } = log.sizeOf(topic)
-      const isMuch =
-        metadataLength > CARRY_FROM * this.#parts.maxCommitBytes ||
-        behind > Math.max(FEW_MESSAGES, held * MESSAGES_FOR_EACH_NEEDED)
+      const before = holdingBackBefore(log.positions(topic), log.nextOf(topic))
       const oldMs = nowMs - this.#parts.carryAfterMs
-      const messages = log.oldest(topic, CARRY_TOGETHER).filter(({ timeMs }) => isMuch || timeMs < oldMs)
-      for (const together of batchesOf(messages)) carried += await this.#append(partition, log, together)
+      const messages = log
+        .oldest(topic, CARRY_TOGETHER)
+        .filter(({ position, timeMs }) => position < before || timeMs < oldMs)
+      for (const together of batchesOf(messages)) carried += await this.#append(topic, partition, log, together)
     }
     return carried
   }
 
-  async #append(partition: number, log: PartitionLog, messages: readonly Carried[]): Promise<number> {
+  async #append(topic: string, partition: number, log: PartitionLog, messages: readonly Carried[]): Promise<number> {
     log.setUnderWay(messages, true)
-    const { refusals, report } = this.#parts
-    const topics = [...new Set(messages.map(({ topic }) => topic))].map((name) => ({ name }))
+    const { writer, refusals, report } = this.#parts
+    const tried = { right: 'WRITE', topics: [{ name: topic }] } as const
     try {
-      await this.#parts.producer.send({
-        acks: ProduceAcks.ALL,
-        messages: messages.map(({ topic, traceId, body, position, timeMs }) => ({
-          topic,
-          partition,
+      await writer.append(
+        topic,
+        partition,
+        messages.map(({ traceId, body, position, timeMs }) => ({
           key: traceId,
-          value: Buffer.from(body),
+          value: body,
           headers: { [CARRIED_HEADER]: String(position), [SEEN_HEADER]: String(Math.round(timeMs)) },
         })),
-      })
-      refusals.succeeded({ right: 'WRITE', topics })
+      )
+      refusals.succeeded(tried)
       return messages.length
     } catch (error) {
       // They may be on the partition nevertheless. A message that comes back twice is recognised.
       log.setUnderWay(messages, false)
-      report(`Old messages could not be appended again: ${refusals.failed({ right: 'WRITE', topics }, error)}.`)
+      report(`Old messages could not be appended again: ${refusals.failed(tried, error)}.`)
       return 0
     }
   }
+}
+
+/**
+ * The position before which needed messages hold back the commit, so that a new owner would read many others again. If they were appended
+ * again, the commit would advance by at least `FEW_MESSAGES`, and by the most beyond `MESSAGES_FOR_EACH` of them.
+ *
+ * @param positions of the needed messages, in order
+ * @param end the position after the last message
+ */
+export function holdingBackBefore(positions: Iterable<number>, end: number): number {
+  let first: number | undefined
+  let before = 0
+  let most = 0
+  let count = 0
+  const look = (position: number): void => {
+    first ??= position
+    const gain = position - first - count * MESSAGES_FOR_EACH
+    if (position - first >= FEW_MESSAGES && gain > most) {
+      before = position
+      most = gain
+    }
+    count += 1
+  }
+  for (const position of positions) {
+    look(position)
+    // More messages than these cannot gain anything.
+    if (first !== undefined && end - first < count * MESSAGES_FOR_EACH) return before
+  }
+  look(end)
+  return before
 }
 
 /** Splits messages into batches of limited size. A message that is large by itself is a batch of its own. */

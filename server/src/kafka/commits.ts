@@ -1,45 +1,50 @@
+import { within } from '../within.ts'
+import { isAnswer, isProtocolError } from './answered-errors.ts'
 import type { AssignedPartition } from './assigned-partition.ts'
 import type { GroupMember } from './group-member.ts'
-import { isAnswer, isProtocolError } from './answered-errors.ts'
 import { describeError } from './kafka-client.ts'
+import type { LongCommits } from './long-commits.ts'
 import type { Commit } from './offset-states.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
 /** What commits need. */
 export interface CommitsParts {
-  readonly member: GroupMember
-  readonly partitions: ReadonlyMap<number, AssignedPartition>
+  readonly member: Pick<GroupMember, 'commit' | 'generation'>
+  readonly long: Pick<LongCommits, 'isLong' | 'write'>
+  readonly partitions: ReadonlyMap<number, Pick<AssignedPartition, 'log'>>
   readonly counts: WorkerCounts
-  /** Maximum bytes of a commit's metadata. */
-  readonly maxCommitBytes: number
   readonly report: (message: string) => void
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** A partition is named if its states have not fitted into a commit for this long. Carrying messages forward may make room before. */
-const OVERSIZED_MS = 10_000
+/** The states of a partition's messages at one moment, by topic. */
+interface Cut {
+  readonly number: number
+  readonly partition: Pick<AssignedPartition, 'log'>
+  readonly commits: ReadonlyMap<string, Commit>
+  readonly generation: number
+  readonly takenMs: number
+}
 
 const AGAIN_MS = 200
 
-/** Commits the progress of a worker's partitions to the group's coordinator. */
+/**
+ * Commits the progress of a worker's partitions to the group's coordinator: most partitions in one request, and those with long commits
+ * each for itself, so that the leader of one partition delays none of the others. The topics of a partition are committed together.
+ */
 export class Commits {
   readonly #parts: CommitsParts
   #underWay: Promise<boolean> | undefined
-  #takenMs: number
+  /** The partitions whose long commit is in progress. */
+  readonly #apart = new Map<number, Promise<boolean>>()
+  /** When the latest accepted commit of a partition was taken. */
+  readonly #takenMs = new WeakMap<object, number>()
   #isUnanswered = false
   #isGone = false
-  /** By partition, since when its states do not fit into a commit. */
-  #oversized: ReadonlyMap<number, number> = new Map()
 
   constructor(parts: CommitsParts) {
     this.#parts = parts
-    this.#takenMs = parts.now()
-  }
-
-  /** For how many milliseconds progress has not been committed. */
-  get ageMs(): number {
-    return this.#parts.now() - this.#takenMs
   }
 
   /** Whether no broker has answered the latest commit. */
@@ -47,20 +52,24 @@ export class Commits {
     return this.#isUnanswered
   }
 
-  /** Partitions whose states have not fitted into a commit for a while, so that their progress is not committed. */
-  get oversized(): readonly number[] {
-    const beforeMs = this.#parts.now() - OVERSIZED_MS
-    return [...this.#oversized].filter(([, sinceMs]) => sinceMs <= beforeMs).map(([partition]) => partition)
+  /** For how many milliseconds the progress of a partition has not been committed. */
+  ageMs(partition: object): number {
+    const nowMs = this.#parts.now()
+    return nowMs - (this.#takenMs.get(partition) ?? nowMs)
   }
 
-  /** Called when partitions are read from their committed positions. All progress is committed then. */
-  begin(): void {
-    this.#takenMs = this.#parts.now()
+  /** Called when a partition is read from its committed position. All progress is committed then. */
+  begin(partition: object): void {
+    this.#takenMs.set(partition, this.#parts.now())
   }
 
-  /** @returns whether the broker accepted it */
+  /**
+   * Commits the current progress, and begins to write long commits.
+   *
+   * @returns whether the broker accepted it, apart from long commits
+   */
   commit(): Promise<boolean> {
-    this.#underWay ??= this.#commitNow().finally(() => {
+    this.#underWay ??= this.#commitAll().finally(() => {
       this.#underWay = undefined
     })
     return this.#underWay
@@ -68,23 +77,70 @@ export class Commits {
 
   /** Commits the current progress. Retries while the group rebalances or its coordinator moves, but not if a partition no longer exists. */
   async commitUntil(endMs: number): Promise<void> {
+    const leftMs = () => Math.max(0, endMs - this.#parts.now())
     // A commit in progress may be older than the latest delivered scores.
-    await this.#underWay
-    while (!(await this.commit()) && !this.#isGone && this.#parts.now() < endMs) {
+    await within(leftMs(), this.#all(this.#underWay))
+    while (leftMs() > 0) {
+      let isCommitted = false
+      const whole = this.#all(this.commit()).then((accepted) => {
+        isCommitted = accepted.every(Boolean)
+      })
+      await within(leftMs(), whole)
+      if (isCommitted || this.#isGone) return
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
     }
   }
 
-  async #commitNow(): Promise<boolean> {
-    const { member, partitions, counts, report } = this.#parts
-    const startMs = this.#parts.now()
-    const positions = this.#positionsOf(partitions)
+  /** A commit, and all long ones in progress. */
+  #all(commit: Promise<boolean> | undefined): Promise<readonly boolean[]> {
+    return Promise.all([commit ?? true, ...this.#apart.values()])
+  }
+
+  #commitAll(): Promise<boolean> {
+    const { partitions, member, long, now } = this.#parts
+    const takenMs = now()
+    const together: Cut[] = []
+    for (const [number, partition] of partitions) {
+      if (this.#apart.has(number)) continue
+      const cut = { number, partition, commits: partition.log.commits(), generation: member.generation, takenMs }
+      if (![...cut.commits.values()].some((commit) => long.isLong(commit))) {
+        together.push(cut)
+        continue
+      }
+      const apart = this.#commitLong(cut).finally(() => this.#apart.delete(number))
+      this.#apart.set(number, apart)
+    }
+    return this.#send(together, member.generation)
+  }
+
+  async #commitLong(cut: Cut): Promise<boolean> {
+    const { long, counts, report } = this.#parts
+    const commits = new Map<string, Commit>()
     try {
-      if (positions.size > 0) await member.commit(positions)
-      this.#takenMs = startMs
-      this.#isUnanswered = false
-      counts.commits += 1
-      return true
+      for (const [topic, commit] of cut.commits) {
+        commits.set(topic, long.isLong(commit) ? await long.write(topic, cut.number, commit) : commit)
+      }
+    } catch (error) {
+      counts.failedCommits += 1
+      report(`The progress of partition ${cut.number} could not be written to it: ${describeError(error)}.`)
+      return false
+    }
+    const isAccepted = await this.#send([{ ...cut, commits }], cut.generation)
+    if (isAccepted) counts.longCommits += 1
+    return isAccepted
+  }
+
+  async #send(cuts: readonly Cut[], generation: number): Promise<boolean> {
+    const { member, counts, report } = this.#parts
+    const all = cuts.flatMap(({ number, commits }) =>
+      [...commits].map(([topic, commit]) => ({ topic, partition: number, ...commit })),
+    )
+    try {
+      if (all.length > 0)
+        await member.commit(
+          Map.groupBy(all, ({ topic }) => topic),
+          generation,
+        )
     } catch (error) {
       counts.failedCommits += 1
       this.#isUnanswered = !isAnswer(error)
@@ -93,24 +149,11 @@ export class Commits {
       report(`Progress could not be committed: ${describeError(error)}.`)
       return false
     }
-  }
-
-  /** What to commit of partitions, by topic. */
-  #positionsOf(
-    partitions: ReadonlyMap<number, AssignedPartition>,
-  ): ReadonlyMap<string, readonly (Commit & { readonly partition: number })[]> {
-    const { maxCommitBytes, counts, now } = this.#parts
-    const all = [...partitions].flatMap(([partition, { log }]) =>
-      [...log.commits()].map(([topic, commit]) => ({ topic, partition, ...commit })),
-    )
-    const [oversized = [], fitting = []] = [true, false].map((isOversized) =>
-      all.filter(({ metadata }) => metadata.length > maxCommitBytes === isOversized),
-    )
-    counts.oversizedCommits += oversized.length
-    this.#oversized = new Map(
-      oversized.map(({ partition }) => [partition, this.#oversized.get(partition) ?? now()] as const),
-    )
-    // If the states do not fit, the earlier commit is still valid.
-    return Map.groupBy(fitting, ({ topic }) => topic)
+    for (const { partition, takenMs } of cuts) this.#takenMs.set(partition, takenMs)
+    if (all.length > 0) {
+      this.#isUnanswered = false
+      counts.commits += 1
+    }
+    return true
   }
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 
 import type { Unreadable } from './assigned-partition.ts'
-import type { BytesProducer } from './create-producer.ts'
 import { DeadLetters } from './dead-letters.ts'
+import type { RecordWriter } from './record-writer.ts'
 import { Refusals } from './refusals.ts'
 
 function unreadable(bytes: number): Unreadable {
@@ -13,18 +13,18 @@ function unreadable(bytes: number): Unreadable {
 /** Dead letters whose topic has no leader for as long as a test wants, with its own clock and a broker that accepts afterwards. */
 function setUp() {
   const state = { nowMs: 0, isAway: true, sent: 0, attempts: 0 }
-  const producer: Pick<BytesProducer, 'send'> = {
-    send: ({ messages }) => {
+  const writer: Pick<RecordWriter, 'anyPartition' | 'append'> = {
+    anyPartition: () => Promise.resolve(0),
+    append: (_topic, _partition, messages) => {
       state.attempts += 1
       if (state.isAway) return Promise.reject(new Error('LEADER_NOT_AVAILABLE'))
       state.sent += messages.length
-      return Promise.resolve({})
+      return Promise.resolve(0)
     },
   }
   const now = () => state.nowMs
   const letters = new DeadLetters({
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what dead letters use of it
-    producer: producer as BytesProducer,
+    writer,
     topic: 'dead',
     refusals: new Refusals(now),
     report: () => undefined,

@@ -1,14 +1,12 @@
-import { ProduceAcks } from '@platformatic/kafka'
-
 import type { Unreadable } from './assigned-partition.ts'
 import { isProtocolError } from './answered-errors.ts'
-import type { BytesProducer } from './create-producer.ts'
 import { FailingTime } from './failing-time.ts'
+import type { RecordWriter } from './record-writer.ts'
 import type { Refusals, Tried } from './refusals.ts'
 
 /** What dead letters need. */
 export interface DeadLettersParts {
-  readonly producer: BytesProducer
+  readonly writer: Pick<RecordWriter, 'anyPartition' | 'append'>
   readonly topic: string
   readonly refusals: Refusals
   readonly report: (message: string) => void
@@ -150,12 +148,12 @@ export class DeadLetters {
   }
 
   async #produce(batch: readonly Waiting[], toValue: (value: Uint8Array) => Uint8Array): Promise<void> {
-    const { producer, topic: deadTopic } = this.#parts
-    await producer.send({
-      acks: ProduceAcks.ALL,
-      messages: batch.map(({ unreadable: { topic, partition, record, reason } }) => ({
-        topic: deadTopic,
-        value: Buffer.from(toValue(record.value)),
+    const { writer, topic: deadTopic } = this.#parts
+    await writer.append(
+      deadTopic,
+      await writer.anyPartition(deadTopic),
+      batch.map(({ unreadable: { topic, partition, record, reason } }) => ({
+        value: toValue(record.value),
         headers: {
           'spanscore-topic': topic,
           'spanscore-partition': String(partition),
@@ -163,6 +161,6 @@ export class DeadLetters {
           'spanscore-reason': reason,
         },
       })),
-    })
+    )
   }
 }

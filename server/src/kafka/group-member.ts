@@ -16,7 +16,7 @@ import {
 import { assignPartitions } from './assign-partitions.ts'
 import type { Member } from './assign-partitions.ts'
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts'
-import { isProtocolError } from './answered-errors.ts'
+import { assignedMemberId, isProtocolError } from './answered-errors.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
 import type { Refusals } from './refusals.ts'
@@ -82,14 +82,27 @@ export class GroupMember {
     this.#loop ??= this.#run()
   }
 
-  /** Commits positions of partitions, by topic. @throws if the broker refuses them, for example because another member owns them */
-  async commit(positions: ReadonlyMap<string, readonly (Commit & { readonly partition: number })[]>): Promise<void> {
+  /** Increases whenever the group shares out its partitions again. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  /**
+   * Commits positions of partitions, by topic.
+   *
+   * @param generation the one in which they were taken: in a later one, another member may own the partitions
+   * @throws if the broker refuses them
+   */
+  async commit(
+    positions: ReadonlyMap<string, readonly (Commit & { readonly partition: number })[]>,
+    generation: number,
+  ): Promise<void> {
     await this.#ask((coordinator) =>
       this.#parts.client.send(
         coordinator,
         COMMIT,
         this.#parts.groupId,
-        this.#generation,
+        generation,
         this.#memberId,
         null,
         [...positions].map(([name, partitions]) => ({
@@ -275,19 +288,3 @@ const STAY = [
   'MEMBER_ID_REQUIRED',
   'OFFSET_METADATA_TOO_LARGE',
 ]
-
-function assignedMemberId(error: unknown): string | undefined {
-  if (!isProtocolError(error, 'MEMBER_ID_REQUIRED')) return undefined
-  return findMemberId(error)
-}
-
-function findMemberId(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null) return undefined
-  if ('memberId' in error && typeof error.memberId === 'string') return error.memberId
-  if ('response' in error) {
-    const found = findMemberId(error.response)
-    if (found !== undefined) return found
-  }
-  if (!('errors' in error) || !Array.isArray(error.errors)) return undefined
-  return error.errors.map(findMemberId).find((found) => found !== undefined)
-}

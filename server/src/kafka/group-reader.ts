@@ -1,15 +1,17 @@
 import type { BaseOptions } from '@platformatic/kafka'
 
-import { createProducer } from './create-producer.ts'
-import type { BytesProducer } from './create-producer.ts'
+import { AssignedCommits } from './assigned-commits.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { EndOffsets } from './end-offsets.ts'
 import type { Ending } from './end-offsets.ts'
+import { recordAt } from './fetch-request.ts'
 import { GroupMember } from './group-member.ts'
 import type { GroupMemberParts } from './group-member.ts'
 import type { GroupOptions } from './group-options.ts'
 import { KafkaClient } from './kafka-client.ts'
+import { LongCommits } from './long-commits.ts'
 import { otherGroups } from './other-groups.ts'
+import { RecordWriter } from './record-writer.ts'
 import { Refusals } from './refusals.ts'
 import { TopicFetcher } from './topic-fetcher.ts'
 import type { TopicFetcherParts } from './topic-fetcher.ts'
@@ -31,7 +33,9 @@ export interface GroupReaderParts
 export class GroupReader {
   readonly member: GroupMember
   readonly ends: EndOffsets
-  readonly producer: BytesProducer
+  readonly writer: RecordWriter
+  readonly longCommits: LongCommits
+  readonly assignedCommits: AssignedCommits
   readonly deadLetters: DeadLetters
   readonly refusals: Refusals = new Refusals(() => performance.now())
   readonly #parts: GroupReaderParts
@@ -41,15 +45,17 @@ export class GroupReader {
 
   constructor(parts: GroupReaderParts) {
     this.#parts = parts
-    const { base, options, deadTopic, report } = parts
+    const { base, options, topics, deadTopic, report } = parts
     // A fetch waits at the broker, and blocks later requests on the same connection.
     const control = new KafkaClient(base)
     const reading = new KafkaClient(base)
     this.#clients = [control, reading]
-    this.producer = createProducer(base)
-    const { producer, refusals } = this
-    this.deadLetters = new DeadLetters({ producer, refusals, topic: deadTopic, report, now: () => performance.now() })
+    this.writer = new RecordWriter(base)
+    const { writer, refusals } = this
+    this.deadLetters = new DeadLetters({ writer, refusals, topic: deadTopic, report, now: () => performance.now() })
     this.member = new GroupMember({ ...options, ...parts, client: control, refusals })
+    this.longCommits = new LongCommits({ writer, recordAt: (...where) => recordAt(control, ...where) })
+    this.assignedCommits = new AssignedCommits({ member: this.member, long: this.longCommits, topics, report })
     this.ends = new EndOffsets({ ...parts, client: control, now: () => performance.now() })
     this.#fetcher = new TopicFetcher({ ...parts, client: reading, refusals })
   }
@@ -63,13 +69,14 @@ export class GroupReader {
   }
 
   stopReading(): void {
+    this.assignedCommits.keep([])
     this.#fetcher.stop()
   }
 
   /** Resolves when reading has stopped and all connections are closed. */
   async close(): Promise<void> {
     await this.#fetching
-    await this.producer.close()
+    await this.writer.close()
     await Promise.all(this.#clients.map((client) => client.close()))
   }
 

@@ -39,7 +39,7 @@ it('restores the state of every offset from a commit', () => {
 })
 
 it('treats unreadable metadata as missing', () => {
-  for (const metadata of ['2abc', 'from another consumer', '1***', '1']) {
+  for (const metadata of ['3abc', 'from another consumer', '1***', '1']) {
     const { stateOf } = readCommit({ offset: 10, metadata })
     expect(stateOf(9)).toBe('finished')
     expect(stateOf(10)).toBe('open')
@@ -66,4 +66,20 @@ it('commits the states of the last owner for records that were not read again ye
   const { stateOf, end } = readCommit(second.commit())
   expect(end).toBe(100)
   for (let offset = 2; offset < 100; offset++) expect(stateOf(offset)).toBe(offset % 3 === 0 ? 'open' : 'finished')
+})
+
+it('commits nothing new while nothing has changed, however many long commits are on the partition', () => {
+  const states = new OffsetStates({ offset: 0, metadata: '' })
+  states.add(0, 'open')
+  const commit = states.commit()
+  states.advance(10)
+  expect(states.next).toBe(10)
+  expect(states.commit()).toBe(commit)
+  states.set(0, 'emitted')
+  expect(readCommit(states.commit())).toMatchObject({ end: 10 })
+  states.set(0, 'finished')
+  expect(states.commit()).toEqual({ offset: 10, metadata: '' })
+  // With nothing unfinished, the lag becomes 0.
+  states.advance(12)
+  expect(states.commit()).toEqual({ offset: 12, metadata: '' })
 })

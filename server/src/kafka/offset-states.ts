@@ -26,7 +26,8 @@ export class OffsetStates {
   readonly #before: CommittedStates
   #next: number
   #lowest: number
-  #latestLength = 0
+  /** The latest commit, while nothing has changed since. */
+  #latest: Commit | undefined
 
   constructor(committed: Commit) {
     this.#before = readCommit(committed)
@@ -67,21 +68,41 @@ export class OffsetStates {
     this.set(offset, state)
   }
 
+  /**
+   * There is no record before an offset that was not read. While records are unfinished, this changes no commit, because a long commit is
+   * such an offset: with each one, there would be something new to commit.
+   */
+  advance(next: number): void {
+    if (next <= this.#next) return
+    this.#next = next
+    if (this.#states.size === 0) this.#latest = undefined
+  }
+
   /** Everything before an offset was read or is gone. */
   skipTo(offset: number): void {
+    this.#latest = undefined
     this.#next = Math.max(this.#next, offset)
     for (const known of this.#states.keys()) if (known < offset) this.#states.delete(known)
     this.#lowest = Math.max(this.#lowest, offset)
   }
 
   set(offset: number, state: RecordState): void {
+    this.#latest = undefined
     if (state === 'finished') this.#states.delete(offset)
     else this.#states.set(offset, state)
     if (state !== 'finished' && offset < this.#lowest) this.#lowest = offset
   }
 
-  /** What to commit now. The cost depends on unfinished records, however many messages are between them. */
+  /**
+   * What to commit now: the same object as before if nothing has changed. The cost depends on unfinished records, however many messages
+   * are between them.
+   */
   commit(): Commit {
+    this.#latest ??= this.#commitNow()
+    return this.#latest
+  }
+
+  #commitNow(): Commit {
     const { lowest } = this
     const runs = new StateRuns(lowest)
     for (const [offset, state] of this.#inOrder()) {
@@ -96,14 +117,7 @@ export class OffsetStates {
       runs.add(end, state)
     }
     runs.add(this.#end, 'finished')
-    const metadata = runs.metadata()
-    this.#latestLength = metadata.length
-    return { offset: lowest, metadata }
-  }
-
-  /** Characters of the latest commit's metadata. */
-  get latestLength(): number {
-    return this.#latestLength
+    return { offset: lowest, metadata: runs.metadata() }
   }
 
   /** Records are added by offset, as they are read, so they rarely need sorting. */

@@ -91,11 +91,9 @@ export class PartitionLog implements SpanLog {
     return this.#states.keys()
   }
 
-  /** A topic's needed messages, how many a new owner would have to read again, and the size of the latest commit. */
-  sizeOf(topic: string): { readonly held: number; readonly behind: number; readonly metadataLength: number } {
-    const states = this.#states.get(topic)
-    if (states === undefined) return { held: 0, behind: 0, metadataLength: 0 }
-    return { held: states.size, behind: states.next - states.lowest, metadataLength: states.latestLength }
+  /** The positions of a topic's needed messages, in order. */
+  positions(topic: string): Iterable<number> {
+    return this.#byPosition.get(topic)?.keys() ?? []
   }
 
   /** An unreadable message: nothing after it is committed before `pass`. */
@@ -106,6 +104,11 @@ export class PartitionLog implements SpanLog {
   /** A message is finished. */
   pass(topic: string, position: number): void {
     this.#states.get(topic)?.add(position, 'finished')
+  }
+
+  /** There is no message before an offset that was not read. */
+  advance(topic: string, next: number): void {
+    this.#states.get(topic)?.advance(next)
   }
 
   /** The broker dropped everything before an offset. @returns how many unread messages are lost */

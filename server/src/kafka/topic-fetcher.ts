@@ -1,22 +1,11 @@
-import { fetchV13, fetchV14, fetchV15, fetchV16, fetchV17 } from '@platformatic/kafka'
-import type { RecordsBatch } from '@platformatic/kafka'
-
 import type { Cluster } from './cluster.ts'
 import { askForOffsets, listOffsets } from './end-offsets.ts'
 import type { PartitionOffset } from './end-offsets.ts'
+import { fetchFrom, isOutOfRange } from './fetch-request.ts'
 import type { KafkaClient } from './kafka-client.ts'
+import { COMMIT_HEADER, recordsOf } from './records-of.ts'
+import type { FetchedRecord } from './records-of.ts'
 import type { Refusals, Tried } from './refusals.ts'
-
-/** A record of a partition. */
-export interface FetchedRecord {
-  readonly offset: number
-  /** When the broker appended it, in milliseconds since the epoch. */
-  readonly appendMs: number
-  /** Empty if it has none. */
-  readonly key: string
-  readonly value: Uint8Array
-  readonly headers: ReadonlyMap<string, string>
-}
 
 /** A partition of a topic to read, and the receiver of its records. */
 export interface FetchSource {
@@ -46,25 +35,11 @@ export interface TopicFetcherParts {
   readonly report: (message: string) => void
 }
 
-const FETCH = [fetchV13.api, fetchV14.api, fetchV15.api, fetchV16.api, fetchV17.api]
-
 /** How long a broker may wait to fill its response. Many small responses cost both sides more than the records. */
 const MAX_WAIT_MS = 250
 const ENOUGH_BYTES = 64 * 1024
-const MAX_BYTES = 8 * 1024 * 1024
-const MAX_PARTITION_BYTES = 1024 * 1024
 const PAUSE_MS = 100
 const RETRY_MS = 500
-
-/** Bit of a batch's attributes: transaction markers instead of records. */
-const IS_CONTROL = 1 << 5
-/** Bit of a batch's attributes: the timestamp is the append time. */
-const IS_APPEND_TIME = 1 << 3
-
-const OFFSET_OUT_OF_RANGE = 1
-
-/** The isolation level of requests: the Collector does not use transactions. */
-const READ_UNCOMMITTED = 0
 
 /** Reads the records of partitions from their leaders, with one request per broker at a time, until it is stopped. */
 export class TopicFetcher {
@@ -185,33 +160,14 @@ export class TopicFetcher {
     const byTopic = Map.groupBy(sources, ({ topic }) => topic)
     const topics = [...byTopic].map(([topic, ofTopic]) => ({
       topicId: this.#metadata?.topics.get(topic)?.id ?? '',
-      partitions: ofTopic.map(({ partition, next }) => ({
-        partition,
-        currentLeaderEpoch: -1,
-        fetchOffset: BigInt(next),
-        lastFetchedEpoch: -1,
-        partitionMaxBytes: MAX_PARTITION_BYTES,
-      })),
+      partitions: ofTopic.map(({ partition, next }) => ({ partition, next })),
     }))
     const asked = new Map(sources.map((source) => [source, source.next]))
     let answer
     try {
-      answer = await this.#parts.client.send(
-        node,
-        FETCH,
-        MAX_WAIT_MS,
-        ENOUGH_BYTES,
-        MAX_BYTES,
-        READ_UNCOMMITTED,
-        0,
-        -1,
-        topics,
-        [],
-        '',
-      )
+      answer = await fetchFrom(this.#parts.client, node, topics, { maxWaitMs: MAX_WAIT_MS, enoughBytes: ENOUGH_BYTES })
     } catch (error) {
-      const lost = partitionsWithError(error, OFFSET_OUT_OF_RANGE)
-      if (lost.length === 0) throw error
+      if (!isOutOfRange(error)) throw error
       await this.#findAgain(sources)
       return
     }
@@ -225,7 +181,9 @@ export class TopicFetcher {
         // Meanwhile another worker may have had the partition.
         if (from !== source.next) continue
         const { read, next } = recordsOf(records ?? [], from)
-        source.take(read, next, Number(highWatermark))
+        // A part of a commit is no message.
+        const messages = read.filter(({ headers }) => !headers.has(COMMIT_HEADER))
+        source.take(messages, next, Number(highWatermark))
       }
     }
   }
@@ -244,45 +202,8 @@ export class TopicFetcher {
   }
 }
 
-function recordsOf(
-  batches: readonly RecordsBatch[],
-  from: number,
-): { readonly read: readonly FetchedRecord[]; readonly next: number } {
-  const read: FetchedRecord[] = []
-  let next = from
-  for (const batch of batches) {
-    const first = Number(batch.firstOffset)
-    next = Math.max(next, first + batch.lastOffsetDelta + 1)
-    if ((batch.attributes & IS_CONTROL) !== 0) continue
-    for (const { offsetDelta, timestampDelta, key, value, headers } of batch.records) {
-      const offset = first + offsetDelta
-      // A compressed batch is returned whole, from its first record on.
-      if (offset < from) continue
-      const isAppendTime = (batch.attributes & IS_APPEND_TIME) !== 0
-      read.push({
-        offset,
-        appendMs: Number(isAppendTime ? batch.maxTimestamp : batch.firstTimestamp + timestampDelta),
-        key: String(key ?? ''),
-        value: value ?? new Uint8Array(),
-        headers: new Map(headers.map(([name, text]) => [String(name), String(text)])),
-      })
-    }
-  }
-  return { read, next }
-}
-
 function nameOf({ topic, partition }: Pick<FetchSource, 'topic' | 'partition'>): string {
   return `${topic}/${partition}`
-}
-
-/** The paths of a response's partitions with this error code. */
-function partitionsWithError(error: unknown, code: number): readonly string[] {
-  if (typeof error !== 'object' || error === null || !('errors' in error) || !Array.isArray(error.errors)) return []
-  return error.errors.flatMap((each: unknown) =>
-    typeof each === 'object' && each !== null && 'apiCode' in each && each.apiCode === code && 'path' in each
-      ? [String(each.path)]
-      : [],
-  )
 }
 
 function pause(ms: number): Promise<void> {

@@ -15,7 +15,8 @@ function conditionOf(partitions: readonly WatchedPartition[], change: Partial<Wo
     member: { isJoined: true },
     ends: { outgrown: undefined },
     refusals: { reason: undefined },
-    commits: { ageMs: 0, isUnanswered: false, oversized: [] },
+    commits: { ageMs: () => 0, isUnanswered: false },
+    waiting: () => [],
     deadLetters: { unavailable: undefined },
     orphanMs: 300_000,
     isPaused: () => false,
@@ -38,7 +39,7 @@ it('lets a full buffer wait for as long as spans wait for their parent', () => {
 
 it.each([
   ['scores cannot be delivered', { isHeldUp: () => true }],
-  ['the coordinator does not answer', { commits: { ageMs: 60_000, isUnanswered: true, oversized: [] } }],
+  ['the coordinator does not answer', { commits: { ageMs: () => 60_000, isUnanswered: true } }],
   ['the group rebalances', { isPaused: () => true }],
   ['it is no member of the group', { member: { isJoined: false } }],
 ] as const)('is not stuck when %s', (_, change) => {
@@ -61,12 +62,16 @@ it('is stuck when a topic has other partitions than at the start, because a rest
 it('is ready when it has partitions, commits, and leaders that answer', () => {
   expect(conditionOf([partition(0, 0)]).unavailable).toBeUndefined()
   expect(conditionOf([]).unavailable).toBe('No partition is assigned to this worker.')
-  expect(
-    conditionOf([partition(0, 0)], { commits: { ageMs: 12_000, isUnanswered: false, oversized: [] } }).unavailable,
-  ).toContain('Nothing could be committed for 12 s')
-  expect(conditionOf([partition(0, 0)], { commits: { ageMs: 0, isUnanswered: false, oversized: [0] } })).toMatchObject({
+  const late = partition(1, 0)
+  const commits = { ageMs: (each: object) => (each === late ? 12_000 : 0), isUnanswered: false }
+  expect(conditionOf([partition(0, 0), late], { commits })).toMatchObject({
     stuck: undefined,
-    unavailable: expect.stringContaining('The states of partition 0 do not fit into a commit'),
+    unavailable: 'Nothing could be committed for partition 1 for 12 s: its runs wait for the brokers.',
+  })
+  expect(conditionOf([partition(0, 0)], { waiting: () => [1, 2] })).toMatchObject({
+    stuck: undefined,
+    unavailable:
+      'Partition 1, 2 cannot be taken over: no broker that leads it answers, and what was committed is there.',
   })
   const silent = [partition(0, 0), partition(1, 0, { isSilent: true }), partition(2, 0, { isSilent: true })]
   expect(conditionOf(silent)).toMatchObject({

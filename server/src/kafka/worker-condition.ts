@@ -23,7 +23,9 @@ export interface WorkerConditionParts {
   readonly member: Pick<GroupMember, 'isJoined'>
   readonly ends: Pick<EndOffsets, 'outgrown'>
   readonly refusals: Pick<Refusals, 'reason'>
-  readonly commits: Pick<Commits, 'ageMs' | 'isUnanswered' | 'oversized'>
+  readonly commits: Pick<Commits, 'ageMs' | 'isUnanswered'>
+  /** Assigned partitions whose commit cannot be read yet. */
+  readonly waiting: () => readonly number[]
   readonly deadLetters: Pick<DeadLetters, 'unavailable'>
   /** How long spans wait for their parent: a full buffer may wait this long for an incomplete run. */
   readonly orphanMs: number
@@ -70,14 +72,15 @@ export class WorkerCondition {
 
   /** Why the worker does not score all of its partitions now. */
   get unavailable(): string | undefined {
-    const { partitions, refusals, commits, deadLetters, isPaused } = this.#parts
+    const { partitions, refusals, commits, deadLetters, waiting, isPaused } = this.#parts
     if (refusals.reason !== undefined) return `${refusals.reason}.`
+    const unread = whyWaiting(waiting())
+    if (unread !== undefined) return unread
     if (partitions.size === 0) return 'No partition is assigned to this worker.'
-    if (commits.ageMs >= UNCOMMITTED_MS) {
-      return `Nothing could be committed for ${Math.round(commits.ageMs / 1000)} s: runs wait for the group's coordinator.`
-    }
-    if (commits.oversized.length > 0) {
-      return `The states of partition ${commits.oversized.join(', ')} do not fit into a commit, so what it scores now may be scored again: raise offset.metadata.max.bytes of the brokers and --max-commit, or use more partitions.`
+    for (const partition of partitions.values()) {
+      const ageMs = commits.ageMs(partition)
+      if (ageMs < UNCOMMITTED_MS) continue
+      return `Nothing could be committed for partition ${partition.number} for ${Math.round(ageMs / 1000)} s: its runs wait for the brokers.`
     }
     if (isPaused()) return undefined
     return whySilent(partitions.values()) ?? deadLetters.unavailable
@@ -95,4 +98,11 @@ export function whySilent(partitions: Iterable<Pick<WatchedPartition, 'number' |
   return silent.length === 0
     ? undefined
     : `Partition ${silent.join(', ')} cannot be read: no broker that leads it answers.`
+}
+
+/** What readiness says if commits of partitions cannot be read; `undefined` if there are none. */
+export function whyWaiting(partitions: readonly number[]): string | undefined {
+  return partitions.length === 0
+    ? undefined
+    : `Partition ${partitions.join(', ')} cannot be taken over: no broker that leads it answers, and what was committed is there.`
 }

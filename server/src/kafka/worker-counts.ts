@@ -20,8 +20,8 @@ export interface WorkerCounts {
   carried: number
   commits: number
   failedCommits: number
-  /** Commits that were left out because the states of their partition did not fit. */
-  oversizedCommits: number
+  /** Those of them whose metadata was written to the partition, because it is longer than brokers accept. */
+  longCommits: number
 }
 
 /** Counts of zero. */
@@ -40,6 +40,6 @@ export function noCounts(): WorkerCounts {
     carried: 0,
     commits: 0,
     failedCommits: 0,
-    oversizedCommits: 0,
+    longCommits: 0,
   }
 }

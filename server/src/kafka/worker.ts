@@ -28,8 +28,6 @@ export interface WorkerOptions extends GroupOptions {
   readonly traces: TraceBufferOptions
   /** The age at which a message that holds back the commit is appended again. */
   readonly carryAfterMs: number
-  /** Maximum bytes of a commit's metadata: `offset.metadata.max.bytes` of the brokers, or less. */
-  readonly maxCommitBytes: number
 }
 
 /** The parts that a worker shares with a service on one machine. */
@@ -88,13 +86,13 @@ export class Worker {
       onAssigned: (partitions) => this.#onAssigned(partitions),
       report: parts.report,
     })
-    const { member, producer, refusals, ends, deadLetters } = this.#reader
-    this.#carryForward = new CarryForward({ ...options, producer, refusals, report: parts.report })
+    const { member, writer, refusals, ends, deadLetters, longCommits, assignedCommits } = this.#reader
+    this.#carryForward = new CarryForward({ ...options, writer, refusals, report: parts.report })
     this.#commits = new Commits({
       member,
+      long: longCommits,
       partitions: this.#partitions,
       counts: this.counts,
-      maxCommitBytes: options.maxCommitBytes,
       report: parts.report,
       now: () => performance.now(),
     })
@@ -105,6 +103,7 @@ export class Worker {
       deadLetters,
       partitions: this.#partitions,
       commits: this.#commits,
+      waiting: () => assignedCommits.waiting,
       orphanMs: options.traces.orphanMs,
       isPaused: () => this.#isPaused,
       isHeldUp: parts.isHeldUp,
@@ -187,25 +186,16 @@ export class Worker {
 
   async #onAssigned(assigned: readonly number[]): Promise<void> {
     for (const [number, partition] of this.#partitions) if (!assigned.includes(number)) this.#letGo(partition)
-    if (this.#partitions.size === 0) this.#commits.begin()
+    const { assignedCommits } = this.#reader
+    assignedCommits.keep(assigned)
     for (const number of assigned) {
-      // A stopping worker reads nothing more; the partition's next owner does.
-      if (this.#isStopping && !this.#partitions.has(number)) continue
       const known = this.#partitions.get(number)
-      if (known === undefined) this.#open(number, await this.#committed(number))
-      else if (!this.#isStopping) known.service.resume()
+      // A stopping worker reads nothing more; the partition's next owner does.
+      if (this.#isStopping) continue
+      if (known === undefined) await assignedCommits.read(number, (commits) => this.#open(number, commits))
+      else known.service.resume()
     }
     this.#isPaused = this.#isStopping
-  }
-
-  /** The commits of a partition, by topic. */
-  async #committed(number: number): Promise<ReadonlyMap<string, Commit>> {
-    const { spans, logs } = this.#options.topics
-    const commits = new Map<string, Commit>()
-    for (const topic of [spans, logs]) {
-      commits.set(topic, (await this.#reader.member.committed(topic, number)) ?? { offset: 0, metadata: '' })
-    }
-    return commits
   }
 
   #letGo({ number, service, buffer }: AssignedPartition): void {
@@ -217,11 +207,14 @@ export class Worker {
     this.#partitions.delete(number)
   }
 
+  /** @param commits the last owner's, by topic */
   #open(number: number, commits: ReadonlyMap<string, Commit>): void {
     const { topics, traces } = this.#options
-    const clock = new PartitionClock([topics.spans, topics.logs], () => performance.now())
+    const both = [topics.spans, topics.logs]
+    const clock = new PartitionClock(both, () => performance.now())
     const nowMs = () => clock.nowMs
-    const log = new PartitionLog(commits, nowMs)
+    const begin = both.map((topic) => [topic, commits.get(topic) ?? { offset: 0, metadata: '' }] as const)
+    const log = new PartitionLog(new Map(begin), nowMs)
     const share = (limit: number) => Math.ceil(limit / this.#partitionCount)
     const buffer = new TraceBuffer({
       ...traces,
@@ -249,6 +242,7 @@ export class Worker {
       report,
     })
     this.#partitions.set(number, assigned)
+    this.#commits.begin(assigned)
   }
 
   /** The messages that were read are gone. The topic is read from its beginning. */
@@ -271,22 +265,23 @@ export class Worker {
 
   async #tick(): Promise<void> {
     if (this.#isPaused) return
-    // Uncommitted scores are computed again by the next owner, so scoring pauses instead of adding more.
-    this.#pauseWhere(this.#commits.ageMs > COMMITS_BEHIND * this.#options.commitMs)
+    this.#pauseWhereLate()
     this.#looks += 1
     if (this.#looks % LOOKS_FOR_A_COMMIT !== 0) return
     this.#reader.ends.look()
     if (!(await this.#commits.commit()) || this.#isPaused) return
-    this.#pauseWhere(false)
+    this.#pauseWhereLate()
     for (const [number, { log, clock }] of this.#partitions) {
       this.counts.carried += await this.#carryForward.run(number, log, clock.nowMs)
     }
   }
 
-  #pauseWhere(isBehind: boolean): void {
-    for (const { service } of this.#partitions.values()) {
-      if (isBehind) service.pause()
-      else service.resume()
+  /** Uncommitted scores are computed again by the next owner, so scoring pauses instead of adding more. */
+  #pauseWhereLate(): void {
+    const limitMs = COMMITS_BEHIND * this.#options.commitMs
+    for (const partition of this.#partitions.values()) {
+      if (this.#commits.ageMs(partition) > limitMs) partition.service.pause()
+      else partition.service.resume()
     }
   }
 }

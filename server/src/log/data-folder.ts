@@ -28,10 +28,20 @@ const CHECKPOINT_PAGES = 2000
  */
 export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder {
   const path = resolve(folder)
-  mkdirSync(path, { recursive: true, mode: OWNER_ONLY })
-  chmodSync(path, OWNER_ONLY)
+  try {
+    mkdirSync(path, { recursive: true, mode: OWNER_ONLY })
+    chmodSync(path, OWNER_ONLY)
+  } catch (error) {
+    throw notWritable(path, error)
+  }
   const lock = lockFolder(path)
-  const database = new DatabaseSync(join(path, 'spans.db'))
+  let database: DatabaseSync
+  try {
+    database = new DatabaseSync(join(path, 'spans.db'))
+  } catch (error) {
+    lock.close()
+    throw notWritable(path, error)
+  }
   try {
     // An existing database keeps its page size.
     database.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
@@ -43,7 +53,7 @@ export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder
   } catch (error) {
     database.close()
     lock.close()
-    throw error
+    throw isOfSqlite(error) ? unusable(path, error) : error
   }
   return {
     database,
@@ -56,16 +66,42 @@ export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder
 
 /** An exclusive transaction on a separate database: the operating system releases it however the process ends. */
 function lockFolder(path: string): DatabaseSync {
-  const lock = new DatabaseSync(join(path, 'lock.db'))
+  let lock: DatabaseSync | undefined
   try {
+    lock = new DatabaseSync(join(path, 'lock.db'))
     lock.exec('PRAGMA locking_mode = EXCLUSIVE')
     lock.exec('BEGIN EXCLUSIVE')
     return lock
   } catch (error) {
-    lock.close()
+    lock?.close()
+    if (!isOfSqlite(error) || error.errcode !== BUSY) throw notWritable(path, error)
     throw new Error(
       `${path}: expected a data folder that no other process uses, got one that is locked. Stop the other service, or give this one another --data folder.`,
       { cause: error },
     )
   }
+}
+
+/** Result codes of SQLite (https://www.sqlite.org/rescode.html). */
+const BUSY = 5
+const CORRUPT = 11
+const NOT_A_DATABASE = 26
+
+function isOfSqlite(error: unknown): error is Error & { readonly errcode: unknown } {
+  return error instanceof Error && 'errcode' in error
+}
+
+function unusable(path: string, error: Error & { readonly errcode: unknown }): Error {
+  if (error.errcode !== NOT_A_DATABASE && error.errcode !== CORRUPT) return notWritable(path, error)
+  return new Error(
+    `${join(path, 'spans.db')}: expected a database of the service, got a file that is none or is damaged. Move it away, or use another --data folder.`,
+    { cause: error },
+  )
+}
+
+function notWritable(path: string, error: unknown): Error {
+  return new Error(
+    `${path}: expected a data folder that this user can write, got an error: ${error instanceof Error ? error.message : String(error)}. Free the disk, change its rights, or use another --data folder.`,
+    { cause: error },
+  )
 }

@@ -105,6 +105,8 @@ export interface SpanLog {
   dropForwardedBefore(timeMs: number): number
   /** Bytes of stored bodies. */
   readonly heldBytes: number
+  /** Why the log could not be written the last time; `undefined` if it could. */
+  readonly failure?: string | undefined
   /** How many requests wait to be forwarded. */
   readonly waitingToForward: number
   close(): void

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -64,6 +65,50 @@ describe('a log in a folder', () => {
     third.log.close()
   })
 
+  it('refuses records while the disk is full, says so, and continues when there is room', async () => {
+    const folder = openDataFolder(newFolder(), () => [])
+    const log = new SqliteLog(folder, () => 1000)
+    const read: number[] = []
+    log.read((records) => read.push(...records.map(({ offset }) => offset)))
+    await log.append({ record: record('first') })
+    folder.database.exec('PRAGMA max_page_count = 1')
+    const large = { ...record(), body: randomBytes(1_000_000) }
+    await expect(log.append({ record: large })).rejects.toThrow(/full/)
+    expect(log.failure).toMatch(/^The log could not be written: .*full/)
+    expect(log.heldBytes).toBe(5)
+    folder.database.exec('PRAGMA max_page_count = 1000000')
+    await log.append({ record: large })
+    expect(log.failure).toBeUndefined()
+    expect(log.heldBytes).toBeGreaterThan(1_000_000)
+    expect(read).toHaveLength(2)
+    log.close()
+  })
+
+  it.each([
+    [
+      'a file in its place',
+      (folder: string) => writeFileSync(folder, ''),
+      /expected a data folder that this user can write/,
+    ],
+    [
+      'a file that is no database',
+      (folder: string) => {
+        mkdirSync(folder)
+        writeFileSync(join(folder, 'spans.db'), 'text '.repeat(1000))
+      },
+      /spans\.db: expected a database of the service, got a file that is none/,
+    ],
+    [
+      'a database that cannot be opened',
+      (folder: string) => mkdirSync(join(folder, 'spans.db'), { recursive: true }),
+      /expected a data folder that this user can write/,
+    ],
+  ])('is refused if there is %s, and the error says what to do', (_, prepare, message) => {
+    const folder = newFolder()
+    prepare(folder)
+    expect(() => open(folder)).toThrow(message)
+  })
+
   it('never assigns an offset twice, so that a finished record is not mistaken for a new one', async () => {
     const folder = newFolder()
     const first = open(folder)
@@ -99,6 +144,18 @@ describe('a log in a folder', () => {
     expect(() => open(folder)).toThrow(/expected a data folder that no other process uses/)
     log.close()
     open(folder).log.close()
+  })
+
+  it('keeps requests to forward of the first schema for as long as new ones', () => {
+    const folder = newFolder()
+    mkdirSync(folder)
+    copyFileSync(new URL('../../test/fixtures/schema-1.db', import.meta.url), join(folder, 'spans.db'))
+    const { log } = open(folder)
+    expect(log.waitingToForward).toBe(1)
+    // The first schema does not say when they were received.
+    expect(log.dropForwardedBefore(Date.now() - 3_600_000)).toBe(0)
+    expect(log.dropForwardedBefore(Date.now() + 3_600_000)).toBe(1)
+    log.close()
   })
 
   it('is refused if a newer version of the service wrote it', () => {

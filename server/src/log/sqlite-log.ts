@@ -38,6 +38,7 @@ export class SqliteLog implements SpanLog {
   #later: NodeJS.Timeout | undefined
   #isClosed = false
   #onRecords: ((records: readonly LogRecord[]) => void) | undefined
+  #failure: string | undefined
   #heldBytes: number
   #waitingToForward: number
 
@@ -48,6 +49,10 @@ export class SqliteLog implements SpanLog {
     this.#statements = prepare(folder)
     this.#heldBytes = numberIn(this.#statements.bytes.get(), 'bytes')
     this.#waitingToForward = numberIn(this.#statements.forwardCount.get(), 'count')
+  }
+
+  get failure(): string | undefined {
+    return this.#failure
   }
 
   get heldBytes(): number {
@@ -164,10 +169,12 @@ export class SqliteLog implements SpanLog {
       database.exec('COMMIT')
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK')
+      this.#failure = `The log could not be written: ${error instanceof Error ? error.message : 'unknown error'}.`
       for (const { reject } of waiting) reject(error)
       if (hasLater) this.#scheduleLater()
       return
     }
+    this.#failure = undefined
     this.#heldBytes = heldBytes
     this.#waitingToForward = waitingToForward
     this.#finished = []

@@ -1,6 +1,6 @@
-import type { AddressInfo } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 
+import { listen } from '../listen.ts'
 import { RequestReader } from '../receive/read-request.ts'
 import { createApi } from './api.ts'
 import { readAssets } from './assets.ts'
@@ -118,16 +118,7 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
     database.close()
     answer({ kind: 'stopped' })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
-      const isTaken = 'code' in error && error.code === 'EADDRINUSE'
-      const message = `--page-port ${options.port}: expected a port that is free, got one that another program uses. Choose another one.`
-      reject(isTaken ? new Error(message, { cause: error }) : error)
-    })
-    server.listen(options.port, options.host, resolve)
-  })
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port
-  answer({ kind: 'listening', port: (server.address() as AddressInfo).port })
+  answer({ kind: 'listening', port: await listen(server, options.host, options.port, '--page-port') })
 }
 
 function answer(message: FromPage): void {

@@ -10,6 +10,9 @@ const ANSWERS: Readonly<Record<string, readonly ['timed-out' | 'too-large', stri
   HPE_HEADER_OVERFLOW: ['too-large', '431 Request Header Fields Too Large'],
 }
 
+/** How long a sender has to read the answer before its connection is closed. Otherwise, one that never closes would keep it open. */
+const FAREWELL_MS = 500
+
 const MALFORMED = ['malformed', '400 Bad Request'] as const
 
 /**
@@ -32,5 +35,6 @@ export function countBrokenHttp(server: Server, receiver: Receiver): void {
     // A request that has started is counted where it ends.
     if (!answering.has(socket)) receiver.refuse(new Refusal(kind, 'Expected a request of HTTP/1.1.'))
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+    setTimeout(() => socket.destroy(), FAREWELL_MS).unref()
   })
 }

@@ -1,5 +1,7 @@
 import { createServer } from 'node:net'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
+
+import { listen } from '../listen.ts'
 
 /** Limits of OTLP/gRPC connections. */
 export interface ConnectionLimits {
@@ -46,14 +48,7 @@ export class GrpcConnections {
 
   /** @returns the port that it listens on */
   listen(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', reject)
-        const address: AddressInfo | string | null = this.#server.address()
-        resolve(typeof address === 'object' && address !== null ? address.port : port)
-      })
-    })
+    return listen(this.#server, host, port, '--grpc-port')
   }
 
   /** A call began. */

@@ -142,6 +142,7 @@ export class GrpcReceiver {
                 origin: textOf(metadata, 'origin'),
                 authorization: textOf(metadata, 'authorization'),
               })
+              this.#receiver.checkAvailable()
             } catch (error) {
               refuse(error)
               return

@@ -48,6 +48,9 @@ export type OtherPaths = (path: string) => { readonly status: number; readonly b
  */
 const KEEP_ALIVE_MS = 65_000
 
+/** Maximum time without any bytes, so that a sender that never reads its answers keeps no connection. */
+const SILENCE_MS = KEEP_ALIVE_MS + 5000
+
 const SIGNALS: Readonly<Record<string, Signal>> = { '/v1/traces': 'traces', '/v1/logs': 'logs' }
 
 /** An OTLP/HTTP receiver (https://opentelemetry.io/docs/specs/otlp/#otlphttp) for traces and logs, protobuf and JSON. */
@@ -81,6 +84,7 @@ export function createHttpReceiver(
           handle,
         )
   server.maxConnections = limits.maxConnections
+  server.timeout = SILENCE_MS
   // A sender that asks before sending (`Expect`) is refused if its body is too large.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (Number(request.headers['content-length'] ?? 0) <= limits.maxBodyBytes) response.writeContinue()
@@ -145,6 +149,8 @@ async function takeBody(
   const held = receiver.inFlight.begin(giveUp)
   try {
     const wire = await bodyOf(request, limits.maxBodyBytes, held, givenUp)
+    // The body was read, so the sender can use its connection again.
+    receiver.checkAvailable()
     const contentEncoding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
     const body = await decompress(wire, contentEncoding, limits.maxDecompressedBytes, held, givenUp)
     held.keep()

@@ -7,9 +7,13 @@ import { Refusal } from './refusal.ts'
 /**
  * Reads a JSON request body.
  *
- * @throws Refusal if it is not an OTLP request
+ * @param maxValues Maximum number of values in it. Parsing a small text of millions of empty ones takes seconds and gigabytes.
+ * @throws Refusal if it is not an OTLP request, or has too many values
  */
-export function parseJsonRequest(body: Uint8Array): OtlpBatch {
+export function parseJsonRequest(body: Uint8Array, maxValues: number = Number.POSITIVE_INFINITY): OtlpBatch {
+  if (hasMoreValues(body, maxValues)) {
+    throw new Refusal('too-large', `Expected a request of at most ${maxValues} JSON values, got more.`)
+  }
   let value: unknown
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
@@ -26,6 +30,31 @@ export function parseJsonRequest(body: Uint8Array): OtlpBatch {
     throw new Refusal('malformed', 'Expected an object with resourceSpans or resourceLogs, got JSON without either.')
   }
   return batch
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const LIST = 0x5b
+const OBJECT = 0x7b
+
+/** Whether a JSON text has more values than this, counted by the commas and brackets outside of strings. */
+function hasMoreValues(text: Uint8Array, most: number): boolean {
+  if (text.byteLength <= most) return false
+  let values = 0
+  let isString = false
+  for (let at = 0; at < text.byteLength; at++) {
+    const byte = text[at]
+    if (isString) {
+      if (byte === BACKSLASH) at += 1
+      else if (byte === QUOTE) isString = false
+    } else if (byte === QUOTE) isString = true
+    else if (byte === COMMA || byte === LIST || byte === OBJECT) {
+      values += 1
+      if (values > most) return true
+    }
+  }
+  return false
 }
 
 const LISTS = ['resourceSpans', 'resourceLogs'] as const

@@ -54,6 +54,9 @@ interface Place {
 /** The scope of spanscore's own output, which is never scored. */
 const OWN_SCOPE = 'spanscore'
 
+/** Values in JSON for each resource, scope, span or log record, on average: more than real ones have. */
+const VALUES_OF_ENTRY = 70
+
 /** Decodes the bodies of OTLP export requests. */
 export class RequestReader {
   readonly #decode: ProtobufDecoder
@@ -74,13 +77,14 @@ export class RequestReader {
    * @throws Refusal if the body is not an OTLP request, or has too many records
    */
   read(body: Uint8Array, encoding: 'protobuf' | 'json', isOwn = false): ReadRequest {
-    const { batch, bytes, invalid } = this.#parse(body, encoding, isOwn)
     const { maxSpansPerRequest, maxSpanBytes } = this.#limits
+    // Each span may have a scope and a resource of its own.
+    const { batch, bytes, invalid } = this.#parse(body, encoding, isOwn, 3 * maxSpansPerRequest)
     const count = batch.spans.length + batch.logs.length
-    if (count > maxSpansPerRequest) {
+    if (batch.isCut || count + invalid > maxSpansPerRequest) {
       throw new Refusal(
         'too-large',
-        `Expected at most ${maxSpansPerRequest} spans or log records in one request, got ${count}.`,
+        `Expected at most ${maxSpansPerRequest} spans or log records in one request, got more.`,
       )
     }
     const tooLarge = this.#tooLarge(batch, bytes)
@@ -170,10 +174,11 @@ export class RequestReader {
     body: Uint8Array,
     encoding: 'protobuf' | 'json',
     isOwn: boolean,
-  ): { readonly batch: OtlpBatch; readonly bytes: RecordBytes; readonly invalid: number } {
-    const parsed = encoding === 'json' ? parseJsonRequest(body) : undefined
+    maxEntries = Number.POSITIVE_INFINITY,
+  ): { readonly batch: ProtobufBatch; readonly bytes: RecordBytes; readonly invalid: number } {
+    const parsed = encoding === 'json' ? parseJsonRequest(body, maxEntries * VALUES_OF_ENTRY) : undefined
     const bytes = parsed === undefined ? body : toProtobuf(parsed)
-    const batch = this.#parseProtobuf(bytes)
+    const batch = this.#parseProtobuf(bytes, maxEntries)
     const places = [...batch.spanPlaces, ...batch.logPlaces]
     return {
       batch,
@@ -182,9 +187,9 @@ export class RequestReader {
     }
   }
 
-  #parseProtobuf(body: Uint8Array): ProtobufBatch {
+  #parseProtobuf(body: Uint8Array, maxEntries: number): ProtobufBatch {
     try {
-      return this.#decode(body)
+      return this.#decode(body, { maxEntries, maxRecordBytes: this.#limits.maxSpanBytes })
     } catch (error) {
       throw new Refusal(
         'malformed',

@@ -33,6 +33,8 @@ export interface ReceiverParts {
   readonly forwards: boolean
   /** The bytes of unanswered requests. */
   readonly inFlight: BytesInFlight
+  /** Receives lines for the operator. */
+  readonly report: (line: string) => void
   /** Why nothing can be accepted now; `undefined` if it can. */
   readonly unavailable: () => string | undefined
 }
@@ -52,13 +54,22 @@ export class Receiver {
   }
 
   /**
+   * Receivers call this before they decompress a body, because many senders send again while nothing can be accepted.
+   *
+   * @throws Refusal if nothing can be accepted now
+   */
+  checkAvailable(): void {
+    const why = this.#parts.unavailable()
+    if (why !== undefined) throw new Refusal('unavailable', why)
+  }
+
+  /**
    * @returns how many records were left out because of invalid ids
    * @throws Refusal
    */
   async take({ signal, encoding, body, wire }: IncomingRequest): Promise<number> {
-    const { log, reader, forwards, unavailable } = this.#parts
-    const why = unavailable()
-    if (why !== undefined) throw new Refusal('unavailable', why)
+    this.checkAvailable()
+    const { log, reader, forwards, report } = this.#parts
     const { decoded, invalid, tooLarge, spans, logRecords, isOfUse } = reader.read(
       body,
       encoding,
@@ -74,10 +85,9 @@ export class Receiver {
     await log
       .append({ record, forward: forwards ? { signal, ...copyOf(wire) } : undefined })
       .catch((error: unknown) => {
-        throw new Refusal(
-          'unavailable',
-          `The log could not be written: ${error instanceof Error ? error.message : 'unknown error'}.`,
-        )
+        const why = `The log could not be written: ${error instanceof Error ? error.message : 'unknown error'}.`
+        report(`${why} Senders keep their spans and send them again.`)
+        throw new Refusal('unavailable', why)
       })
     this.counts.requests += 1
     this.counts.invalid += invalid

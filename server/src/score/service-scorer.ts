@@ -66,6 +66,14 @@ export class ServiceScorer implements RunScorer {
     return this.#runs.options.scorers.map(({ about: { id, version } }) => ({ id, version }))
   }
 
+  /** Judges that cannot be asked, such as those without an API key. */
+  get unavailableJudges(): readonly { readonly id: string; readonly why: string }[] {
+    return this.#runs.options.scorers.flatMap(({ id, scorer }) => {
+      const why = scorer.judge?.unavailable()
+      return why === undefined ? [] : [{ id, why }]
+    })
+  }
+
   /** Ids of the configured scorers. */
   get scorerIds(): readonly string[] {
     return this.#runs.options.scorers.map(({ id }) => id)

@@ -36,9 +36,9 @@ export class WorkerMetrics {
       result.observe(counts.carried),
     )
     counter('commits', 'Commits by outcome.', (result) => {
-      result.observe(counts.commits, { outcome: 'taken' })
+      result.observe(counts.commits - counts.longCommits, { outcome: 'taken' })
+      result.observe(counts.longCommits, { outcome: 'taken-long' })
       result.observe(counts.failedCommits, { outcome: 'failed' })
-      result.observe(counts.oversizedCommits, { outcome: 'too-large' })
     })
     counter('scores', 'Records with scores by the answer of the destination.', (result) => {
       result.observe(outbox.counts.acknowledged, { outcome: 'acknowledged' })

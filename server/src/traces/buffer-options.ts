@@ -20,7 +20,7 @@ export interface TraceBufferCounts {
   late: number
   /** Spans that were left out at a limit of their trace. */
   overLimit: number
-  /** Spans that were dropped unscored because they were too old. */
+  /** Spans that were dropped because they were too old, before their scores were delivered. */
   expired: number
   /** Units that were dropped before `lingerMs`, because too many spans are held. */
   cutShort: number

@@ -50,8 +50,6 @@ export interface RunUnit extends DueItem {
   lingersUntilMs: number
   /** The number of its recognised spans. */
   recognised: number
-  startTimeMs: number
-  endTimeMs: number
 }
 
 /** The position of a span on the log. */

@@ -12,8 +12,6 @@ export function createUnit(traceId: string, top: HeldSpan, nowMs: number, state:
     state,
     lingersUntilMs: 0,
     recognised: 0,
-    startTimeMs: Number.POSITIVE_INFINITY,
-    endTimeMs: Number.NEGATIVE_INFINITY,
   }
 }
 
@@ -24,8 +22,6 @@ export function addToUnit(unit: RunUnit, span: HeldSpan, nowMs: number): void {
   else unit.spans.push(span)
   unit.lastSeenMs = Math.max(unit.lastSeenMs, nowMs)
   unit.recognised += span.isRecognised ? 1 : 0
-  unit.startTimeMs = Math.min(unit.startTimeMs, span.startTimeMs)
-  unit.endTimeMs = Math.max(unit.endTimeMs, span.endTimeMs)
 }
 
 /** Moves all spans of one unit into another. */
@@ -38,6 +34,4 @@ export function mergeUnits(from: RunUnit, into: RunUnit): void {
   into.firstSeenMs = Math.min(into.firstSeenMs, from.firstSeenMs)
   into.lingersUntilMs = Math.max(into.lingersUntilMs, from.lingersUntilMs)
   into.recognised += from.recognised
-  into.startTimeMs = Math.min(into.startTimeMs, from.startTimeMs)
-  into.endTimeMs = Math.max(into.endTimeMs, from.endTimeMs)
 }

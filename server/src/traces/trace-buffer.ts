@@ -122,7 +122,7 @@ export class TraceBuffer {
   }
 
   /**
-   * Drops runs with spans in records up to an offset, scored or not. Runs that are being scored are left alone.
+   * Drops runs with spans in records up to an offset, whether their scores were delivered or not.
    *
    * @returns spans that are no longer needed
    */
@@ -130,8 +130,8 @@ export class TraceBuffer {
     const finished: FinishedSpans[] = []
     for (const trace of this.#held.tracesUpTo(offset)) {
       for (const unit of trace.units) {
-        if (unit.state === 'settling' || !unit.spans.some((span) => span.offset <= offset)) continue
-        if (unit.state === 'open') this.counts.expired += unit.spans.length
+        if (!unit.spans.some((span) => span.offset <= offset)) continue
+        if (unit.state !== 'emitted') this.counts.expired += unit.spans.length
         this.#finish(trace, unit, finished)
       }
     }

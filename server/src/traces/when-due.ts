@@ -25,7 +25,7 @@ export function whenDue(trace: HeldTrace, unit: RunUnit, nowMs: number, times: W
     // If they share a parent, it is lost to all of them, and they are reconstructed from what is left.
     return Math.min(latest([...trace.units].filter(isLoose)) + orphanMs, ageMs)
   }
-  const blockedMs = blockedUntil(trace, unit, nowMs, orphanMs)
+  const blockedMs = blockedUntil(trace, unit, { nowMs, quietMs, orphanMs })
   return blockedMs > nowMs ? Math.min(nowMs + LOOK_AGAIN_MS, blockedMs, ageMs) : quietMs
 }
 
@@ -35,19 +35,35 @@ export function isDangling({ isAnchor, parentSpanId, parent }: HeldSpan): boolea
 }
 
 /**
- * Until when to wait for spans with a missing parent, which may be part of this unit or of an agent around it that is still active. Start
+ * Until when to wait for spans with a missing parent, which may be part of this unit or of an agent around it that is still active. Spans
+ * that arrived after the unit had been quiet for long enough are not waited for: in a long trace, there are always some of other runs. Start
  * and end times are only compared if they are by the same clock.
  */
-function blockedUntil(trace: HeldTrace, unit: RunUnit, nowMs: number, orphanMs: number): number {
+function blockedUntil(
+  trace: HeldTrace,
+  unit: RunUnit,
+  { nowMs, quietMs, orphanMs }: { readonly nowMs: number; readonly quietMs: number; readonly orphanMs: number },
+): number {
+  const { sender } = unit.top
   let untilMs = nowMs
+  let endTimeMs: number | undefined
   for (const waiting of trace.waiting.values()) {
-    for (const { unit: other, sender } of waiting) {
-      if (other === undefined || other === unit || !isLoose(other) || other.state === 'emitted') continue
-      if (sender === unit.top.sender && other.startTimeMs >= unit.endTimeMs) continue
-      untilMs = Math.max(untilMs, other.lastSeenMs + orphanMs)
+    for (const other of waiting) {
+      if (other.unit === undefined || other.unit === unit || !isLoose(other.unit) || other.unit.state === 'emitted')
+        continue
+      if (other.unit.firstSeenMs > quietMs) continue
+      if (other.sender === sender && other.startTimeMs >= (endTimeMs ??= latestEnd(unit.spans, sender))) continue
+      untilMs = Math.max(untilMs, other.unit.lastSeenMs + orphanMs)
     }
   }
   return untilMs
+}
+
+/** When the last one of a sender's spans ended, by its clock. */
+function latestEnd(spans: readonly HeldSpan[], sender: string): number {
+  let latestMs = Number.NEGATIVE_INFINITY
+  for (const span of spans) if (span.sender === sender) latestMs = Math.max(latestMs, span.endTimeMs)
+  return latestMs
 }
 
 function isLoose(unit: RunUnit): boolean {

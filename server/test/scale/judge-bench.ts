@@ -89,7 +89,6 @@ budget: { callsPerMinute: 100000, usdPerDay: ${usdPerDay} }
     const {
       traces: _traces,
       carryAfterMs: _carryAfterMs,
-      maxCommitBytes: _maxCommitBytes,
       limits: _limits,
       ...shared
     } = workerOptions(this.kafka.brokers, name, to)

@@ -1,7 +1,7 @@
 import type { BaseOptions } from '@platformatic/kafka'
 
-import { createProducer } from '../../src/kafka/create-producer.ts'
-import type { BytesProducer } from '../../src/kafka/create-producer.ts'
+import { createProducer } from './create-producer.ts'
+import type { BytesProducer } from './create-producer.ts'
 
 interface Message {
   readonly traceId: string

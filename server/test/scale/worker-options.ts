@@ -32,7 +32,6 @@ export function workerOptions(
     sessionTimeoutMs: 4000,
     commitMs: 200,
     carryAfterMs: 600_000,
-    maxCommitBytes: 4096,
     to: { url: to, headers: {}, timeoutMs: 5000 },
     configPath: undefined,
     jobsTopic: undefined,

@@ -164,7 +164,7 @@ function Result({
       <h2>Runs that changed</h2>
       <p class="muted">
         {paired === 0
-          ? 'No question was asked on both sides, so no two runs can be held against each other.'
+          ? 'No question was asked on both sides, so no two runs can be compared.'
           : `${plural(paired, 'question')} asked on both sides; ${same} score the same, ${changed.length} do not.`}
       </p>
       {changed.length > 0 && (

@@ -1,15 +1,14 @@
-import { ProduceAcks } from '@platformatic/kafka'
+import { murmur2 } from '@platformatic/kafka'
 import type { BaseOptions } from '@platformatic/kafka'
 import type { Skipped } from 'spanscore/engine'
 
 import { encodeJob } from '../../score/judge-job.ts'
 import type { JudgeJob, JudgeJobs } from '../../score/judge-job.ts'
-import { createProducer } from '../create-producer.ts'
-import type { BytesProducer } from '../create-producer.ts'
 import { isProtocolError } from '../answered-errors.ts'
 import { FailingTime } from '../failing-time.ts'
 import { clientOptions } from '../kafka-client.ts'
 import type { KafkaOptions } from '../kafka-client.ts'
+import { RecordWriter } from '../record-writer.ts'
 import { Refusals } from '../refusals.ts'
 import type { Tried } from '../refusals.ts'
 import { checkJobsTopic } from './check-jobs-topic.ts'
@@ -35,6 +34,8 @@ export interface JobWriterCounts {
 
 interface Waiting {
   readonly id: string
+  /** A hash of the id, from which its partition follows, so that a job that is written twice is recognised. */
+  readonly hash: number
   readonly bytes: Buffer
   readonly settle: (score: Skipped | undefined) => void
 }
@@ -55,26 +56,31 @@ const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 
 /**
- * Writes judge jobs to their topic. A job's run is only done once all in-sync replicas have acknowledged the job.
+ * Writes judge jobs to their topic. A job's run is only done once all in-sync replicas have acknowledged the job. Each partition is written
+ * by itself: while one has no leader, only its own jobs wait.
  */
 export class JobWriter implements JudgeJobs {
   readonly #parts: JobWriterParts
-  readonly #producer: BytesProducer
+  readonly #writer: RecordWriter
   readonly #maxMessageBytes: number
   readonly counts: JobWriterCounts = { written: 0, tooLarge: 0, failures: 0 }
   readonly #refusals = new Refusals(() => performance.now())
-  readonly #failing = new FailingTime(() => performance.now())
   readonly #tried: Tried
+  /** Jobs that are not being written now. */
   #waiting: Waiting[] = []
   #waitingBytes = 0
-  #isSending = false
+  /** Partitions that are being written, or rest after a failure. */
+  readonly #busy = new Set<number>()
+  /** The partitions that cannot be written, and `topic` if its partitions are not known. */
+  readonly #failing = new Map<number | 'topic', { readonly time: FailingTime; pauseMs: number }>()
+  #isDispatching = false
   #isClosed = false
 
   private constructor(parts: JobWriterParts, base: BaseOptions, maxMessageBytes: number) {
     this.#parts = parts
     this.#maxMessageBytes = maxMessageBytes
     this.#tried = { right: 'WRITE', topics: [{ name: parts.topic }] }
-    this.#producer = createProducer(base)
+    this.#writer = new RecordWriter(base)
   }
 
   /** @throws Error if the topic is not configured correctly: what was expected, what was found, and what to do */
@@ -94,14 +100,16 @@ export class JobWriter implements JudgeJobs {
     if (reason !== undefined) return `${reason}.`
     const { failingForMs } = this
     if (failingForMs >= UNWRITTEN_MS) {
-      return `Jobs for judges could not be written to ${this.#parts.topic} for ${Math.round(failingForMs / 1000)} s; spans stay on Kafka.`
+      const partitions = [...this.#failing.keys()].filter((key) => key !== 'topic')
+      const where = partitions.length === 0 ? '' : `, partition ${partitions.join(', ')},`
+      return `Jobs for judges could not be written to ${this.#parts.topic}${where} for ${Math.round(failingForMs / 1000)} s; their spans stay on Kafka.`
     }
     return this.isFull ? 'Jobs for judges wait for the brokers; spans stay on Kafka.' : undefined
   }
 
   /** For how many milliseconds jobs could not be written; 0 if they can. */
   get failingForMs(): number {
-    return this.#failing.ms
+    return Math.max(0, ...[...this.#failing.values()].map(({ time }) => time.ms))
   }
 
   /** Bytes of unacknowledged jobs. */
@@ -120,72 +128,101 @@ export class JobWriter implements JudgeJobs {
         this.#waitingBytes -= bytes.byteLength
         resolve(score)
       }
-      this.#waiting.push({ id: job.ids.id, bytes, settle })
-      if (!this.#isSending) void this.#sendAll()
+      this.#waiting.push({ id: job.ids.id, hash: murmur2(job.ids.id) >>> 0, bytes, settle })
+      this.#dispatch()
     })
   }
 
   /** Drops unacknowledged jobs. Their runs are not done, so another worker writes the jobs again. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#producer.close()
+    await this.#writer.close()
   }
 
-  async #sendAll(): Promise<void> {
-    this.#isSending = true
-    // Jobs of the same moment share a request.
-    await new Promise((resolve) => setImmediate(resolve))
-    while (this.#waiting.length > 0 && !this.#isClosed) await this.#send(this.#takeBatch())
-    this.#isSending = false
+  /** Writes waiting jobs soon. Jobs of the same moment share a request. */
+  #dispatch(): void {
+    if (this.#isDispatching || this.#isClosed || this.#waiting.length === 0) return
+    this.#isDispatching = true
+    setImmediate(() => void this.#dispatchAll())
   }
 
-  #takeBatch(): readonly Waiting[] {
+  async #dispatchAll(): Promise<void> {
+    try {
+      const { length } = await this.#writer.partitions(this.#parts.topic)
+      if (length === 0) throw new Error(`Expected partitions of ${this.#parts.topic}, got none`)
+      this.#failing.delete('topic')
+      for (const [partition, jobs] of Map.groupBy(this.#waiting, ({ hash }) => hash % length)) {
+        if (!this.#busy.has(partition)) void this.#write(partition, this.#batchOf(jobs))
+      }
+    } catch (error) {
+      await this.#pauseAfter('topic', error)
+      this.#isDispatching = false
+      this.#dispatch()
+      return
+    }
+    this.#isDispatching = false
+  }
+
+  #batchOf(jobs: readonly Waiting[]): readonly Waiting[] {
     const limit = Math.min(MAX_REQUEST_BYTES, this.#maxMessageBytes)
     let bytes = 0
     let count = 0
-    for (const job of this.#waiting) {
+    for (const job of jobs) {
       bytes += job.bytes.byteLength + OVERHEAD_BYTES
       if (count === MAX_JOBS || (count > 0 && bytes > limit)) break
       count += 1
     }
-    return this.#waiting.splice(0, count)
+    return jobs.slice(0, count)
   }
 
-  async #send(jobs: readonly Waiting[]): Promise<void> {
-    const { topic, report } = this.#parts
-    let pauseMs = FIRST_PAUSE_MS
-    while (!this.#isClosed) {
-      try {
-        await this.#producer.send({
-          acks: ProduceAcks.ALL,
-          compression: 'zstd',
-          messages: jobs.map(({ id, bytes }) => ({ topic, key: id, value: bytes })),
-        })
-        this.counts.written += jobs.length
-        for (const { settle } of jobs) settle(undefined)
-        this.#refusals.succeeded(this.#tried)
-        this.#failing.ended()
-        return
-      } catch (error) {
-        if (isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')) return await this.#sendApart(jobs)
-        // The job may be on the topic nevertheless. A duplicate is only asked once.
-        this.counts.failures += 1
-        this.#failing.failed()
-        report(`Jobs for judges could not be written: ${this.#refusals.failed(this.#tried, error)}.`)
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
-        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-      }
+  async #write(partition: number, jobs: readonly Waiting[]): Promise<void> {
+    const taken = new Set(jobs)
+    this.#waiting = this.#waiting.filter((job) => !taken.has(job))
+    this.#busy.add(partition)
+    try {
+      await this.#append(partition, jobs)
+      this.#failing.delete(partition)
+    } catch (error) {
+      this.#waiting = [...jobs, ...this.#waiting]
+      // The jobs may be on the topic nevertheless. A duplicate is only asked once.
+      await this.#pauseAfter(partition, error)
     }
+    this.#busy.delete(partition)
+    this.#dispatch()
+  }
+
+  async #append(partition: number, jobs: readonly Waiting[]): Promise<void> {
+    const messages = jobs.map(({ id, bytes }) => ({ key: id, value: bytes }))
+    try {
+      await this.#writer.append(this.#parts.topic, partition, messages)
+    } catch (error) {
+      if (!isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')) throw error
+      return await this.#appendApart(partition, jobs)
+    }
+    this.counts.written += jobs.length
+    this.#refusals.succeeded(this.#tried)
+    for (const { settle } of jobs) settle(undefined)
   }
 
   /** For a topic that accepts less than it did at the start. */
-  async #sendApart(jobs: readonly Waiting[]): Promise<void> {
+  async #appendApart(partition: number, jobs: readonly Waiting[]): Promise<void> {
     const [first] = jobs
     if (jobs.length === 1 && first !== undefined) {
       first.settle(this.#tooLarge(first.bytes.byteLength))
       return
     }
-    for (const job of jobs) await this.#send([job])
+    for (const job of jobs) await this.#append(partition, [job])
+  }
+
+  async #pauseAfter(where: number | 'topic', error: unknown): Promise<void> {
+    this.counts.failures += 1
+    const known = this.#failing.get(where)
+    const failing = known ?? { time: new FailingTime(() => performance.now()), pauseMs: FIRST_PAUSE_MS }
+    failing.time.failed()
+    this.#failing.set(where, failing)
+    this.#parts.report(`Jobs for judges could not be written: ${this.#refusals.failed(this.#tried, error)}.`)
+    await new Promise((resolve) => setTimeout(resolve, failing.pauseMs))
+    failing.pauseMs = Math.min(failing.pauseMs * 2, LONGEST_PAUSE_MS)
   }
 
   #tooLarge(bytes: number): Skipped {

@@ -13,6 +13,8 @@ function turn(): Promise<void> {
 /** A partition whose commits are numbered, and a broker that answers when the test requests it. */
 function setUp() {
   const clock = { ms: 0 }
+  const state = { isLong: false }
+  const sent: string[] = []
   let dirty = true
   let number = 0
   const committed: number[] = []
@@ -30,15 +32,20 @@ function setUp() {
     },
   }
   const answers: { readonly take: () => void; readonly refuse: () => void }[] = []
-  const member: Pick<GroupMember, 'commit'> = {
-    commit: () =>
+  const member: Pick<GroupMember, 'commit' | 'generation'> = {
+    generation: 1,
+    commit: (positions) =>
       new Promise((resolve, reject) => {
+        sent.push(...[...positions.values()].flat().map(({ metadata }) => metadata))
         answers.push({ take: resolve, refuse: () => reject(new Error('no commit')) })
       }),
   }
   const commits = new JudgeCommits({
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what commits use of them
-    member: member as GroupMember,
+    member,
+    long: {
+      isLong: () => state.isLong,
+      write: (topic, of, { offset }) => Promise.resolve({ offset, metadata: `on ${topic}/${of}` }),
+    },
     topic: 'jobs',
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what commits use of them
     partitions: new Map([[0, partition as unknown as JudgePartition]]),
@@ -49,7 +56,7 @@ function setUp() {
   const change = () => {
     dirty = true
   }
-  return { commits, answers, change, committed, clock }
+  return { commits, answers, change, committed, clock, state, sent }
 }
 
 it('puts changes made during a commit into the next one, for which all later callers wait', async () => {
@@ -88,4 +95,18 @@ it('reports a commit that the broker refused, and sends it again', async () => {
   expect(committed).toEqual([2])
   expect(commits.failingForMs).toBe(0)
   expect(commits.counts).toEqual({ taken: 1, failed: 1 })
+})
+
+it('writes a commit to its partition that is longer than brokers accept', async () => {
+  const { commits, answers, change, state, sent } = setUp()
+  void commits.commit()
+  await turn()
+  answers[0]?.take()
+  change()
+  state.isLong = true
+  const second = commits.commit()
+  await turn()
+  answers[1]?.take()
+  expect(await second).toBe(true)
+  expect(sent).toEqual(['', 'on jobs/0'])
 })

@@ -1,11 +1,13 @@
 import { FailingTime } from '../failing-time.ts'
 import type { GroupMember } from '../group-member.ts'
 import { describeError } from '../kafka-client.ts'
+import type { LongCommits } from '../long-commits.ts'
 import type { JudgePartition } from './judge-partition.ts'
 
 /** What commits need. */
 export interface JudgeCommitsParts {
-  readonly member: GroupMember
+  readonly member: Pick<GroupMember, 'commit' | 'generation'>
+  readonly long: Pick<LongCommits, 'isLong' | 'write'>
   readonly topic: string
   readonly partitions: ReadonlyMap<number, JudgePartition>
   readonly report: (message: string) => void
@@ -66,15 +68,19 @@ export class JudgeCommits {
   }
 
   async #commitNow(): Promise<boolean> {
-    const { member, topic, partitions, report, onCommitted } = this.#parts
+    const { member, long, topic, partitions, report, onCommitted } = this.#parts
+    const { generation } = member
     const commits = [...partitions.values()].flatMap((partition) => {
       const commit = partition.takeCommit()
       return commit === undefined ? [] : [{ partition, commit }]
     })
     if (commits.length === 0) return true
-    const positions = commits.map(({ partition, commit }) => ({ ...commit.commit, partition: partition.number }))
     try {
-      await member.commit(new Map([[topic, positions]]))
+      const positions = commits.map(async ({ partition: { number }, commit: { commit } }) => ({
+        ...(long.isLong(commit) ? await long.write(topic, number, commit) : commit),
+        partition: number,
+      }))
+      await member.commit(new Map([[topic, await Promise.all(positions)]]), generation)
     } catch (error) {
       this.counts.failed += 1
       this.#failing.failed()

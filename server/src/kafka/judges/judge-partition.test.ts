@@ -5,7 +5,7 @@ import { createFakeJudge } from 'spanscore/testing'
 import { describe, expect, it } from 'vitest'
 
 import type { Commit } from '../offset-states.ts'
-import type { FetchedRecord } from '../topic-fetcher.ts'
+import type { FetchedRecord } from '../records-of.ts'
 import { JudgePartition } from './judge-partition.ts'
 
 const runs = new HandedRuns({

@@ -4,7 +4,7 @@ import { BoundedSet } from '../../traces/bounded-set.ts'
 import { OffsetStates } from '../offset-states.ts'
 import type { Commit } from '../offset-states.ts'
 import { ReadProgress } from '../read-progress.ts'
-import type { FetchedRecord } from '../topic-fetcher.ts'
+import type { FetchedRecord } from '../records-of.ts'
 import { decodeSpending, encodeSpending } from './spending-text.ts'
 
 /** Separates job states and spending in a commit's metadata. It does not occur in base64. */
@@ -121,7 +121,7 @@ export class JudgePartition {
   take(records: readonly FetchedRecord[], next: number): void {
     for (const record of records) this.#takeOne(record)
     if (this.#behind < this.#firstOffset) this.#behind = next
-    else if (next > this.#states.next) this.#states.add(next - 1, 'finished')
+    else this.#states.advance(next)
   }
 
   /** The broker dropped everything before an offset. @returns how many unread jobs are lost */

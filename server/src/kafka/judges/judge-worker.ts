@@ -1,12 +1,14 @@
 import type { BaseOptions } from '@platformatic/kafka'
+import type { BudgetHistory } from 'spanscore/engine'
 
 import type { JudgeScorer } from '../../score/judge-scorer.ts'
 import type { Outbox } from '../../send/outbox.ts'
 import { GroupReader } from '../group-reader.ts'
 import { clientOptions } from '../kafka-client.ts'
 import type { Commit } from '../offset-states.ts'
-import type { FetchedRecord, FetchSource } from '../topic-fetcher.ts'
-import { whySilent } from '../worker-condition.ts'
+import type { FetchedRecord } from '../records-of.ts'
+import type { FetchSource } from '../topic-fetcher.ts'
+import { whySilent, whyWaiting } from '../worker-condition.ts'
 import { checkJobsTopic } from './check-jobs-topic.ts'
 import { JudgeCommits } from './judge-commits.ts'
 import type { JudgeCommitCounts } from './judge-commits.ts'
@@ -30,6 +32,8 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024
 const IDLE_MS = 30_000
 /** Readiness fails if commits have failed for this long. */
 const UNCOMMITTED_MS = 10_000
+
+const monotonicMs = (): number => performance.now()
 
 /** Milliseconds since the epoch, by a clock that never goes back; otherwise spending would be counted twice or forgotten. */
 const steadyEpochMs = (): number => performance.timeOrigin + performance.now()
@@ -73,11 +77,12 @@ export class JudgeWorker {
     })
     this.#commits = new JudgeCommits({
       member: this.#reader.member,
+      long: this.#reader.longCommits,
       topic: topics.jobs,
       partitions: this.#partitions,
       report,
       onCommitted: () => this.#beginSome(),
-      now: () => performance.now(),
+      now: monotonicMs,
     })
     this.#desk = new JudgeDesk({
       ...parts,
@@ -87,7 +92,7 @@ export class JudgeWorker {
       moveToDeadLetters: (partition, record) => this.#moveToDeadLetters(partition, record),
       onFree: () => this.#beginSome(),
       epochMs: steadyEpochMs,
-      monotonicMs: () => performance.now(),
+      monotonicMs,
     })
   }
 
@@ -150,14 +155,15 @@ export class JudgeWorker {
   get unavailable(): string | undefined {
     const { reason } = this.#reader.refusals
     if (reason !== undefined) return `${reason}.`
-    if (this.#partitions.size === 0) return 'No partition is assigned to this judge worker.'
+    const whyNotYet = whyWaiting(this.#reader.assignedCommits.waiting)
+    if (this.#partitions.size === 0 && whyNotYet === undefined) return 'No partition is assigned to this judge worker.'
     if (this.isPaused) return 'A judge is overloaded or unavailable, and is not asked for now; jobs stay on Kafka.'
     const { failingForMs } = this.#commits
     if (failingForMs >= UNCOMMITTED_MS) {
       return `Nothing could be committed for ${Math.round(failingForMs / 1000)} s: jobs wait for the group's coordinator.`
     }
     if (this.#isPaused) return undefined
-    return whySilent(this.#partitions.values()) ?? this.#reader.deadLetters.unavailable
+    return whyNotYet ?? whySilent(this.#partitions.values()) ?? this.#reader.deadLetters.unavailable
   }
 
   /** Why no job starts or ends although jobs wait, scores are delivered, and judges are not paused. */
@@ -209,9 +215,10 @@ export class JudgeWorker {
       this.#desk.abandon(partition)
       this.#partitions.delete(number)
     }
-    for (const number of assigned) {
-      if (this.#isStopping || this.#partitions.has(number)) continue
-      this.#open(number, await this.#reader.member.committed(this.#options.topics.jobs, number))
+    const { assignedCommits } = this.#reader
+    assignedCommits.keep(assigned)
+    for (const number of assigned.filter((each) => !this.#isStopping && !this.#partitions.has(each))) {
+      await assignedCommits.read(number, (commits) => this.#open(number, commits.get(this.#options.topics.jobs)))
     }
     this.#isPaused = this.#isStopping
     this.#beginSome()
@@ -219,14 +226,9 @@ export class JudgeWorker {
 
   #open(number: number, committed: Commit | undefined): void {
     const { scorer, report } = this.#parts
-    const partition = new JudgePartition({
-      number,
-      committed,
-      createBudget: (history) => scorer.createBudget(1 / this.#partitionCount, steadyEpochMs, history),
-      monotonicMs: () => performance.now(),
-      report,
-    })
-    this.#partitions.set(number, partition)
+    const createBudget = (history: BudgetHistory | undefined) =>
+      scorer.createBudget(1 / this.#partitionCount, steadyEpochMs, history)
+    this.#partitions.set(number, new JudgePartition({ number, committed, createBudget, monotonicMs, report }))
   }
 
   #beginSome(): void {
@@ -274,10 +276,8 @@ export class JudgeWorker {
   }
 
   #moveToDeadLetters(partition: JudgePartition, record: FetchedRecord): Promise<boolean> {
-    return this.#reader.deadLetters.put(
-      { topic: this.#options.topics.jobs, partition: partition.number, record, reason: 'no-job' },
-      () => !partition.isLost && !this.#isStopping,
-    )
+    const unreadable = { topic: this.#options.topics.jobs, partition: partition.number, record, reason: 'no-job' }
+    return this.#reader.deadLetters.put(unreadable, () => !partition.isLost && !this.#isStopping)
   }
 
   get #isMeantToJudge(): boolean {
