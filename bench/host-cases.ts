@@ -3,25 +3,21 @@ import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { createScorer, createToolCallAccuracyScorerCode } from 'spanscore/scorers/prebuilt'
 import type { ScoringOptions } from 'spanscore'
 
-import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
-
-import { BareRecords } from './bare-records.ts'
-import { BareScores } from './bare-scores.ts'
+import type { FloorOptions } from './floor.ts'
 import { loadRecording, replay } from './replay.ts'
 import type { Replay } from './replay.ts'
 
 /** One kind of traffic, and what may be added to its cost. */
 export interface HostCase {
   readonly title: string
-  /** The largest allowed ratio to the same provider without spanscore; absent if there is no goal. */
-  readonly atMost?: number
+  /** The largest allowed ratio to the same provider without spanscore, or the most microseconds that a unit may cost more. */
+  readonly goal: { readonly ratio: number } | { readonly addedUs: number }
   /** One unit of traffic. */
   readonly play: () => Replay
   readonly spansPerUnit: number
-  /** The options of spanscore; absent if a bare processor is measured instead. */
-  readonly options?: () => ScoringOptions
-  /** A processor of a few lines that is measured instead of spanscore. */
-  readonly bare?: () => SpanProcessor
+  readonly options: () => ScoringOptions
+  /** What no implementation can avoid for this traffic. */
+  readonly floor: FloorOptions
   /** Whether the application has logger and meter providers. */
   readonly signals: boolean
 }
@@ -84,63 +80,39 @@ export const RECORDED = loadRecording('ai-7.0.173-otel', '01-weather.generateTex
 /** The traffic that is measured. */
 export const HOST_CASES: Readonly<Record<string, HostCase>> = {
   ordinary: {
-    title: 'ordinary spans (HTTP, database; 10 attributes)',
-    atMost: 1.05,
+    title: 'request and its query: two ordinary spans',
+    goal: { ratio: 1.03 },
     play: () => request,
     spansPerUnit: 2,
     options: () => ({ scorers: codeScorers() }),
+    floor: { scores: false, signals: false },
     signals: false,
   },
   'sampled-out': {
-    title: 'agent runs, all scorers sampled out',
-    atMost: 1.08,
+    title: 'agent run that no scorer chose',
+    goal: { ratio: 1.08 },
     play: () => replay(RECORDED),
     spansPerUnit: RECORDED.length,
     options: () => ({ scorers: codeScorers(), sample: 0 }),
+    floor: { scores: false, signals: false },
     signals: false,
   },
   scored: {
-    title: 'agent runs, two code scorers, spans only',
-    atMost: 1.4,
+    title: 'agent run, two code scorers',
+    goal: { addedUs: 8 },
     play: () => replay(RECORDED),
     spansPerUnit: RECORDED.length,
     options: () => ({ scorers: codeScorers() }),
+    floor: { scores: true, signals: false },
     signals: false,
   },
   emitting: {
-    title: 'agent runs, two code scorers, events and metrics',
-    atMost: 2,
+    title: 'agent run, two code scorers, events and metrics',
+    goal: { addedUs: 15 },
     play: () => replay(RECORDED),
     spansPerUnit: RECORDED.length,
     options: () => ({ scorers: codeScorers() }),
-    signals: true,
-  },
-  'bare-ordinary': {
-    title: 'ordinary spans, a processor that does nothing with them',
-    play: () => request,
-    spansPerUnit: 2,
-    bare: () => new BareScores(false),
-    signals: false,
-  },
-  'bare-records': {
-    title: 'ordinary spans, a processor that keeps the ids of open spans in a Map',
-    play: () => request,
-    spansPerUnit: 2,
-    bare: () => new BareRecords(),
-    signals: false,
-  },
-  'bare-scored': {
-    title: 'agent runs, only the calls into the SDK that write two scores to spans',
-    play: () => replay(RECORDED),
-    spansPerUnit: RECORDED.length,
-    bare: () => new BareScores(false),
-    signals: false,
-  },
-  'bare-emitting': {
-    title: 'agent runs, only the calls into the SDK that write two scores, events and metrics',
-    play: () => replay(RECORDED),
-    spansPerUnit: RECORDED.length,
-    bare: () => new BareScores(true),
+    floor: { scores: true, signals: true },
     signals: true,
   },
 }

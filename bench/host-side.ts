@@ -7,6 +7,7 @@ import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } 
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { attachScoring } from 'spanscore'
 
+import { Floor } from './floor.ts'
 import { HOST_CASES } from './host-cases.ts'
 
 const [name = '', side, unitsText] = process.argv.slice(2)
@@ -25,9 +26,8 @@ const exporter = {
   forceFlush: () => Promise.resolve(),
 }
 const silent = { ...exporter, export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }) }
-const bare = side === 'with' ? hostCase.bare?.() : undefined
 const provider = new BasicTracerProvider({
-  spanProcessors: [...(bare === undefined ? [] : [bare]), new BatchSpanProcessor(exporter)],
+  spanProcessors: [...(side === 'floor' ? [new Floor(hostCase.floor)] : []), new BatchSpanProcessor(exporter)],
 })
 trace.setGlobalTracerProvider(provider)
 if (hostCase.signals) {
@@ -43,7 +43,7 @@ if (hostCase.signals) {
   )
 }
 diag.setLogger({ error: console.error, warn: console.error, info() {}, debug() {}, verbose() {} })
-if (side === 'with' && hostCase.options !== undefined) attachScoring(hostCase.options())
+if (side === 'with') attachScoring(hostCase.options())
 
 const tracers = new Map<string, Tracer>()
 function tracerOf(scope: string): Tracer {

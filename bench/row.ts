@@ -2,9 +2,13 @@
 export interface Row {
   readonly title: string
   readonly baseline: string
+  /** What any implementation must cost in the same run, if that is known. */
+  readonly floor?: string
   readonly measured: string
+  /** What is measured, less the floor. */
+  readonly aboveFloor?: string
   readonly value: number
-  readonly unit: '×' | 'ms' | 'MB'
+  readonly unit: '×' | 'µs' | 'ms' | 'MB'
   readonly atMost?: number
   readonly atLeast?: number
 }
@@ -17,11 +21,13 @@ export function isMet({ value, atMost, atLeast }: Row): boolean {
 /** Rows as text, columns in line. */
 export function toTable(rows: readonly Row[]): string {
   const cells = [
-    ['', 'baseline', 'spanscore', 'figure', 'threshold', ''],
+    ['', 'baseline', 'floor', 'spanscore', 'above floor', 'figure', 'threshold', ''],
     ...rows.map((row) => [
       row.title,
       row.baseline,
+      row.floor ?? '',
       row.measured,
+      row.aboveFloor ?? '',
       `${row.value.toFixed(row.value < 10 ? 3 : 1)} ${row.unit}`,
       row.atMost !== undefined ? `≤ ${row.atMost}` : row.atLeast !== undefined ? `≥ ${row.atLeast}` : '',
       row.atMost === undefined && row.atLeast === undefined ? '' : isMet(row) ? 'met' : 'NOT MET',
