@@ -175,7 +175,7 @@ export function createApi(parts: ApiParts): Handler {
     },
     'GET /api/labels/runs': ({ query }) => {
       const { scorer, labeller: viewer } = parsed(exportQuery, Object.fromEntries(query))
-      const withheld = countWithheld(database, scorer, { viewer })
+      const withheld = countWithheld(database, { sql: 's.scorer = ?', values: [scorer], viewer: { viewer } })
       // Without these runs the file would misrepresent all runs; with them, it would reveal their verdicts.
       if (withheld > 0)
         return refused(

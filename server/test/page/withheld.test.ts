@@ -238,6 +238,20 @@ it('states how many scores are left out, and withholds the files until there are
     expect(JSON.parse(await call('GET', `${path}&labeller=bob`))).toMatchObject({ withheld: 3 })
     expect(JSON.parse(await call('GET', `${path}&labeller=ada`))).toMatchObject({ withheld: 0 })
   }
+  const ofView: [string, number][] = [
+    ['/api/runs?scorer=judge&agent=somebody', 0],
+    ['/api/runs?scorer=judge&text=somebody', 0],
+    [`/api/runs?scorer=judge&${around}`, 1],
+    ['/api/runs?scorer=judge&label=none', 4],
+    ['/api/scores?scorer=judge&agent=somebody', 0],
+    [`/api/scores?scorer=judge&${around}`, 1],
+    [
+      `/api/compare?scorer=judge&before.agent=somebody&after.toMs=${settledMs(SECRET) + 1}`,
+      [...DRAWN].filter((index) => index <= SECRET).length,
+    ],
+  ]
+  for (const [path, withheld] of ofView)
+    expect({ path, ...JSON.parse(await call('GET', `${path}&labeller=carl`)) }).toMatchObject({ path, withheld })
   expect(await call('GET', '/api/labels/runs?scorer=judge&labeller=carl')).toContain('4 runs were drawn')
   expect(await call('GET', '/api/labels/export?scorer=judge&labeller=carl')).toContain('Others have labelled')
   expect(await call('GET', '/api/labels/export?scorer=judge&labeller=ada')).not.toContain('error')

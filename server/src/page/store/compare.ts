@@ -33,7 +33,7 @@ export interface Comparison {
   readonly paired: number
   readonly same: number
   readonly changed: readonly ChangedRun[]
-  /** Withheld scores of the scorer, which are on neither side. */
+  /** Withheld scores that would be on a side. */
   readonly withheld: number
 }
 
@@ -69,7 +69,7 @@ export function compareScores(database: DatabaseSync, before: ScoreFilter, after
         before: toCompared(left),
         after: toCompared(right),
       })),
-    withheld: countWithheld(database, after.scorer, { viewer: after.labeller ?? '' }),
+    withheld: countWithheld(database, either(where(before), where(after))),
   }
 }
 
@@ -98,6 +98,11 @@ export function differenceOf(
 interface QuestionRow extends ComparedRun {
   readonly question: string
   readonly agent: string
+}
+
+/** The condition of both sides: a score may be on each. */
+function either(left: ReturnType<typeof where>, right: ReturnType<typeof where>): ReturnType<typeof where> {
+  return { ...right, sql: `((${left.sql}) OR (${right.sql}))`, values: [...left.values, ...right.values] }
 }
 
 /** The latest run of each question. */

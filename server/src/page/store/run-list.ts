@@ -79,7 +79,7 @@ export interface RunPage {
   readonly runs: readonly ListedRun[]
   /** Where the next page starts; `undefined` on the last one. */
   readonly next: string | undefined
-  /** Withheld scores of the filter's scorer. Their runs are only listed without a filter on this scorer. */
+  /** Withheld scores that the filters select. Their runs are listed only without a filter on this scorer. */
   readonly withheld: number
 }
 
@@ -113,8 +113,19 @@ export function listRuns(database: DatabaseSync, filter: RunFilter): RunPage {
       rows.length > limit && last !== undefined
         ? `${chosen.isWorst ? `${last.at_position}~` : ''}${last.seq}`
         : undefined,
-    withheld: filter.scorer === undefined ? 0 : countWithheld(database, filter.scorer, viewer),
+    withheld: filter.scorer === undefined ? 0 : countLeftOut(database, filter, chosen),
   }
+}
+
+/** How many withheld scores the list would contain otherwise. */
+function countLeftOut(database: DatabaseSync, filter: RunFilter, chosen: Choice): number {
+  const open = { ...filter, label: undefined, minScore: undefined, maxScore: undefined, after: undefined }
+  const where = conditions(open, { ...chosen, isWorst: true, seq: 's.run_seq' })
+  return countWithheld(database, {
+    sql: where.map(({ sql }) => sql).join(' AND '),
+    values: where.flatMap(({ values }) => values),
+    viewer: { viewer: filter.labeller ?? '' },
+  })
 }
 
 /** How runs are selected: each filter is a column of one index, in the order of the list. */

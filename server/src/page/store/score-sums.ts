@@ -96,7 +96,7 @@ export function summariseScores(
       return each.w > 0 ? (found?.w ?? 0) / each.w : 0
     }),
   }))
-  return { all: summaryOf(database, filter), series, withheld: countWithheld(database, filter.scorer, viewer) }
+  return { all: summaryOf(database, filter), series, withheld: countWithheld(database, { sql, values, viewer }) }
 }
 
 /** Summarises scores in total. */

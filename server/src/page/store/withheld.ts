@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 import { all, first, run as execute } from './page-database.ts'
 import type { Viewer } from './page-database.ts'
@@ -17,7 +17,7 @@ const WITHHELD = `SELECT d.run_id, d.scorer, d.version FROM drawn d WHERE d.seen
    AND (:viewer = '' OR l.labeller = :viewer))`
 
 /** The same, as rows of stored scores. */
-const WITHHELD_ROWS = `SELECT w.rowid FROM (${WITHHELD}) d CROSS JOIN runs n ON n.id = d.run_id
+const WITHHELD_ROWS = `SELECT w.rowid AS rowid FROM (${WITHHELD}) d CROSS JOIN runs n ON n.id = d.run_id
   CROSS JOIN scores w ON w.run_seq = n.seq AND w.scorer = d.scorer AND w.version = d.version`
 
 /**
@@ -58,11 +58,18 @@ export function withheldOfTrace(database: DatabaseSync, traceId: string, { viewe
   return all(database, `${WITHHELD_SCORES} AND r.trace_id = ? ORDER BY s.scorer`, { viewer }, traceId)
 }
 
-/** How many scores of a scorer are withheld. */
-export function countWithheld(database: DatabaseSync, scorer: string, { viewer }: Viewer): number {
-  // The plus prevents SQLite from reading all scores of the scorer; few are withheld.
-  const sql = `SELECT count(*) AS n FROM scores WHERE +scorer = ? AND rowid IN (${WITHHELD_ROWS})`
-  return first<{ n: number }>(database, sql, { viewer }, scorer)?.n ?? 0
+/**
+ * How many withheld scores a view leaves out.
+ *
+ * @param where the view's conditions on `s`, without those on the verdict: a count by verdict would reveal it
+ */
+export function countWithheld(
+  database: DatabaseSync,
+  where: { readonly sql: string; readonly values: readonly SQLInputValue[]; readonly viewer: Viewer },
+): number {
+  // Few are withheld, so they are read first.
+  const sql = `SELECT count(*) AS n FROM (${WITHHELD_ROWS}) hidden CROSS JOIN scores s ON s.rowid = hidden.rowid WHERE ${where.sql}`
+  return first<{ n: number }>(database, sql, where.viewer, ...where.values)?.n ?? 0
 }
 
 /** Whether others have labelled something that this person should still label. */
