@@ -51,6 +51,29 @@ describe('The global tracer provider', () => {
     expect(found).toEqual(['first', 'second'])
   })
 
+  test('is found behind a copy of the API that a bundler has minified', () => {
+    const noop = new (class a {})()
+    class b {
+      #delegate: object | undefined
+      getDelegate(): object {
+        return this.#delegate ?? noop
+      }
+      setDelegate(delegate: object): void {
+        this.#delegate = delegate
+      }
+    }
+    Reflect.set(globalThis, API, { version: '1.9.1' })
+    const found: object[] = []
+    onTracerProvider((each) => found.push(each))
+    const proxy = new b()
+    const api: object = Reflect.get(globalThis, API)
+    Reflect.set(api, 'trace', proxy)
+    expect(found).toEqual([])
+    const provider = new BasicTracerProvider()
+    proxy.setDelegate(provider)
+    expect(found).toEqual([provider])
+  })
+
   test('leaves the API unchanged', () => {
     onTracerProvider(() => undefined)
     trace.setGlobalTracerProvider(new BasicTracerProvider())

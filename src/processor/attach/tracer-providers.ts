@@ -83,8 +83,16 @@ export function unwrapped(provider: unknown): object | undefined {
   return lookAt(() => {
     if (!('getDelegate' in provider) || typeof provider.getDelegate !== 'function') return provider
     const delegate: unknown = provider.getDelegate()
-    const isNoop = typeof delegate === 'object' && delegate?.constructor?.name === 'NoopTracerProvider'
-    return typeof delegate === 'object' && delegate !== null && !isNoop ? delegate : undefined
+    return typeof delegate === 'object' && delegate !== null && delegate !== noopOf(provider) ? delegate : undefined
+  })
+}
+
+/** What a proxy without a provider returns, which a new proxy of its class is. Bundlers change names of classes, so names do not show it. */
+function noopOf(proxy: object): unknown {
+  return lookAt(() => {
+    const empty: unknown = Reflect.construct(proxy.constructor, [])
+    const isProxy = typeof empty === 'object' && empty !== null && 'getDelegate' in empty
+    return isProxy && typeof empty.getDelegate === 'function' ? empty.getDelegate() : undefined
   })
 }
 
