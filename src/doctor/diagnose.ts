@@ -27,8 +27,8 @@ export function diagnose(facts: ProcessFacts, end?: EndFacts): readonly Finding[
     sdkFinding(facts),
     ...providerFindings(facts),
     ...signalFindings(facts),
-    ...scoringFindings(facts),
-    ...runFindings(facts),
+    ...(crash !== undefined && facts.scoring.length === 0 ? [] : scoringFindings(facts)),
+    ...(crash === undefined ? runFindings(facts) : []),
     ...facts.asked.map(({ scorer, model, isAnswered, message }) =>
       isAnswered
         ? good(`Judge ${model} (${scorer}) was asked once, and answered.`)
@@ -55,7 +55,7 @@ function unaskedFindings({ asks, asked, scoring }: ProcessFacts): readonly Findi
   ]
 }
 
-/** An application that crashes before its first run shows nothing about its set-up, so only the crash is reported. */
+/** An application that crashes before its first run. It may not have come to attaching, and what it shows about runs means nothing. */
 function crashFinding({ runs }: ProcessFacts, end: EndFacts | undefined): Finding | undefined {
   if (end === undefined || runs.length > 0 || end.exitCode === 0) return undefined
   const how = end.exitCode === null ? `signal ${end.signal}` : `exit code ${end.exitCode}`
@@ -257,8 +257,8 @@ function reasonsOf(scoring: readonly ScoringFacts[]): string {
     : `${counts.join(' ')} docs/reference/reasons.md explains each; onScore and the span give the message.`
 }
 
-/** Scorers whose `agent` none of the runs has, although one has a similar name, or none has a name. */
-function agentFindings({ scorers }: ScoringFacts, runs: readonly SeenRun[]): readonly Finding[] {
+/** Scorers whose `agent` none of the runs has, although one has a similar name, or none has a name, or nothing was scored. */
+function agentFindings({ scorers, scored }: ScoringFacts, runs: readonly SeenRun[]): readonly Finding[] {
   const seen = runs.flatMap(({ agent }) => agent ?? [])
   return scorers.flatMap(({ id, agents = [] }) => {
     if (agents.some((name) => seen.includes(name))) return []
@@ -270,9 +270,12 @@ function agentFindings({ scorers }: ScoringFacts, runs: readonly SeenRun[]): rea
     }
     return agents.flatMap((name) => {
       const meant = closestName(name, seen)
-      return meant === undefined
-        ? []
-        : bad(`Scorer ${id} is for the agent ${name}, and no run has that name.`, `Did you mean ${meant}?`)
+      if (meant === undefined && scored > 0) return []
+      const others = `Run that agent, or correct the name. Agents so far: ${[...new Set(seen)].join(', ')}.`
+      return bad(
+        `Scorer ${id} is for the agent ${name}, and no run has that name.`,
+        meant === undefined ? others : `Did you mean ${meant}?`,
+      )
     })
   })
 }

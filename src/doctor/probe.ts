@@ -74,6 +74,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     renameSync(`${file}.part`, file)
     isWritten = true
   }
+  const atExit = (): void => guarded(() => isWritten || write('exit'))
   const report = async (when: ProcessFacts['when']): Promise<void> => {
     if (isReporting) return
     isReporting = true
@@ -91,6 +92,8 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     if (runs.length < MOST_RUNS) runs.push(toRunFacts(run))
     // In a later turn of the event loop, after the application's scorers have seen the run.
     const isFirst = runs.length === 1
+    // After the scoring processors of the application, which warn at the exit.
+    if (isFirst) process.off('exit', atExit).on('exit', atExit)
     const timer = isFirst ? setTimeout(() => void report('run'), 500) : undefined
     // A short script waits until its judges have been asked.
     if (!asks) timer?.unref()
@@ -106,7 +109,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   })
   setTimeout(() => void report('late'), waitMs).unref()
   if (asks) process.once('beforeExit', () => void report('exit'))
-  process.once('exit', () => guarded(() => isWritten || write('exit')))
+  process.on('exit', atExit)
 }
 
 /** The variables of the SDK that leave the process without a provider. */
@@ -183,7 +186,8 @@ function listOf(composite: object): readonly SpanProcessorLike[] {
 }
 
 function toProviderFacts(provider: object, observer: object, described: readonly ScoringDescription[]): ProviderFacts {
-  const name = provider.constructor?.name ?? 'a tracer provider'
+  // A bundler may leave the class without a name.
+  const name = provider.constructor?.name || 'a class without a name'
   const processors = processorsOf(provider)
   if (processors === undefined) return { name }
   return {

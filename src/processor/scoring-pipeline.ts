@@ -289,7 +289,8 @@ export class ScoringPipeline {
   /** The process exits, most likely by `process.exit()`: unfinished scores are lost. */
   #exited(): void {
     const pending = Object.values(this.ledger().scorers).reduce((sum, each) => sum + each.pending, 0)
-    this.#notices.exited(pending, this.#held.size)
+    const unsent = this.ledger().runs.seen === 0 ? 0 : this.#flushing.unsentSpans()
+    this.#notices.exited(pending, this.#held.size, unsent)
   }
 }
 

@@ -102,6 +102,14 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
       ],
     ],
     [
+      'other-agent',
+      [],
+      [
+        /✗ Scorer answer_present is for the agent billing, .*\n {2}Run that agent, or .* so far: weather-agent\./,
+        /✗ Notice SPANSCORE_UNFINISHED: The process exited with 1 span not exported/,
+      ],
+    ],
+    [
       'unnamed-agent',
       [],
       [
@@ -134,6 +142,13 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(out).toMatch(/✗ Application: it ended with exit code 1 before its first agent run\.\n {2}\S/)
     expect(out).toContain('1 of 2 lines')
     expect(code).toBe(1)
+  })
+
+  test('blames neither scoring nor instrumentations if an option is wrong', async () => {
+    const { out, error } = await doctor(run('wrong-option'))
+    expect(error).toContain('options.sampel: expected sample, got an unknown option')
+    expect(out).toMatch(/✗ Application: it ended with exit code 1 before its first agent run\./)
+    expect(out).not.toMatch(/✗ (?:Scoring|Runs)/)
   })
 
   test('names the variable that leaves the SDK without a tracer provider', async () => {

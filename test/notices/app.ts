@@ -58,9 +58,14 @@ async function createSdk(): Promise<{ start(): void }> {
   return new NodeSDK({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
 }
 
-/** Asks a model through the AI SDK, whose telemetry nobody has registered. */
-async function askModel(): Promise<void> {
-  const [{ generateText }, { createOpenAI }] = await Promise.all([import('ai'), import('@ai-sdk/openai')])
+/** Asks a model through the AI SDK. @param telemetries how often its telemetry is registered */
+async function askModel(telemetries = 0): Promise<void> {
+  const [{ generateText, registerTelemetry }, { createOpenAI }, { OpenTelemetry }] = await Promise.all([
+    import('ai'),
+    import('@ai-sdk/openai'),
+    import('@ai-sdk/otel'),
+  ])
+  for (let count = 0; count < telemetries; count++) registerTelemetry(new OpenTelemetry())
   await using server = await createScriptedOpenAIServer([{ text: SECRET }])
   await generateText({ model: createOpenAI({ apiKey: 'none', baseURL: server.url })('gpt-5-mini'), prompt: SECRET })
 }
@@ -168,6 +173,18 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     await askModel()
     await provider.shutdown()
   },
+  'a registerTelemetry too many': async () => {
+    const provider = startProvider()
+    attachScoring({ scorers: [answer] })
+    await askModel(2)
+    await provider.shutdown()
+  },
+  'one registerTelemetry': async () => {
+    const provider = startProvider()
+    attachScoring({ scorers: [answer] })
+    await askModel(1)
+    await provider.shutdown()
+  },
   'attached too early, and then a model is called': async () => {
     attachScoring({ scorers: [answer] })
     startProvider()
@@ -262,6 +279,16 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     runAgent('weather-agent')
     process.exit(1)
   },
+  'an end without a flush': () => {
+    new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(new InMemorySpanExporter())] }).register()
+    attachScoring({ scorers: [answer] })
+    runAgent('weather-agent')
+  },
+  'an end without a flush or a run': () => {
+    new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(new InMemorySpanExporter())] }).register()
+    attachScoring({ scorers: [answer] })
+    trace.getTracer('http').startSpan('GET /').end()
+  },
   'an exit after a flush': async () => {
     const provider = startProvider()
     const scoring = attachScoring({ scorers: [answer] })
@@ -288,6 +315,14 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     const scoring = attachScoring({ scorers: [answer] })
     runAgent('weather-agent')
     await scoring.forceFlush()
+    await scoring.forceFlush()
+  },
+  'an endpoint that refuses': async () => {
+    await using server = await createScriptedOpenAIServer([])
+    const exporter = new OTLPTraceExporter({ url: `${server.url}/traces`, timeoutMillis: 1000 })
+    new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register()
+    const scoring = attachScoring({ scorers: [answer] })
+    runAgent('weather-agent')
     await scoring.forceFlush()
   },
   'no exporter': async () => {

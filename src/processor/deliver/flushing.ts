@@ -8,6 +8,7 @@ import { isRecord } from '../../spans/json.ts'
 import type { LargeRuns } from '../large-runs.ts'
 import type { HeldSpans } from './held-spans.ts'
 import { holdShutdown } from './hold-shutdown.ts'
+import { countUnsentSpans } from './unsent-spans.ts'
 import type { ProviderSink } from '../../emit/provider-sink.ts'
 import type { ScoreMetrics } from '../../emit/score-metrics.ts'
 import type { ResolvedOptions } from '../config/options.ts'
@@ -71,6 +72,13 @@ export class Flushing {
     const behind: readonly Flushable[] = options.next === undefined ? [...before, ...after] : [options.next]
     // All signals are flushed at the same time, so that the timeout of an unreachable endpoint passes only once.
     await this.#all('forceFlush', [...behind, ...providers.flushable()])
+  }
+
+  /** How many ended spans wait in batch processors behind or beside scoring. */
+  unsentSpans(): number {
+    const { options, otherProcessors } = this.#parts
+    const { before, after } = otherProcessors()
+    return countUnsentSpans([options.next, ...before, ...after])
   }
 
   /** Flushes only the processors behind. */
@@ -185,23 +193,24 @@ async function attempt(reporter: Reporter, what: string, run: () => Promise<void
     await run()
   } catch (error) {
     reporter.threw(what, error)
-    const code = networkCode(error)
+    const code = deliveryCode(error)
     // Our flush never rejects, so without this notice an application would not learn that nothing was exported.
     if (code !== undefined) reporter.notify('SPANSCORE_EXPORT_FAILED', exportFailed(code))
   }
 }
 
 function exportFailed(code: string): string {
-  return `An exporter could not reach its endpoint (${code}): spans, events or metrics are lost. Check OTEL_EXPORTER_OTLP_ENDPOINT, and what listens there.`
+  return `An exporter could not deliver to its endpoint (${code}): spans, events or metrics are lost. Check OTEL_EXPORTER_OTLP_ENDPOINT, and what listens there.`
 }
 
-/** The code of a network error, such as `ECONNREFUSED`, from the error or its causes. */
-function networkCode(error: unknown): string | undefined {
+/** What an error of an exporter says of its endpoint, such as `ECONNREFUSED` or `HTTP 404`, from the error or its causes. */
+function deliveryCode(error: unknown): string | undefined {
   if (!isRecord(error)) return undefined
   const errors: readonly unknown[] = Array.isArray(error['errors']) ? error['errors'] : []
   for (const each of [error, error['cause'], ...errors]) {
     const code = isRecord(each) ? each['code'] : undefined
-    if (typeof code === 'string' && /^E(?:CONN|HOST|NET|TIMEDOUT|NOTFOUND|AI_)[A-Z]*$/.test(code)) return code
+    if (typeof code === 'string' && /^(?:E(?:CONN|HOST|NET|TIMEDOUT|NOTFOUND|AI_)|HPE_)[A-Z_]*$/.test(code)) return code
+    if (typeof code === 'number' && code >= 400 && code < 600) return `HTTP ${code}`
   }
   return undefined
 }

@@ -30,6 +30,7 @@ export type NoticeCode =
   | 'SPANSCORE_CALLBACK'
   | 'SPANSCORE_UNFINISHED'
   | 'SPANSCORE_LATE_SCORES'
+  | 'SPANSCORE_TRACED_TWICE'
   | 'SPANSCORE_SHUT_DOWN'
   | 'SPANSCORE_BUDGET'
 
@@ -67,7 +68,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_EXPORT_FAILED: {
     level: 'warn',
-    when: 'An exporter could not reach its endpoint when it was flushed or shut down.',
+    when: 'An exporter could not reach its endpoint, or was refused, when it was flushed or shut down.',
     cure: 'Start what should receive the data, or correct `OTEL_EXPORTER_OTLP_ENDPOINT`.',
   },
   SPANSCORE_CONFIG: {
@@ -117,13 +118,18 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_UNFINISHED: {
     level: 'warn',
-    when: 'The process exited with code 0, by `process.exit()` for example, while scores were pending or spans were held for them.',
+    when: 'The process exited with code 0, by `process.exit()` for example, while scores were pending, spans were held for them, or spans of runs waited in a batch processor.',
     cure: 'Call `await scoring.forceFlush()` and `await sdk.shutdown()` before the exit.',
   },
   SPANSCORE_LATE_SCORES: {
     level: 'warn',
     when: 'Loggers, or span processors beside spanscore, were shut down before it was: judges and large runs take longer than one turn of the event loop. `NodeSDK.shutdown()` has the right order. The line names how many events are lost. The scores are in the metrics and, where spanscore has a `next` or is attached, on spans.',
     cure: 'Await `forceFlush()` before the shutdown, or shut the tracer provider down before the logger provider. List spanscore before the other span processors.',
+  },
+  SPANSCORE_TRACED_TWICE: {
+    level: 'warn',
+    when: 'The telemetry of AI SDK 7 was registered twice, and runs were recorded twice.',
+    cure: 'Call `registerTelemetry` once per process, where the SDK is started.',
   },
   SPANSCORE_SHUT_DOWN: {
     level: 'warn',

@@ -18,7 +18,7 @@ export interface NotifyOptions {
   readonly subject?: string
   /** The message for a `diag` logger, if it differs. */
   readonly forLogger?: string
-  /** True while the process exits, when only synchronous output reaches anybody. @default false */
+  /** True while the process exits, when there is no later turn in which Node.js would emit the warning. @default false */
   readonly isLast?: boolean
 }
 
@@ -38,17 +38,9 @@ export function notify(
   if (!isShown(level) || shown.has(key) || shown.size >= MOST_LINES) return
   shown.add(key)
   try {
-    if (isLast) writeWarning(code, message)
+    if (isLast) process.emit('warning', Object.assign(new Error(message), { name: 'spanscore', code }))
     else process.emitWarning(message, { type: 'spanscore', code })
   } catch {}
-}
-
-/** Writes a line in the form of Node.js's warnings, but synchronously. Node.js writes its own in a later turn of the event loop. */
-function writeWarning(code: NoticeCode, message: string): void {
-  const flags = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(' ')]
-  const isSilent = flags.includes('--no-warnings') || flags.includes(`--disable-warning=${code}`)
-  if (isSilent || process.env['NODE_NO_WARNINGS'] === '1') return
-  process.stderr.write(`(node:${process.pid}) [${code}] spanscore: ${message}\n`)
 }
 
 /** Reports an environment variable. @param message Begins with the name of the variable and a colon. */

@@ -9,6 +9,7 @@ import { toSourceSpan } from '../../spans/from-sdk-span.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 import { AgentFilterNotice } from './agent-filter-notice.ts'
 import { ContentNotice } from './content-notice.ts'
+import { DoubledTelemetryNotice } from './doubled-telemetry-notice.ts'
 import { reportMissingJudges } from './judge-notices.ts'
 import { watchModelRequests } from './model-requests.ts'
 import { NoRunsNotice } from './no-runs-notice.ts'
@@ -35,6 +36,7 @@ export class SetupNotices {
   readonly #reporter: Reporter
   readonly #content: ContentNotice
   readonly #agents: AgentFilterNotice
+  readonly #doubled: DoubledTelemetryNotice
   readonly #noRuns: NoRunsNotice
   readonly #lacksExport: () => boolean
   #hasSeenRun = false
@@ -46,6 +48,7 @@ export class SetupNotices {
     this.#lacksExport = lacksExport
     this.#content = new ContentNotice(scorers, reporter)
     this.#agents = new AgentFilterNotice(scorers, reporter)
+    this.#doubled = new DoubledTelemetryNotice(reporter)
     this.#noRuns = new NoRunsNotice({
       hasRuns,
       watchRequests: watchModelRequests,
@@ -59,8 +62,7 @@ export class SetupNotices {
   /** Must be called with each settled run. @param run absent if no scorer is interested in it */
   runSettled(run: AgentRun | undefined): void {
     this.#reporter.guard('Looking at a run', () => {
-      if (run !== undefined) this.#content.look(run)
-      if (run !== undefined) this.#agents.look(run)
+      if (run !== undefined) for (const notice of [this.#content, this.#agents, this.#doubled]) notice.look(run)
       if (this.#hasSeenRun) return
       // Waits for the first run, because the application may set environment variables before it.
       this.#hasSeenRun = true
@@ -100,13 +102,19 @@ export class SetupNotices {
    *
    * @param pending scores that are not finished
    * @param held spans that wait for scores
+   * @param unsent spans that wait in processors behind or beside scoring
    */
-  exited(pending: number, held: number): void {
-    if (pending === 0 && held === 0) return
+  exited(pending: number, held: number, unsent: number): void {
+    const lost = [
+      ...(pending > 0 ? [`${counted(pending, 'score')} pending`] : []),
+      ...(held > 0 ? [`${counted(held, 'span')} held`] : []),
+      ...(unsent > 0 ? [`${counted(unsent, 'span')} not exported`] : []),
+    ]
+    if (lost.length === 0) return
     this.#reporter.notify(
       'SPANSCORE_UNFINISHED',
-      `The process exited with ${counted(pending, 'score')} pending and ${counted(held, 'span')} held, which are lost. ` +
-        'Call await scoring.forceFlush() and await sdk.shutdown() before process.exit().',
+      `The process exited with ${new Intl.ListFormat('en').format(lost)}, which are lost. ` +
+        'Call await scoring.forceFlush() and await sdk.shutdown() at its end.',
       { isLast: true },
     )
   }
