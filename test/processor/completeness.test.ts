@@ -1,4 +1,5 @@
-import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import { ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { Span, Tracer } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterEach, expect, test, vi } from 'vitest'
 
@@ -341,6 +342,44 @@ test('content is bounded by bytes: the oldest open run is given up', async () =>
   expect(scoring.ledger().runs).toMatchObject({ open: 2, evicted: 1 })
   for (const agent of agents) agent.end()
   expect(scoring.ledger().runs).toMatchObject({ seen: 3, closed: 2, evicted: 1, late: 1, duplicates: 0 })
+})
+
+/** What an open run may hold: 40 KB in one of these ways. */
+const held: Readonly<Record<string, (tracer: Tracer, agent: Span, scoring: ScoringSpanProcessor) => void>> = {
+  'texts of errors': (tracer, agent) => {
+    const tool = open(tracer, 'execute_tool t', toolAttributes('t'), agent)
+    tool.setStatus({ code: SpanStatusCode.ERROR, message: 'x'.repeat(40_000) })
+    tool.end()
+  },
+  'texts of events': (tracer, agent) => {
+    const tool = open(tracer, 'execute_tool t', toolAttributes('t'), agent)
+    tool.addEvent('exception', { 'exception.message': 'x'.repeat(40_000) })
+    tool.end()
+  },
+  'names of spans': (tracer, agent) => open(tracer, 'x'.repeat(40_000), toolAttributes('t'), agent).end(),
+  'spans without content': (tracer, agent) => {
+    for (let index = 0; index < 16; index += 1) open(tracer, 'execute_tool t', toolAttributes('t'), agent).end()
+  },
+  'open spans': (tracer, agent) => {
+    for (let index = 0; index < 20; index += 1) open(tracer, 'execute_tool t', toolAttributes('t'), agent)
+    open(tracer, 'execute_tool t', toolAttributes('t'), agent).end()
+  },
+  'log records': (_tracer, agent, scoring) =>
+    scoring.logRecordProcessor.onEmit({
+      spanContext: agent.spanContext(),
+      eventName: 'gen_ai.user.message',
+      hrTime: [0, 0],
+      attributes: {},
+      body: { content: 'x'.repeat(40_000) },
+      instrumentationScope: { name: 'app' },
+    }),
+}
+
+test.each(Object.keys(held))('%s count towards maxContentBytes: the oldest open run is given up', async (what) => {
+  const { tracer, scoring } = await createScoring({ maxContentBytes: 100_000 })
+  const agents = [1, 2, 3].map((index) => open(tracer, `invoke_agent ${index}`, agentAttributes('a')))
+  for (const agent of agents) held[what]!(tracer, agent, scoring)
+  expect(scoring.ledger().runs).toMatchObject({ seen: 3, open: 2, evicted: 1 })
 })
 
 test('a run with too many spans keeps the first ones, and is incomplete', async () => {

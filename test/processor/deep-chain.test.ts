@@ -5,6 +5,7 @@ import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor
 import { createAnswerPresentScorer } from '../../src/scorers/code/answer-present.ts'
 
 const AGENT = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'deep' }
+const TOOL = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'ask' }
 const CHAT = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' }
 
 /** What happens in a chain of open spans. */
@@ -49,4 +50,31 @@ it.each<[string, number, Program]>([
   leastMs(length / 8, program)
   // There are eight times as many spans; a search of the whole chain at each depth would take 64 times as long.
   expect(leastMs(length, program)).toBeLessThan(25 * leastMs(length / 8, program))
+})
+
+/** Milliseconds of processor time that the ends of agents take that call one another by tools. */
+function nestedMs(depth: number): number {
+  const processor = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()], scope: 'every-agent' })
+  const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('application')
+  let context = ROOT_CONTEXT
+  const spans = Array.from({ length: depth }, (_, index) => {
+    const span = tracer.startSpan('step', { attributes: index % 2 === 0 ? AGENT : TOOL }, context)
+    context = trace.setSpan(ROOT_CONTEXT, span)
+    return span
+  })
+  const before = process.cpuUsage()
+  for (const span of spans.toReversed()) span.end()
+  const { user, system } = process.cpuUsage(before)
+  expect(processor.ledger().scorers['answer_present']?.runs).toBe(depth / 2)
+  return (user + system) / 1000
+}
+
+function leastNestedMs(depth: number): number {
+  return Math.min(...Array.from({ length: 3 }, () => nestedMs(depth)))
+}
+
+it('Agents that call agents, a thousand deep, end in a time that is proportional to their number', () => {
+  leastNestedMs(200)
+  // If each end searched all spans for open ones below it, and each way up, this would be several hundred.
+  expect(leastNestedMs(1600) / leastNestedMs(200)).toBeLessThan(25)
 })

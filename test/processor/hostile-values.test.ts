@@ -10,7 +10,7 @@ import type { ScoringOptions } from '../../src/processor/config/scoring-options.
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createKeywordCoverageScorer } from '../../src/scorers/code/keyword-coverage.ts'
 import type { Scorer } from '../../src/scoring/scorer.ts'
-import { agentAttributes, codeScorer, expectBalanced, judgeScorer, runAgent } from './harness.ts'
+import { agentAttributes, codeScorer, expectBalanced, judgeScorer, open, runAgent, toolAttributes } from './harness.ts'
 
 /** Values that cannot be shown, looked at or awaited in the usual ways. */
 const hostile: Readonly<Record<string, () => unknown>> = {
@@ -402,6 +402,9 @@ test('what a scorer writes to a run is neither exported nor seen by the next sco
   await scoring.forceFlush()
   expect(JSON.stringify(spans.map((span) => [span.resource.attributes, span.attributes]))).not.toContain('SPOILT')
   expect(seen).toEqual(['shop'])
+  // What scorers get is frozen; what belongs to the application is not.
+  const { attributes } = resource
+  expect([attributes, attributes['list']].map((each) => Object.isFrozen(each))).toEqual([false, false])
 })
 
 test('runs and answers that are too large to be read are skipped, and block nothing', async () => {
@@ -417,6 +420,18 @@ test('runs and answers that are too large to be read are skipped, and block noth
     skipped: 2,
     reasons: { 'no-content': 2 },
   })
+})
+
+test('a run whose results are too large to be read is skipped, however small its answer is', async () => {
+  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c'), judgeScorer('j')] })
+  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const result = { ...toolAttributes('t'), 'gen_ai.tool.call.result': 'word '.repeat((20 * 2 ** 20) / 5) }
+  open(tracer, 'execute_tool t', result, agent).end()
+  agent.end()
+  await scoring.forceFlush()
+  const skipped = { runs: 1, scored: 0, reasons: { 'no-content': 1 } }
+  expect(scoring.ledger().scorers).toMatchObject({ c: skipped, j: skipped })
 })
 
 test('log records of any shape throw nothing into the logging of the application', () => {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { expect, test } from 'vitest'
 
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import { SamplePoint } from '../../src/sampling/sample-point.ts'
 import type { ReceivedMetric } from '../../src/testing/otlp-metrics.ts'
-import { agentAttributes, codeScorer, createScoring, judgeScorer, open, runAgent } from './harness.ts'
+import { agentAttributes, cleanUp, codeScorer, createScoring, judgeScorer, open, runAgent } from './harness.ts'
 
 /** Ids that are the same in every run of the tests, and spread as random ones are. */
 function repeatableIds() {
@@ -38,6 +40,31 @@ test('a rate keeps the same traces for every scorer, and the smaller sample lies
   expect(seen.find(({ scorer }) => scorer.id === 'few')).toMatchObject({ probability: 0.1, upstreamProbability: 0.5 })
   const { few } = scoring.ledger().scorers
   expect(few).toMatchObject({ runs: 500, skipped: 500 - scoredBy('few').length })
+})
+
+/** A caller in another process, who has chosen the trace id. */
+function caller(traceId: string) {
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId: '2'.repeat(16), traceFlags: 1, isRemote: true })
+}
+
+test('with sampleSalt no caller can choose, by its trace ids, not to be scored, and processes with the salt agree', async () => {
+  const ids = repeatableIds()
+  // A rate of .9 leaves these out, which everybody can compute.
+  const evading = Array.from({ length: 1000 }, () => ids.generateTraceId()).filter(
+    (traceId) => new SamplePoint(traceId).value >= 0.9,
+  )
+  const scoredOf = async (salt: Partial<ScoringOptions>): Promise<readonly string[]> => {
+    const { tracer, seen } = await createScoring({ scorers: [codeScorer('c')], sample: 0.9, ...salt })
+    for (const traceId of evading) runAgent(tracer, 'a', caller(traceId))
+    const scored = seen.map(({ runId }) => runId.slice(0, 32))
+    await cleanUp()
+    return scored
+  }
+  expect(await scoredOf({})).toEqual([])
+  const scored = await scoredOf({ sampleSalt: 'a secret' })
+  expect(scored.length / evading.length).toBeGreaterThan(0.75)
+  expect(await scoredOf({ sampleSalt: 'a secret' })).toEqual(scored)
+  expect(await scoredOf({ sampleSalt: 'another secret' })).not.toEqual(scored)
 })
 
 test('runs without a scorer are counted, and nothing is written', async () => {

@@ -14,6 +14,7 @@ describe('The SPANSCORE_* variables', () => {
     expect(
       read({
         SPANSCORE_SAMPLE: '0.05',
+        SPANSCORE_SAMPLE_SALT: 'a secret',
         SPANSCORE_SCOPE: 'every-agent',
         SPANSCORE_TIMEOUT_MS: ' 1500 ',
         SPANSCORE_STRIP_CONTENT: 'TRUE',
@@ -27,6 +28,7 @@ describe('The SPANSCORE_* variables', () => {
     ).toEqual({
       options: {
         sample: 0.05,
+        sampleSalt: 'a secret',
         scope: 'every-agent',
         timeoutMs: 1500,
         stripContent: true,

@@ -1,0 +1,40 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { expect, test } from 'vitest'
+
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { codeScorer } from '../processor/harness.ts'
+
+setFlagsFromString('--expose-gc')
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the function that the flag exposes
+const collectGarbage = runInNewContext('gc') as () => void
+
+function heapMiB(): number {
+  collectGarbage()
+  return process.memoryUsage().heapUsed / 2 ** 20
+}
+
+/** After this many spans, the tables of recent spans are full. */
+const REQUESTS = 35_000
+
+test('requests that never end, with an ended model call below each, take no memory once their runs are evicted', () => {
+  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c')], maxOpenRuns: 10 })
+  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const play = (): void => {
+    for (let index = 0; index < REQUESTS; index += 1) {
+      // The application forgets the span without ending it.
+      const request = tracer.startSpan('POST /chat', {}, ROOT_CONTEXT)
+      const attributes = { 'gen_ai.operation.name': 'chat' }
+      tracer.startSpan('chat', { attributes }, trace.setSpan(ROOT_CONTEXT, request)).end()
+    }
+  }
+  play()
+  const before = heapMiB()
+  play()
+  expect(scoring.ledger().runs).toMatchObject({ seen: 2 * REQUESTS, open: 10, evicted: 2 * REQUESTS - 10 })
+  // A record of a hundred bytes for each request would take 3 MiB.
+  expect(heapMiB() - before).toBeLessThan(3)
+})
