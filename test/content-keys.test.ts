@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { isStripped } from '../src/processor/deliver/strip-content.ts'
+import { eventWithoutContent, isStripped } from '../src/processor/deliver/strip-content.ts'
 import type { Dialect } from '../src/spans/dialect.ts'
 import { allDialects } from '../src/spans/dialects/all.ts'
 import { recognise } from '../src/spans/recognise.ts'
@@ -57,6 +57,14 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'tool_input_truncated',
 ])
 
+/** The same for events. */
+const NO_CONTENT_OF_EVENTS: ReadonlySet<string> = new Set([
+  'content_truncated',
+  'exception.type',
+  'output_truncated',
+  'role',
+])
+
 /** Everything that a dialect reads content with, error texts among it. */
 const READERS = [
   'systemInstructions',
@@ -82,31 +90,66 @@ function plain(span: SourceSpan): SourceSpan {
   return { ...span, traceId, spanId, startTimeMs, endTimeMs, name, kind, scope, attributes, events, status, resource }
 }
 
-/** The attribute keys that the content readers of a dialect ask a span for. */
-function keysRead(dialect: Dialect, span: SourceSpan): Set<string> {
-  const keys = new Set<string>()
-  const attributes = new Proxy(span.attributes, {
+/** The attribute keys that the content readers of a dialect ask a span and its events for. */
+interface KeysRead {
+  readonly ofSpan: Set<string>
+  /** Of events: the name of the event, then the key. */
+  readonly ofEvents: Map<string, Set<string>>
+}
+
+function noting(attributes: SourceSpan['attributes'], keys: Set<string>): SourceSpan['attributes'] {
+  return new Proxy(attributes, {
     get(target, key) {
       if (typeof key === 'string') keys.add(key)
       return Reflect.get(target, key)
     },
   })
-  for (const reader of READERS) dialect[reader]?.({ ...plain(span), attributes }, [])
-  return keys
+}
+
+function noteKeysRead(dialect: Dialect, span: SourceSpan, { ofSpan, ofEvents }: KeysRead): void {
+  const events = span.events.map((event) => {
+    const keys = ofEvents.get(event.name) ?? new Set()
+    ofEvents.set(event.name, keys)
+    return { ...event, attributes: noting(event.attributes, keys) }
+  })
+  const noted = { ...plain(span), attributes: noting(span.attributes, ofSpan), events }
+  for (const reader of READERS) dialect[reader]?.(noted, [])
 }
 
 const asked = new Map(
-  allDialects.map((dialect) => [dialect, new Set(spansOf(dialect).flatMap((span) => [...keysRead(dialect, span)]))]),
+  allDialects.map((dialect) => {
+    const keys: KeysRead = { ofSpan: new Set(), ofEvents: new Map() }
+    for (const span of spansOf(dialect)) noteKeysRead(dialect, span, keys)
+    return [dialect, keys]
+  }),
 )
+
+/** The keys of an event that `stripContent` leaves in. */
+function leftIn(name: string, keys: ReadonlySet<string>, dialect: Dialect): string[] {
+  const attributes = Object.fromEntries([...keys].map((key) => [key, 'x']))
+  return Object.keys(eventWithoutContent({ name, time: [0, 0], attributes }, dialect).attributes ?? {})
+}
 
 describe.each(allDialects.map((dialect) => [dialect.name, dialect] as const))('The dialect %s', (_name, dialect) => {
   test('reads content from no attribute that stripContent leaves in', () => {
-    const left = [...(asked.get(dialect) ?? [])].filter((key) => !isStripped(key, dialect) && !NO_CONTENT.has(key))
+    const left = [...(asked.get(dialect)?.ofSpan ?? [])].filter(
+      (key) => !isStripped(key, dialect) && !NO_CONTENT.has(key),
+    )
+    expect(left.toSorted()).toEqual([])
+  })
+
+  test('reads content from no attribute of an event that stripContent leaves in', () => {
+    const left = [...(asked.get(dialect)?.ofEvents ?? [])].flatMap(([name, keys]) =>
+      leftIn(name, keys, dialect).flatMap((key) => (NO_CONTENT_OF_EVENTS.has(key) ? [] : [`${name}: ${key}`])),
+    )
     expect(left.toSorted()).toEqual([])
   })
 })
 
 test('Every exception is read by some dialect', () => {
-  const keys = new Set([...asked.values()].flatMap((each) => [...each]))
-  expect([...NO_CONTENT].filter((key) => !keys.has(key))).toEqual([])
+  const all = [...asked.values()]
+  const keys = new Set(
+    all.flatMap(({ ofSpan, ofEvents }) => [...ofSpan, ...[...ofEvents.values()].flatMap((of) => [...of])]),
+  )
+  expect([...NO_CONTENT, ...NO_CONTENT_OF_EVENTS].filter((key) => !keys.has(key))).toEqual([])
 })
