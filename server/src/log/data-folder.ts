@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { migrate } from './migrations.ts'
@@ -7,10 +7,13 @@ import type { SpanIdsOf } from './migrations.ts'
 
 /** The data of agents and their users is only readable by the folder's owner. */
 const OWNER_ONLY = 0o700
+const FOR_OTHERS = 0o077
 
 /** An open database in a folder that no other process uses. */
 export interface DataFolder {
   readonly database: DatabaseSync
+  /** Bytes that can still be written: those that are free on the disk, and those that its files have and do not use. */
+  freeBytes(): number
   close(): void
 }
 
@@ -29,10 +32,11 @@ const CHECKPOINT_PAGES = 2000
 export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder {
   const path = resolve(folder)
   try {
-    mkdirSync(path, { recursive: true, mode: OWNER_ONLY })
+    createFolder(path)
+    checkFiles(path)
     chmodSync(path, OWNER_ONLY)
   } catch (error) {
-    throw notWritable(path, error)
+    throw error instanceof OtherFiles ? error : notWritable(path, error)
   }
   const lock = lockFolder(path)
   let database: DatabaseSync
@@ -57,10 +61,48 @@ export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder
   }
   return {
     database,
+    freeBytes: freeBytesOf(database, path),
     close: () => {
       database.close()
       lock.close()
     },
+  }
+}
+
+/**
+ * Creates a folder, and those above it. With `recursive`, `mkdir` of Node.js does not return where no folder can be created although the one
+ * above exists, such as in `/proc`.
+ */
+function createFolder(path: string): void {
+  if (existsSync(path)) return
+  const above = dirname(path)
+  if (above !== path) createFolder(above)
+  mkdirSync(path, { mode: OWNER_ONLY })
+}
+
+class OtherFiles extends Error {}
+
+/** Others lose access to a data folder, which must not happen to somebody's home or to `/tmp`. */
+function checkFiles(path: string): void {
+  const files = readdirSync(path).filter((name) => name !== 'lost+found')
+  const isOwn = files.length === 0 || files.includes('spans.db')
+  if (isOwn || (statSync(path).mode & FOR_OTHERS) === 0) return
+  throw new OtherFiles(
+    `${path}: expected an empty data folder, or one of the service, got one with other files. Only its owner may read a data folder: use another --data folder, such as ${join(path, 'spanscore-data')}.`,
+  )
+}
+
+function freeBytesOf(database: DatabaseSync, path: string): () => number {
+  const freePages = database.prepare(
+    'SELECT freelist_count * page_size AS bytes FROM pragma_freelist_count, pragma_page_size',
+  )
+  return () => {
+    const { bavail, bsize, blocks } = statfsSync(path)
+    // Some file systems do not know.
+    if (blocks === 0) return Number.POSITIVE_INFINITY
+    // The write-ahead log is written again from its beginning.
+    const writtenAgain = statSync(join(path, 'spans.db-wal'), { throwIfNoEntry: false })?.size ?? 0
+    return bavail * bsize + writtenAgain + Number(freePages.get()?.['bytes'] ?? 0)
   }
 }
 

@@ -84,11 +84,44 @@ describe('a log in a folder', () => {
     log.close()
   })
 
+  it('accepts no requests when its disk is almost full, but frees the space of those that were delivered', async () => {
+    const folder = openDataFolder(newFolder(), () => [])
+    let freeBytes = 200_000_000
+    const log = new SqliteLog({ ...folder, freeBytes: () => freeBytes }, () => 1000)
+    await log.append({ record: record() })
+    freeBytes = 60_000_000
+    await expect(log.append({ record: record() })).rejects.toThrow('its disk is almost full')
+    expect(log.failure).toBe('The log could not be written: its disk is almost full.')
+    const refused = expect(log.append({ record: record() })).rejects.toThrow('its disk is almost full')
+    log.update({ finished: [1], states: new Map() })
+    await refused
+    await expect.poll(() => log.heldBytes).toBe(0)
+    freeBytes = 200_000_000
+    expect(log.failure).toBeUndefined()
+    await log.append({ record: record() })
+    await expect(log.append({ record: { ...record(), body: new Uint8Array(70_000_000) } })).rejects.toThrow('full')
+    log.close()
+  })
+
   it.each([
     [
       'a file in its place',
       (folder: string) => writeFileSync(folder, ''),
       /expected a data folder that this user can write/,
+    ],
+    [
+      'nothing that can be created',
+      () => undefined,
+      /^\/proc\/none\/folder: expected a data folder that this user can write/,
+      '/proc/none/folder',
+    ],
+    [
+      'a folder with other files that others can read',
+      (folder: string) => {
+        mkdirSync(folder, { mode: 0o755 })
+        writeFileSync(join(folder, 'notes.txt'), '')
+      },
+      /expected an empty data folder, or one of the service, got one with other files/,
     ],
     [
       'a file that is no database',
@@ -103,8 +136,7 @@ describe('a log in a folder', () => {
       (folder: string) => mkdirSync(join(folder, 'spans.db'), { recursive: true }),
       /expected a data folder that this user can write/,
     ],
-  ])('is refused if there is %s, and the error says what to do', (_, prepare, message) => {
-    const folder = newFolder()
+  ])('is refused if there is %s, and the error says what to do', (_, prepare, message, folder = newFolder()) => {
     prepare(folder)
     expect(() => open(folder)).toThrow(message)
   })
@@ -135,6 +167,18 @@ describe('a log in a folder', () => {
     expect(again.log.nextToForward(10)).toMatchObject([{ id: 1, signal: 'logs', contentEncoding: 'gzip' }])
     again.log.forwarded([1])
     again.log.close()
+  })
+
+  it('may be a new file system, or be inside a folder that does not exist, or have other files that nobody else can read', () => {
+    const [above, volume, closed] = [newFolder(), newFolder(), newFolder()]
+    mkdirSync(join(volume, 'lost+found'), { recursive: true })
+    mkdirSync(closed, { mode: 0o700 })
+    writeFileSync(join(closed, 'notes.txt'), '')
+    for (const folder of [join(above, 'deep', 'folder'), volume, closed]) {
+      open(folder).log.close()
+      expect(statSync(folder).mode & 0o777).toBe(0o700)
+      open(folder).log.close()
+    }
   })
 
   it('belongs to its owner and to one process', () => {

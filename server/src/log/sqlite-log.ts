@@ -15,6 +15,12 @@ const PAGE = 100
 /** Maximum milliseconds that deferrable changes wait to share a transaction with a request. */
 const LATER_MS = 100
 
+/**
+ * Bytes that requests leave free. Deleting delivered requests needs space, too: the write-ahead log takes 32 MiB, and as much
+ * once more when it is moved into the database.
+ */
+const RESERVE_BYTES = 64 * 1024 * 1024
+
 interface Waiting {
   readonly append: Append
   readonly resolve: () => void
@@ -52,7 +58,8 @@ export class SqliteLog implements SpanLog {
   }
 
   get failure(): string | undefined {
-    return this.#failure
+    const what = this.#shortage(0) ?? this.#failure
+    return what === undefined ? undefined : `The log could not be written: ${what}.`
   }
 
   get heldBytes(): number {
@@ -139,8 +146,7 @@ export class SqliteLog implements SpanLog {
     clearTimeout(this.#later)
     this.#later = undefined
     if (this.#isClosed) return
-    const waiting = this.#waiting
-    this.#waiting = []
+    const waiting = this.#takeWaiting()
     const { database } = this.#folder
     const hasLater = this.#finished.length + this.#states.size + this.#forwarded.length > 0
     if (waiting.length === 0 && !hasLater) return
@@ -169,7 +175,7 @@ export class SqliteLog implements SpanLog {
       database.exec('COMMIT')
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK')
-      this.#failure = `The log could not be written: ${error instanceof Error ? error.message : 'unknown error'}.`
+      this.#failure = error instanceof Error ? error.message : 'unknown error'
       for (const { reject } of waiting) reject(error)
       if (hasLater) this.#scheduleLater()
       return
@@ -182,6 +188,25 @@ export class SqliteLog implements SpanLog {
     this.#forwarded = []
     for (const { resolve } of waiting) resolve()
     if (records.length > 0) this.#onRecords?.(records)
+  }
+
+  /** The requests for the next transaction: none, if the disk has no room for them. */
+  #takeWaiting(): readonly Waiting[] {
+    const waiting = this.#waiting
+    this.#waiting = []
+    if (waiting.length === 0) return waiting
+    const bytes = waiting.reduce(
+      (sum, { append: { record, forward } }) => sum + (record?.body.byteLength ?? 0) + (forward?.body.byteLength ?? 0),
+      0,
+    )
+    const shortage = this.#shortage(bytes)
+    if (shortage === undefined) return waiting
+    for (const { reject } of waiting) reject(new Error(shortage))
+    return []
+  }
+
+  #shortage(bytes: number): string | undefined {
+    return this.#folder.freeBytes() < RESERVE_BYTES + 2 * bytes ? 'its disk is almost full' : undefined
   }
 
   /** @returns the number of bytes written */
