@@ -1,6 +1,7 @@
 import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
 import type { BaseOptions } from '@platformatic/kafka'
 
+import { checkMessageBytes } from './check-message-bytes.ts'
 import { clusterIn } from './cluster.ts'
 import { explained, isRefusal, KafkaClient } from './kafka-client.ts'
 import type { KafkaOptions } from './kafka-client.ts'
@@ -46,21 +47,33 @@ export async function checkTopics(kafka: KafkaOptions, base: BaseOptions, topics
       resources: read.map((resourceName) => ({
         resourceType: ConfigResourceTypes.TOPIC,
         resourceName,
-        configurationKeys: ['message.timestamp.type'],
+        configurationKeys: ['message.timestamp.type', 'cleanup.policy', 'max.message.bytes'],
       })),
     })
     for (const { resourceName, configs: settings } of configs) {
-      const type = settings.find(({ name }) => name === 'message.timestamp.type')?.value
-      if (type !== 'LogAppendTime') {
-        throw new Error(
-          `Expected message.timestamp.type=LogAppendTime of the topic ${resourceName}, got ${type}: with the senders' clocks a run could be scored before its spans are there. Set it with kafka-configs --alter.`,
-        )
-      }
+      checkSettings(resourceName, new Map(settings.map(({ name, value }) => [name, value])))
     }
     return countOf(topics.spans)
   } finally {
     await Promise.all([admin.close(), client.close()])
   }
+}
+
+/** @param settings the values of the topic's settings, by name */
+function checkSettings(topic: string, settings: ReadonlyMap<string, string | null | undefined>): void {
+  const type = settings.get('message.timestamp.type')
+  if (type !== 'LogAppendTime') {
+    throw new Error(
+      `Expected message.timestamp.type=LogAppendTime of the topic ${topic}, got ${type}: with the senders' clocks a run could be scored before its spans are there. Set it with kafka-configs --alter.`,
+    )
+  }
+  const policy = settings.get('cleanup.policy')
+  if (policy?.includes('compact') === true) {
+    throw new Error(
+      `Expected cleanup.policy=delete of the topic ${topic}, got ${policy}: all spans of a trace have the same key, so that all but its last ones would be deleted. Set it with kafka-configs --alter.`,
+    )
+  }
+  checkMessageBytes(topic, settings.get('max.message.bytes'))
 }
 
 /** The existing topics. Waits for brokers that do not answer yet, but not for those that refuse. */

@@ -19,7 +19,7 @@ const BASE = 36
 /** The brokers' default for `offset.metadata.max.bytes`. */
 const MAX_LENGTH = 4096
 
-/** Characters in one message. Topics accept larger ones, unless their `max.message.bytes` is far below the default. */
+/** Characters in one message. `checkMessageBytes` makes sure that topics accept larger ones. */
 const PART_LENGTH = 256 * 1024
 
 /**

@@ -8,6 +8,8 @@ const PRODUCE = 0
 const HEARTBEAT = 12
 const TOPIC_AUTHORIZATION_FAILED = 29
 const GROUP_AUTHORIZATION_FAILED = 30
+const JOIN_GROUP = 11
+const INCONSISTENT_GROUP_PROTOCOL = 23
 const NOT_LEADER_OR_FOLLOWER = 6
 
 const read = {
@@ -49,6 +51,14 @@ it('distinguishes missing write permissions, missing topics and the group', () =
   expect(refusals.reason).toContain('be a member of the group a: give it READ')
   refusals.groupSucceeded('a')
   expect(refusals.reason).toBeUndefined()
+})
+
+it('reports a group that other programs use', () => {
+  const refusals = new Refusals(() => 0)
+  refusals.groupFailed('a', responseError(JOIN_GROUP, { '': [INCONSISTENT_GROUP_PROTOCOL, null] }, {}))
+  expect(refusals.reason).toBe(
+    'The group a has members that are no workers of spanscore: give the workers another --group, or stop these members',
+  )
 })
 
 it('treats no other error as a refusal', () => {

@@ -51,8 +51,11 @@ export class Refusals {
 
   /** A group request failed. @returns the reason, for a report */
   groupFailed(groupId: string, error: unknown): string {
-    if (!answersIn(error).some(({ id }) => id === 'GROUP_AUTHORIZATION_FAILED')) return describeError(error)
-    const reason = `The brokers do not let this user be a member of the group ${groupId}: give it READ on that group`
+    const toReason = answersIn(error)
+      .map(({ id }) => GROUP_REASONS[id])
+      .find((each) => each !== undefined)
+    if (toReason === undefined) return describeError(error)
+    const reason = toReason(groupId)
     this.#note(groupId, reason)
     return reason
   }
@@ -92,4 +95,11 @@ const REASONS: Readonly<Record<string, (topic: string, right: keyof typeof VERBS
     `The brokers do not let this user ${VERBS[right]} the topic ${topic}: give it ${right} on that topic`,
   UNKNOWN_TOPIC_OR_PARTITION: isGone,
   UNKNOWN_TOPIC_ID: isGone,
+}
+
+const GROUP_REASONS: Readonly<Record<string, (groupId: string) => string>> = {
+  GROUP_AUTHORIZATION_FAILED: (groupId) =>
+    `The brokers do not let this user be a member of the group ${groupId}: give it READ on that group`,
+  INCONSISTENT_GROUP_PROTOCOL: (groupId) =>
+    `The group ${groupId} has members that are no workers of spanscore: give the workers another --group, or stop these members`,
 }

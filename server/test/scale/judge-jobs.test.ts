@@ -80,12 +80,12 @@ describe('judge workers', () => {
   })
 
   it('get no job for a run that is larger than the largest message: the worker reports that, and continues', async () => {
-    await bench.createTopics('large', 1, { 'max.message.bytes': '9000' })
+    await bench.createTopics('large', 1, { 'max.message.bytes': '1000000' })
     await using sink = await createSink()
     bench.answer = (request) => polite(request)
     const config = bench.configure('large')
     const [small] = makeRuns(1)
-    const large = makeRun({ text: `Weather? ${'rain '.repeat(4000)}` })
+    const large = makeRun({ text: `Weather? ${'rain '.repeat(140_000)}` })
     const worker = await bench.writeJobs('large', sink, config, [large, small!])
     const asking = await startJudgeWorker(bench.options('large', sink.url, config))
     await until(() => judgedIn(sink).length === 1, 'the score of the small one', 30_000)
@@ -137,6 +137,10 @@ export default defineConfig({
     await bench.createTopics('compact', 1, { 'cleanup.policy': 'compact' })
     await expect(startJudgeWorker(bench.options('compact', 'http://127.0.0.1:9', config))).rejects.toThrow(
       'Expected cleanup.policy=delete of the topic compact.jobs, got compact',
+    )
+    await bench.createTopics('small', 1, { 'max.message.bytes': '260000' })
+    await expect(startJudgeWorker(bench.options('small', 'http://127.0.0.1:9', config))).rejects.toThrow(
+      'Expected max.message.bytes=1000000 or more of the topic small.jobs, got 260000',
     )
     const path = join(bench.folder, 'code.yaml')
     writeFileSync(path, 'scorers: [tool_errors]')

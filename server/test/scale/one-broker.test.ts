@@ -282,6 +282,19 @@ describe('a worker', () => {
     await expect(startWorker(options('clock'))).rejects.toThrow(
       'Expected message.timestamp.type=LogAppendTime of the topic clock.spans, got CreateTime',
     )
+    for (const [name, setting, value, expected] of [
+      ['compacted', 'cleanup.policy', 'compact,delete', 'delete'],
+      ['small', 'max.message.bytes', '260000', '1000000 or more'],
+    ] as const) {
+      const topics = topicsOf(name)
+      await kafka.createTopics(
+        { [topics.spans]: APPEND_TIME, [topics.logs]: { ...APPEND_TIME, [setting]: value }, [topics.dead]: {} },
+        1,
+      )
+      await expect(startWorker(options(name))).rejects.toThrow(
+        `Expected ${setting}=${expected} of the topic ${topics.logs}, got ${value}`,
+      )
+    }
     const uneven = topicsOf('uneven')
     await kafka.createTopics({ [uneven.spans]: APPEND_TIME, [uneven.dead]: {} }, 2)
     await kafka.createTopics({ [uneven.logs]: APPEND_TIME }, 3)

@@ -1,6 +1,7 @@
 import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
 import type { BaseOptions } from '@platformatic/kafka'
 
+import { checkMessageBytes } from '../check-message-bytes.ts'
 import { topicsOf } from '../check-topics.ts'
 import { KafkaClient } from '../kafka-client.ts'
 import type { KafkaOptions } from '../kafka-client.ts'
@@ -11,9 +12,6 @@ export interface JobsTopicFacts {
   /** Maximum bytes of one batch of messages. */
   readonly maxMessageBytes: number
 }
-
-/** The brokers' own default, for brokers that do not report it. */
-const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 
 /**
  * Checks that the topic of judge jobs exists, and that it only deletes old messages.
@@ -57,7 +55,7 @@ export async function checkJobsTopic(
     }
     return {
       partitionCount: metadata.topics.get(topic)?.partitionsCount ?? 0,
-      maxMessageBytes: Number(valueOf('max.message.bytes') ?? DEFAULT_MAX_MESSAGE_BYTES),
+      maxMessageBytes: checkMessageBytes(topic, valueOf('max.message.bytes')),
     }
   } finally {
     await Promise.all([admin.close(), client.close()])
