@@ -38,36 +38,36 @@ const program = new Command('spanscore-server')
   .option('--settle <seconds>', 'a run is scored when none of its spans has arrived for so long', number, 10)
   .option('--orphans <seconds>', 'maximum time that spans wait for their parent', number, 300)
   .option('--linger <seconds>', 'how long a scored run waits for late spans', number, 300)
-  .option('--max-trace-age <seconds>', 'maximum time that a run is open', number, 86_400)
-  .option('--max-trace-spans <count>', 'maximum number of spans in one trace', number, 10_000)
-  .option('--max-trace <MiB>', 'maximum size of one trace', number, 64)
+  .option('--max-trace-age <seconds>', 'maximum time that a run is open', positive, 86_400)
+  .option('--max-trace-spans <count>', 'maximum number of spans in one trace', count, 10_000)
+  .option('--max-trace <MiB>', 'maximum size of one trace', positive, 64)
   .option(
     '--max-held-spans <count>',
     'maximum number of spans in all traces; requests are refused above it',
-    number,
+    count,
     150_000,
   )
   .option('--max-content <MiB>', 'maximum size of content in memory; the rest is read from the log again', number, 64)
-  .option('--max-body <MiB>', 'maximum size of a request', number, 16)
-  .option('--max-decompressed <MiB>', 'maximum size of a decompressed request', number, 64)
+  .option('--max-body <MiB>', 'maximum size of a request', positive, 16)
+  .option('--max-decompressed <MiB>', 'maximum size of a decompressed request', positive, 64)
   .option(
     '--max-receiving <MiB>',
     'maximum size of all requests that are not answered yet; above it, the largest is refused',
     number,
     256,
   )
-  .option('--max-request-spans <count>', 'maximum number of spans or log records in one request', number, 50_000)
-  .option('--max-span <MiB>', 'maximum size of one span', number, 4)
-  .option('--max-connections <count>', 'maximum number of OTLP/HTTP connections', number, 1000)
-  .option('--max-days <days>', 'maximum time that anything is kept, scored or not', number, 7)
-  .option('--max-log <MiB>', 'maximum size of the log; requests are refused above it', number, 10_240)
+  .option('--max-request-spans <count>', 'maximum number of spans or log records in one request', count, 50_000)
+  .option('--max-span <MiB>', 'maximum size of one span', positive, 4)
+  .option('--max-connections <count>', 'maximum number of OTLP/HTTP connections', count, 1000)
+  .option('--max-days <days>', 'maximum time that anything is kept, scored or not', positive, 7)
+  .option('--max-log <MiB>', 'maximum size of the log; requests are refused above it', positive, 10_240)
   .option('--page', 'show runs, scores and why on a page; keeps runs in the data folder', false)
   .option('--page-port <port>', 'port of the page', port, 4320)
-  .option('--page-days <days>', 'how long the page keeps runs', number, 14)
+  .option('--page-days <days>', 'how long the page keeps runs', positive, 14)
   .option(
     '--page-size <MiB>',
     'maximum size of what the page keeps; the oldest runs are deleted above it',
-    number,
+    positive,
     2048,
   )
   .option('--jaeger <url>', 'base URL of a Jaeger UI that the page links to, such as http://localhost:16686', url)
@@ -105,7 +105,7 @@ const program = new Command('spanscore-server')
   .option(
     '--session-timeout <seconds>',
     'worker, judge: time without a heartbeat after which others take over',
-    number,
+    positive,
     10,
   )
   .option('--carry-after <seconds>', 'worker: age at which an open run is appended again', number, 3600)
@@ -118,6 +118,11 @@ const program = new Command('spanscore-server')
   .action(async (given: GivenOptions) => {
     await run(given)
   })
+
+let stopping: { readonly what: string; readonly end: () => Promise<void> } | undefined
+// From the first moment on: Linux ignores a signal that the first process of a container does not handle.
+process.on('SIGTERM', onSignal)
+process.on('SIGINT', onSignal)
 
 await program.parseAsync().catch((error: unknown) => {
   // Help and version are thrown too. Commander has already printed what is wrong with the arguments.
@@ -164,16 +169,18 @@ function readVersion(): string {
   return manifest.version
 }
 
+/** @param end finishes the work that was begun */
 function stopOnSignals(what: string, end: () => Promise<void>): void {
-  let isStopping = false
-  const stop = (): void => {
-    if (isStopping) process.exit(1)
-    isStopping = true
-    say(`Stops: ${what}.`)
-    void end().then(() => process.exit(0))
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  stopping = { what, end }
+}
+
+function onSignal(): void {
+  // There is nothing to finish before the start is complete, and a second signal means: at once.
+  if (stopping === undefined) process.exit(1)
+  const { what, end } = stopping
+  stopping = undefined
+  say(`Stops: ${what}.`)
+  void end().then(() => process.exit(0))
 }
 
 function say(line: string): void {
@@ -188,6 +195,18 @@ function number(text: string): number {
   const value = Number(text)
   if (!Number.isFinite(value) || value < 0 || text.trim() === '')
     throw new InvalidArgumentError('Expected a number of 0 or more.')
+  return value
+}
+
+function positive(text: string): number {
+  const value = number(text)
+  if (value === 0) throw new InvalidArgumentError('Expected a number above 0.')
+  return value
+}
+
+function count(text: string): number {
+  const value = positive(text)
+  if (!Number.isInteger(value)) throw new InvalidArgumentError('Expected a whole number.')
   return value
 }
 

@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 
+import { readCertificates, readKeyPair } from './given-certificates.ts'
+import { readGiven } from './read-given.ts'
 import type { Destination } from './send/acknowledged-exporter.ts'
 import type { JudgeServerOptions } from './start-judge-worker.ts'
 import type { WorkerServerOptions } from './start-worker.ts'
@@ -113,7 +115,7 @@ function toGroupOptions(
   const password =
     given.kafkaPasswordFile === undefined
       ? process.env['SPANSCORE_KAFKA_PASSWORD']
-      : read('--kafka-password-file', given.kafkaPasswordFile).trim()
+      : readGiven('--kafka-password-file', given.kafkaPasswordFile).trim()
   if (given.kafkaSasl !== undefined && (given.kafkaUser === undefined || password === undefined)) {
     throw new Error('--kafka-sasl: expected --kafka-user and a password, got less.')
   }
@@ -121,7 +123,7 @@ function toGroupOptions(
     host: given.host,
     httpPort: given.httpPort,
     kafka: {
-      brokers: given.brokers.split(',').map((broker) => broker.trim()),
+      brokers: brokersIn(given.brokers),
       clientId: 'spanscore',
       tls: given.kafkaTls
         ? {
@@ -140,11 +142,17 @@ function toGroupOptions(
   }
 }
 
+function brokersIn(list: string): readonly string[] {
+  const brokers = list.split(',').map((broker) => broker.trim())
+  if (brokers.includes('')) throw new Error(`--brokers: expected host:port,…, got "${list}".`)
+  return brokers
+}
+
 /** @throws Error with what was expected and what came */
 export function toOptions(given: GivenOptions, report: Report): ServerOptions {
-  const token =
-    given.tokenFile === undefined ? process.env['SPANSCORE_SERVER_TOKEN'] : read('--token-file', given.tokenFile).trim()
-  const clientCa = given.tlsClientCa === undefined ? undefined : read('--tls-client-ca', given.tlsClientCa)
+  const token = tokenOf(given)
+  const clientCa =
+    given.tlsClientCa === undefined ? undefined : readCertificates('--tls-client-ca', given.tlsClientCa, report)
   if ((given.tlsCert === undefined) !== (given.tlsKey === undefined)) {
     throw new Error('Expected both --tls-cert and --tls-key, got one of them.')
   }
@@ -155,7 +163,6 @@ export function toOptions(given: GivenOptions, report: Report): ServerOptions {
   }
   if (given.to === undefined && given.forward)
     throw new Error('--forward: expected --to too, where spans are passed on to.')
-  if (token === '') throw new Error('Expected a token that is not empty.')
   return {
     host: given.host,
     httpPort: given.httpPort,
@@ -166,17 +173,17 @@ export function toOptions(given: GivenOptions, report: Report): ServerOptions {
         : {
             url: endpointOf(given.to),
             headers: Object.fromEntries(given.header.map(toHeader)),
-            ca: given.toCa === undefined ? undefined : read('--to-ca', given.toCa),
+            ca: given.toCa === undefined ? undefined : readCertificates('--to-ca', given.toCa, report),
             timeoutMs: 10_000,
           },
     forwards: given.forward,
-    dataFolder: given.memory ? undefined : given.data,
+    dataFolder: given.memory ? undefined : folderOf(given.data),
     configPath: given.config,
     access: { token, allowedHosts: given.allowedHost, hasClientCertificates: clientCa !== undefined },
     tls:
       given.tlsCert === undefined || given.tlsKey === undefined
         ? undefined
-        : { cert: read('--tls-cert', given.tlsCert), key: read('--tls-key', given.tlsKey), clientCa },
+        : { ...readKeyPair(given.tlsCert, given.tlsKey, report), clientCa },
     limits: {
       maxBodyBytes: given.maxBody * MEBIBYTE,
       maxDecompressedBytes: given.maxDecompressed * MEBIBYTE,
@@ -212,28 +219,52 @@ export function toOptions(given: GivenOptions, report: Report): ServerOptions {
   }
 }
 
+function tokenOf({ tokenFile }: GivenOptions): string | undefined {
+  const token =
+    tokenFile === undefined ? process.env['SPANSCORE_SERVER_TOKEN'] : readGiven('--token-file', tokenFile).trim()
+  if (token === '') {
+    throw new Error(
+      `${tokenFile === undefined ? 'SPANSCORE_SERVER_TOKEN' : `--token-file ${tokenFile}`}: expected a token, got an empty one.`,
+    )
+  }
+  return token
+}
+
+function folderOf(data: string): string {
+  if (data !== '' && !/^~(?:\/|$)/.test(data)) return data
+  throw new Error(
+    `--data: expected the path of a folder, got ${data === '' ? 'an empty one' : `${data}, which the shell has not replaced by your home; write "$HOME" instead of ~`}.`,
+  )
+}
+
 /** The paths of the signals are appended to it. */
 function endpointOf(to: string): string {
-  const [, path] = /(\/v1\/(?:traces|logs|metrics))\/?$/.exec(new URL(to).pathname) ?? []
+  const { username, password, search, hash, pathname } = new URL(to)
+  if (username + password + search + hash !== '') {
+    throw new Error(
+      '--to: expected an endpoint without user, password, query and fragment, got one with them. Send credentials by --header.',
+    )
+  }
+  const [, path] = /(\/v1\/(?:traces|logs|metrics))\/?$/.exec(pathname) ?? []
   if (path === undefined) return to
   throw new Error(
     `--to ${to}: expected the endpoint without ${path}, got one with it. Leave it out: scores are sent to /v1/logs, /v1/traces and /v1/metrics below it.`,
   )
 }
 
-function read(option: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new Error(
-      `${option} ${path}: expected a file that can be read, got ${error instanceof Error ? error.message : 'none'}.`,
-      { cause: error },
-    )
-  }
-}
-
 function toHeader(text: string): [string, string] {
   const at = text.indexOf('=')
   if (at <= 0) throw new Error('--header: expected name=value, got text without a name and "=".')
-  return [text.slice(0, at), text.slice(at + 1)]
+  const [name, value] = [text.slice(0, at), text.slice(at + 1)]
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+  } catch (error) {
+    // The value may be a secret.
+    throw new Error(
+      `--header ${name}: expected a name and a value that HTTP allows, got ${error instanceof Error ? error.message : 'others'}.`,
+      { cause: error },
+    )
+  }
+  return [name, value]
 }

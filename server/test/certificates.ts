@@ -24,6 +24,12 @@ export class Certificates {
     )
   }
 
+  /** Creates `<name>.crt` and `<name>.key`, a certificate that expired yesterday. */
+  expired(name: string): void {
+    this.#openssl(`req -newkey rsa:2048 -nodes -subj /CN=${name} -keyout ${name}.key -out ${name}.csr`)
+    this.#openssl(`x509 -req -in ${name}.csr -signkey ${name}.key -days -1 -out ${name}.crt`)
+  }
+
   path(file: string): string {
     return join(this.#folder, file)
   }
