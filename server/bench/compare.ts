@@ -101,8 +101,8 @@ async function load(folder: string): Promise<Measured> {
     maxContentBytes: 64 * 1024 * 1024,
   })
   const take = () => scorer.take()
-  const retentionMs = Number.POSITIVE_INFINITY
-  const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs, retentionMs })
+  const expiresBeforeMs = () => Number.NEGATIVE_INFINITY
+  const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs, expiresBeforeMs })
   service.start()
   return {
     folder,

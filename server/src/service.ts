@@ -29,10 +29,10 @@ export interface ServiceParts {
   /** Records written since the last call. */
   readonly take: () => GatheredRecords
   readonly report: (message: string) => void
-  /** Milliseconds since the epoch, in the time of the log. */
+  /** The time by which runs are complete, in milliseconds. It does not change when somebody sets the clock. */
   readonly nowMs: () => number
-  /** Maximum milliseconds that anything is kept, whether its scores were delivered or not. */
-  readonly retentionMs: number
+  /** Records of the log from before that moment are deleted, whether their scores were delivered or not. In milliseconds since the epoch. */
+  readonly expiresBeforeMs: () => number
   /** Observes what happens to runs; the page is one. */
   readonly observer?: ServiceObserver | undefined
 }
@@ -86,7 +86,7 @@ export class Service {
     this.#latestSweepMs = parts.nowMs()
   }
 
-  /** When due units were last checked, in milliseconds since the epoch. */
+  /** When due units were last checked. */
   get latestSweepMs(): number {
     return this.#latestSweepMs
   }
@@ -105,9 +105,10 @@ export class Service {
 
   /** Scores what is due. */
   async sweep(): Promise<void> {
-    const { buffer, outbox, nowMs } = this.#parts
+    const { buffer, outbox, nowMs, expiresBeforeMs } = this.#parts
     this.#latestSweepMs = nowMs()
-    if (this.#latestSweepMs >= this.#nextExpiryMs) this.#expire()
+    const beforeMs = expiresBeforeMs()
+    if (beforeMs >= this.#nextExpiryMs) this.#expire(beforeMs)
     // While scores cannot be delivered, spans stay on the log and their runs unscored.
     if (this.#isSweeping || this.#isPaused || outbox.isFull) return
     this.#isSweeping = true
@@ -274,10 +275,9 @@ export class Service {
   }
 
   /** Content is deleted after a time, even if its scores could never be delivered. */
-  #expire(): void {
-    const { buffer, log, nowMs, retentionMs } = this.#parts
-    this.#nextExpiryMs = nowMs() + EXPIRE_EVERY_MS
-    const beforeMs = nowMs() - retentionMs
+  #expire(beforeMs: number): void {
+    const { buffer, log } = this.#parts
+    this.#nextExpiryMs = beforeMs + EXPIRE_EVERY_MS
     this.#finish(buffer.expire(log.latestOffsetBefore(beforeMs)))
     this.counts.expiredRequests += log.dropForwardedBefore(beforeMs)
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
+import { hostname, networkInterfaces } from 'node:os'
 
 import { loadConfig } from './config/load-config.ts'
 import { healthOf, readinessOf } from './health.ts'
@@ -19,7 +20,7 @@ import { createHttpReceiver } from './receive/http-receiver.ts'
 import type { HttpLimits, TlsOptions } from './receive/http-receiver.ts'
 import { Page, pageToken } from './page/page.ts'
 import type { PageOptions } from './page/messages.ts'
-import { Receiver } from './receive/receive.ts'
+import { INSTANCE_HEADER, Receiver } from './receive/receive.ts'
 import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
 import { ServiceScorer } from './score/service-scorer.ts'
@@ -105,7 +106,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   checkLimits(options)
   const config = loadConfig(options.configPath, options.report)
   let page: Page | undefined
-  const meters = new ServiceMeters(randomUUID(), options.to)
+  const instance = randomUUID()
+  const to = options.to && {
+    ...options.to,
+    headers: { ...options.to.headers, [INSTANCE_HEADER]: instance },
+  }
+  const meters = new ServiceMeters(instance, to)
   const scorer = new ServiceScorer({
     options: config.options,
     meters,
@@ -119,13 +125,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   })
   const buffer = new TraceBuffer(options.traces)
   const outbox = new Outbox({
-    logs: createLogExporter(options.to),
-    spans: createSpanExporter(options.to),
+    logs: createLogExporter(to),
+    spans: createSpanExporter(to),
     report,
     now: monotonicMs,
     ...(options.maxWaitingScores !== undefined && { maxWaiting: options.maxWaitingScores }),
   })
-  const forwarder = options.to === undefined ? undefined : new Forwarder(log, options.to, report)
+  const forwarder = to === undefined ? undefined : new Forwarder(log, to, report)
   const service = new Service({
     log,
     reader,
@@ -134,8 +140,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     outbox,
     take: () => scorer.take(),
     report,
-    nowMs: epochMs,
-    retentionMs: options.limits.retentionMs,
+    nowMs: monotonicMs,
+    expiresBeforeMs: () => epochMs() - options.limits.retentionMs,
     observer: page,
   })
   const unavailable = (): string | undefined => {
@@ -147,9 +153,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       : undefined
   }
   const inFlight = new BytesInFlight(options.limits.maxReceivingBytes)
-  const receiver = new Receiver({ log, reader, forwards: options.forwards, inFlight, unavailable, report })
+  const receiver = new Receiver({ log, reader, forwards: options.forwards, inFlight, unavailable, report, instance })
   const condition = (): Condition => ({
-    idleMs: Date.now() - service.latestSweepMs,
+    idleMs: monotonicMs() - service.latestSweepMs,
     undeliveredMs: outbox.failingForMs,
     isOutboxFull: outbox.isFull,
     unavailable: unavailable() ?? log.failure,
@@ -257,9 +263,20 @@ function refuseSelf({ to, host }: ServerOptions, ports: readonly number[]): void
   const url = new URL(to.url)
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   const name = url.hostname.replace(/^\[|\]$/g, '')
-  if (ports.includes(port) && (isLoopback(name) || name === host)) {
+  if (ports.includes(port) && isOwnName(name, host)) {
     throw new Error(`--to ${to.url}: expected the endpoint of a backend, got the address of this service itself.`)
   }
+}
+
+/** Whether a service that listens on `host` is reached by a name, as far as that is known without asking anybody. */
+function isOwnName(name: string, host: string): boolean {
+  if (isLoopback(name) || isEveryAddress(name) || name === host) return true
+  const addresses = Object.values(networkInterfaces()).flatMap((each = []) => each.map(({ address }) => address))
+  return isEveryAddress(host) && [hostname().toLowerCase(), ...addresses].includes(name)
+}
+
+function isEveryAddress(name: string): boolean {
+  return name === '0.0.0.0' || name === '::'
 }
 
 function closeHttp(server: HttpServer): Promise<void> {

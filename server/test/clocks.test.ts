@@ -16,7 +16,7 @@ const SECOND_MS = 1000
 const DAY_MS = 86_400_000
 
 // The sweeps of the service and its time are driven. Connections and the destination are real.
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] }))
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance', 'setInterval', 'clearInterval'] }))
 afterEach(() => void vi.useRealTimers())
 
 /** The waits of the command line. */
@@ -94,6 +94,25 @@ it.each([
   },
   120_000,
 )
+
+it.each([-3600, 3600])('scores runs on time if its own clock is set by %d s, and treats none as late', async (byS) => {
+  await using sink = await createSink()
+  const server = await startServer(serverOptions(sink.url, { traces }))
+  const [before, open, after] = [makeRun(), makeRun(), makeRun()]
+  expect(await post(server.httpPort, toRequest(before.spans))).toBe(200)
+  expect(await post(server.httpPort, toRequest(open.spans.slice(0, 2)))).toBe(200)
+  vi.setSystemTime(Date.now() + byS * SECOND_MS)
+  await vi.advanceTimersByTimeAsync(5 * SECOND_MS)
+  expect(sink.logs).toEqual([])
+  expect(await post(server.httpPort, toRequest(open.spans.slice(2)))).toBe(200)
+  expect(await post(server.httpPort, toRequest(after.spans))).toBe(200)
+  expect((await fetch(`http://127.0.0.1:${server.httpPort}/health`)).status).toBe(200)
+  await vi.advanceTimersByTimeAsync(12 * SECOND_MS)
+  const scored = () => new Set(sink.spans.map(({ traceId }) => traceId)).size
+  await until(() => scored() === 3, 'the scores of all runs')
+  expect(new Set(sink.spans.map(({ attributes }) => attributes['spanscore.revision']))).toEqual(new Set([3]))
+  await server.stop()
+})
 
 it('makes the same runs and scores if the clock of one sender is 30 s fast or slow', async () => {
   // The agent and its first model call run in one process; the tool in another one, which calls a model itself.

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { createServer, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 
 import { credentials, status } from '@grpc/grpc-js'
@@ -227,11 +230,47 @@ describe('a service with a token', () => {
   })
 })
 
-it('does not send scores to itself', async () => {
-  const port = 20_000 + Math.floor(Math.random() * 20_000)
-  await expect(startServer(serverOptions(`http://localhost:${port}`, { httpPort: port }))).rejects.toThrow(
-    /the address of this service itself/,
-  )
+describe('a service does not send to itself', () => {
+  it.each(['localhost', '[::1]', '0.0.0.0', '[::]'])('by the name %s', async (name) => {
+    const port = 20_000 + Math.floor(Math.random() * 20_000)
+    await expect(startServer(serverOptions(`http://${name}:${port}`, { httpPort: port }))).rejects.toThrow(
+      /the address of this service itself/,
+    )
+  })
+
+  it('by the name of its machine, if it listens on all addresses', async () => {
+    const port = 20_000 + Math.floor(Math.random() * 20_000)
+    const access = { token: 'secret', allowedHosts: [], hasClientCertificates: false }
+    await expect(
+      startServer(serverOptions(`http://${hostname()}:${port}`, { host: '0.0.0.0', httpPort: port, access })),
+    ).rejects.toThrow(/the address of this service itself/)
+  })
+
+  it('through a proxy: forwarded requests wait, and a report says why', async () => {
+    let target = 0
+    const proxy = createServer((request, response) => {
+      const { method, url, headers } = request
+      request.pipe(
+        httpRequest({ port: target, method, path: url, headers }, (answer) => {
+          response.writeHead(answer.statusCode ?? 0, answer.headers)
+          answer.pipe(response)
+        }).on('error', () => response.destroy()),
+      )
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const { port } = proxy.address() as AddressInfo
+    const lines: string[] = []
+    const looped = await startServer(
+      serverOptions(`http://127.0.0.1:${port}`, { forwards: true, report: (line) => lines.push(line) }),
+    )
+    target = looped.httpPort
+    expect(await post(looped.httpPort, makeRun().requests[0])).toBe(200)
+    await expect.poll(() => lines).toContain('--to leads back to this service: expected the endpoint of a backend.')
+    expect(looped.counts()).toMatchObject({ received: { requests: 1 }, forward: { forwarded: 0, waiting: 1 } })
+    await looped.stop(500)
+    proxy.close()
+  })
 })
 
 describe('health and readiness', () => {

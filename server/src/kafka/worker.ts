@@ -223,7 +223,8 @@ export class Worker {
     })
     const { scorer, outbox, take, report, reader } = this.#parts
     // The topics' own settings limit how long messages are kept.
-    const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs, retentionMs: Infinity })
+    const expiresBeforeMs = () => Number.NEGATIVE_INFINITY
+    const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs, expiresBeforeMs })
     service.start()
     const assigned: AssignedPartition = new AssignedPartition({
       number,

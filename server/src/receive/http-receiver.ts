@@ -10,6 +10,7 @@ import type { AccessOptions } from './access.ts'
 import { decompress } from './decompress.ts'
 import { countBrokenHttp } from './broken-http.ts'
 import type { RequestBytes } from './bytes-in-flight.ts'
+import { INSTANCE_HEADER } from './receive.ts'
 import type { Receiver } from './receive.ts'
 import { Refusal } from './refusal.ts'
 
@@ -119,6 +120,7 @@ async function answer(
       return
     }
     checkAccess(access, callerOf(request))
+    receiver.checkSender(request.headers[INSTANCE_HEADER])
     const signal = SIGNALS[path]
     if (signal === undefined)
       throw new Refusal('not-found', `Expected a POST to /v1/traces or /v1/logs, got another path.`)

@@ -37,7 +37,12 @@ export interface ReceiverParts {
   readonly report: (line: string) => void
   /** Why nothing can be accepted now; `undefined` if it can. */
   readonly unavailable: () => string | undefined
+  /** The value of `INSTANCE_HEADER` in everything that this service sends. */
+  readonly instance: string
 }
+
+/** Header by which a service recognises its own requests. */
+export const INSTANCE_HEADER = 'spanscore-instance'
 
 /** The common part of both protocols: reads a request, appends it to the log, and answers once it is there. */
 export class Receiver {
@@ -51,6 +56,20 @@ export class Receiver {
   /** The bytes of unanswered requests. */
   get inFlight(): BytesInFlight {
     return this.#parts.inFlight
+  }
+
+  /**
+   * Scores that come back would be acknowledged and lost, and forwarded spans would be forwarded again and again. The address alone does not
+   * show that: this machine has many names, and there are proxies.
+   *
+   * @param instance the value of `INSTANCE_HEADER`
+   * @throws Refusal if this service itself has sent the request
+   */
+  checkSender(instance: unknown): void {
+    if (instance !== this.#parts.instance) return
+    const why = '--to leads back to this service: expected the endpoint of a backend.'
+    this.#parts.report(why)
+    throw new Refusal('forbidden', why)
   }
 
   /**

@@ -138,9 +138,9 @@ export default defineConfig({
     await expect(startJudgeWorker(bench.options('compact', 'http://127.0.0.1:9', config))).rejects.toThrow(
       'Expected cleanup.policy=delete of the topic compact.jobs, got compact',
     )
-    await bench.createTopics('small', 1, { 'max.message.bytes': '260000' })
-    await expect(startJudgeWorker(bench.options('small', 'http://127.0.0.1:9', config))).rejects.toThrow(
-      'Expected max.message.bytes=1000000 or more of the topic small.jobs, got 260000',
+    await bench.createTopics('small-jobs', 1, { 'max.message.bytes': '260000' })
+    await expect(startJudgeWorker(bench.options('small-jobs', 'http://127.0.0.1:9', config))).rejects.toThrow(
+      'Expected max.message.bytes=1000000 or more of the topic small-jobs.jobs, got 260000',
     )
     const path = join(bench.folder, 'code.yaml')
     writeFileSync(path, 'scorers: [tool_errors]')
