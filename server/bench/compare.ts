@@ -101,8 +101,7 @@ async function load(folder: string): Promise<Measured> {
     maxContentBytes: 64 * 1024 * 1024,
   })
   const take = () => scorer.take()
-  const expiresBeforeMs = () => Number.NEGATIVE_INFINITY
-  const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs, expiresBeforeMs })
+  const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs })
   service.start()
   return {
     folder,

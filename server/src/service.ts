@@ -31,8 +31,8 @@ export interface ServiceParts {
   readonly report: (message: string) => void
   /** The time by which runs are complete, in milliseconds. It does not change when somebody sets the clock. */
   readonly nowMs: () => number
-  /** Records of the log from before that moment are deleted, whether their scores were delivered or not. In milliseconds since the epoch. */
-  readonly expiresBeforeMs: () => number
+  /** Records of the log from before that moment are deleted, whether their scores were delivered or not. In milliseconds since the epoch. @default never */
+  readonly expiresBeforeMs?: () => number
   /** Observes what happens to runs; the page is one. */
   readonly observer?: ServiceObserver | undefined
 }
@@ -107,8 +107,8 @@ export class Service {
   async sweep(): Promise<void> {
     const { buffer, outbox, nowMs, expiresBeforeMs } = this.#parts
     this.#latestSweepMs = nowMs()
-    const beforeMs = expiresBeforeMs()
-    if (beforeMs >= this.#nextExpiryMs) this.#expire(beforeMs)
+    const beforeMs = expiresBeforeMs?.()
+    if (beforeMs !== undefined && beforeMs >= this.#nextExpiryMs) this.#expire(beforeMs)
     // While scores cannot be delivered, spans stay on the log and their runs unscored.
     if (this.#isSweeping || this.#isPaused || outbox.isFull) return
     this.#isSweeping = true

@@ -223,8 +223,7 @@ export class Worker {
     })
     const { scorer, outbox, take, report, reader } = this.#parts
     // The topics' own settings limit how long messages are kept.
-    const expiresBeforeMs = () => Number.NEGATIVE_INFINITY
-    const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs, expiresBeforeMs })
+    const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs })
     service.start()
     const assigned: AssignedPartition = new AssignedPartition({
       number,
