@@ -82,6 +82,23 @@ describe('an application in one file', () => {
     expect(stdout).toMatch(/^code 1\n.*npm install @ai-sdk\/openai.*pass an instance/)
   })
 
+  it('says what to install if a prompt with a schema of a library has no ai to convert it', async () => {
+    const file = join(withoutPeers, 'prompt.mjs')
+    writeFileSync(
+      file,
+      `import { createScorer } from 'spanscore'
+       const outputSchema = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } }
+       const scorer = createScorer({ id: 'kind', description: 'Kind.', judge: { model: 'openai/gpt-5-mini' } })
+         .analyze({ description: 'Lists remarks.', outputSchema, createPrompt: () => 'List them.' })
+         .generateScore(() => 1)
+       await scorer.run({ input: 'Hello', output: 'Hi' }).catch(({ message }) => console.log(message))`,
+    )
+    const { stdout } = await run('node_modules/.bin/node', [file], { env: {} })
+    expect(stdout).toBe(
+      'The judge openai/gpt-5-mini needs the packages @ai-sdk/openai and ai, which are not installed: npm install @ai-sdk/openai ai\n',
+    )
+  })
+
   it.each(formats)('asks a judge by its id, with all packages in the file, as $format', async (how) => {
     await using server = await createScriptedOpenAIServer(({ userText }) => {
       const { questions } = readJudgePrompt(userText)

@@ -12,6 +12,7 @@ import { ownTurns } from './asked-calls.ts'
 import { idOf, isHandoff, nameOf } from './join-tool-calls.ts'
 import { isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
+import { waitingCallOf } from './waiting-call.ts'
 
 /** Facts that the spans lack although every run has them, and the setting that records each. */
 export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
@@ -26,7 +27,8 @@ export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
     missing.push({ what, ...(isCut ? TRUNCATED : found) })
   }
   if (run.userInput === undefined) explainText('input', firstModel)
-  if (run.output === undefined && run.status !== 'error' && run.status !== 'aborted') explainText('output', lastModel)
+  const hasEnded = run.status !== 'error' && run.status !== 'aborted' && waitingCallOf(run) === undefined
+  if (run.output === undefined && hasEnded) explainText('output', lastModel)
   if (run.systemInstructions === undefined) addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
   if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
   const spans = new Map(plan.tools.map((tool) => [tool.span.spanId, tool]))

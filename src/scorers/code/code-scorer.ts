@@ -3,6 +3,7 @@ import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Skipped } from '../../model/score.ts'
 import { skip, skipWithoutFact } from '../skip.ts'
+import { waitingCallOf } from '../../runs/view/waiting-call.ts'
 
 /**
  * `skipped: no-content` if the arguments of a call were not recorded, with the setting that records them. A call without arguments in a run
@@ -30,10 +31,7 @@ export function answerOf(run: AgentRun, id: string): string | Skipped {
       explain`${contentFree(id)}: the run ${contentFree(run.status === 'error' ? 'failed' : 'was aborted')}, so it has no answer.`,
     )
   }
-  const asked = run.steps.at(-1)?.toolCallIds ?? []
-  const waiting = run.toolCalls.find(
-    ({ id: callId, status }) => status === 'not-executed' && asked.includes(callId ?? ''),
-  )
+  const waiting = waitingCallOf(run)
   if (waiting !== undefined) {
     return skip(
       'not-finished',

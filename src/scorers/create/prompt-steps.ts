@@ -11,6 +11,9 @@ import { expectFlags, expectOption, isTextOrNone, readOptions } from '../read-op
 import type { KeysOf } from '../read-options.ts'
 import type { OutputSchema, PromptStep, StepJudge } from './scorer-steps.ts'
 import { toJsonSchema, validateOutput } from '../code/schema/output-schema.ts'
+import type { JsonSchema } from '../code/schema/output-schema.ts'
+import { skipped } from '../../scoring/unscored.ts'
+import { contentFree } from '../../model/explanation.ts'
 import { exampleOf } from './example-of.ts'
 
 /** The shape of a reply if the step has no schema. */
@@ -120,7 +123,15 @@ export function createStepJudging(
           sessions.set(known.settings, session)
           const outputSchema = step.outputSchema ?? defaultShape?.schema
           if (outputSchema === undefined) throw new TypeError(`${id}: "${step.description}" has no outputSchema.`)
-          const schema = await toJsonSchema(outputSchema)
+          let schema: JsonSchema
+          try {
+            schema = await toJsonSchema(outputSchema)
+          } catch (error) {
+            // `ai` converts schemas. Where it is missing, the judge cannot be asked either, and says what to install.
+            const unavailable = known.judge.connect().unavailable()
+            if (unavailable === undefined) throw error
+            return skipped('judge-unavailable', contentFree(unavailable))
+          }
           const outcome = await askValue(session, {
             instructions:
               known.settings.instructions ?? 'You are a careful and impartial judge of the work of AI agents.',

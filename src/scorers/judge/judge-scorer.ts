@@ -21,6 +21,7 @@ import { skip } from '../skip.ts'
 import { cureOf } from '../../runs/view/cure-of.ts'
 import { contentFree, contentOnly, explain } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
+import { waitingCallOf } from '../../runs/view/waiting-call.ts'
 
 /** The options of every judge scorer. */
 export interface JudgeScorerOptions extends ScorerOptions {
@@ -126,10 +127,7 @@ export function skipUnfinished(run: AgentRun, context: ScoringContext, id: strin
       explain`${contentFree(id)}: the run ${contentFree(run.status === 'error' ? 'failed' : 'was aborted')}${contentOnly(why)}, so it has no answer to judge.`,
     )
   }
-  const asked = run.steps.at(-1)?.toolCallIds ?? []
-  const waiting = run.toolCalls.find(
-    (call) => call.status === 'not-executed' && call.id !== undefined && asked.includes(call.id),
-  )
+  const waiting = waitingCallOf(run)
   if (waiting === undefined) return undefined
   return skip(
     'not-finished',
