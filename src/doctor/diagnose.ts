@@ -288,7 +288,7 @@ function instrumentationFinding(run: SeenRun): Finding {
   if (cure !== undefined) return bad(text, `${cure}.`)
   return bad(
     text,
-    missing.includes('toolCalls') && !hasModelCalls
+    !hasModelCalls
       ? "There is no span of a model call: instrument the model's client. See docs/instrumentations.md."
       : 'docs/instrumentations.md names the setting that records it.',
   )

@@ -168,7 +168,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(failed.out).toMatch(
       /✗ Scores: 1 so far, and 1 failed\.\n {2}broken: scorer-threw\. docs\/reference\/reasons\.md/,
     )
-    expect(failed.out).toMatch(/content none\.\n {2}Turn on .*recordInputs: true.*\. Turn on .*recordOutputs: true/)
+    expect(failed.out).toMatch(/content none\.\n {2}Set .*recordInputs: true.*\. Set .*recordOutputs: true/)
     const skipped = await doctor(run('no-score'))
     expect(skipped.out).toMatch(/✗ Scores: none so far\.\n {2}loop: no-content\. docs\/reference\/reasons\.md/)
   })

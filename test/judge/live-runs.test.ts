@@ -78,7 +78,7 @@ describe.each(answering)('%s, live', (_, make) => {
     expect(score).toMatchObject({
       status: 'skipped',
       reason: 'no-content',
-      message: expect.stringContaining('Turn on recordInputs'),
+      message: expect.stringContaining('Set recordInputs'),
     })
   })
 })
