@@ -51,18 +51,18 @@ const answered = (output: object) =>
 const withResult = (result: string) =>
   runOf(agent, { ...tool, attributes: { ...tool.attributes, 'gen_ai.tool.call.result': result } })
 
+const ofAiSdk = (...parts: readonly object[]) => {
+  const scope = { name: 'gen_ai' }
+  const ended = { 'gen_ai.operation.name': 'chat', 'gen_ai.response.finish_reasons': ['tool-calls'] }
+  const model = chat(...parts)
+  return runOf(
+    { ...agent, scope, attributes: { ...ended, ...agent.attributes } },
+    { ...model, scope, attributes: { ...(parts.length > 0 && model.attributes), ...ended } },
+  )
+}
+
 describe('An answer', () => {
   const call = { type: 'tool_call', id: '1', name: 'confirm', arguments: {} }
-  const ofAiSdk = (...parts: readonly object[]) => {
-    const scope = { name: 'gen_ai' }
-    const ended = { 'gen_ai.operation.name': 'chat', 'gen_ai.response.finish_reasons': ['tool-calls'] }
-    const model = chat(...parts)
-    return runOf(
-      { ...agent, scope, attributes: { ...ended, ...agent.attributes } },
-      { ...model, scope, attributes: { ...(parts.length > 0 && model.attributes), ...ended } },
-    )
-  }
-
   it('is not missing while the run waits for a tool of the client', () => {
     const run = ofAiSdk(call)
     expect(run?.toolCalls).toMatchObject([{ name: 'confirm', status: 'not-executed' }])
