@@ -2,6 +2,8 @@ import { closestName } from '../scoring/closest-name.ts'
 import { complainOfNode } from '../model/node-version.ts'
 import { cureOfLibrary } from '../processor/notices/model-libraries.ts'
 import type { EndFacts, Finding, ProcessFacts, SeenRun, ScoringFacts } from './facts.ts'
+import { bad, good } from './finding.ts'
+import { providerFindings, signalFindings } from './provider-findings.ts'
 
 /** Notices that other lines of the report cover. */
 const COVERED_NOTICES: readonly string[] = [
@@ -79,81 +81,6 @@ function sdkFinding({ packages, apiVersion }: ProcessFacts): Finding {
   }
   const versions = sdks.map(([name, version]) => `${name} ${version}`).join(', ')
   return good(`OpenTelemetry: @opentelemetry/api ${api}${versions === '' ? '' : `, ${versions}`}.`)
-}
-
-function providerFindings({ tracerProvider, packages, disabledBy }: ProcessFacts): readonly Finding[] {
-  if (tracerProvider === undefined && disabledBy.traces !== undefined) {
-    return [
-      bad(
-        `Tracer provider: none is registered, because of ${disabledBy.traces}.`,
-        'Unset this variable: scores need spans.',
-      ),
-    ]
-  }
-  if (tracerProvider === undefined) {
-    const hasSdk = Object.keys(packages).some((name) => name.startsWith('@opentelemetry/sdk-'))
-    return [
-      bad(
-        'Tracer provider: none is registered.',
-        hasSdk
-          ? 'The SDK is loaded: start it with sdk.start(), or call provider.register().'
-          : 'Start an OpenTelemetry SDK before the application: node --import ./telemetry.mjs app.js.',
-      ),
-    ]
-  }
-  const { name, processors } = tracerProvider
-  if (processors === undefined) {
-    return [
-      bad(
-        `Tracer provider: ${name} does not show its processors.`,
-        'Put a ScoringSpanProcessor into its spanProcessors where you build it.',
-      ),
-    ]
-  }
-  const list = processors.map((each) => (each.exporter === undefined ? each.name : `${each.name} → ${each.exporter}`))
-  if (list.length === 0) {
-    return [
-      bad(
-        `Tracer provider: ${name} has no span processors.`,
-        'Spans and scores go nowhere: give it a processor with an exporter.',
-      ),
-    ]
-  }
-  const text = `Tracer provider: ${name} with ${list.join(', ')}.`
-  if (processors.every((each) => each.name === 'ScoringSpanProcessor')) {
-    return [
-      bad(text, 'No span is exported: set next, or put a processor with an exporter beside the ScoringSpanProcessor.'),
-    ]
-  }
-  return [good(text)]
-}
-
-function signalFindings({
-  meterProvider,
-  loggerProvider,
-  tracerProvider,
-  disabledBy,
-}: ProcessFacts): readonly Finding[] {
-  if (tracerProvider === undefined) return []
-  return [
-    signalFinding('Meter provider', meterProvider, disabledBy.metrics, 'metrics'),
-    signalFinding('Logger provider', loggerProvider, disabledBy.logs, 'events'),
-  ]
-}
-
-/** A signal that an environment variable switches off is not a mistake. */
-function signalFinding(
-  title: string,
-  provider: string | undefined,
-  disabledBy: string | undefined,
-  what: 'metrics' | 'events',
-): Finding {
-  if (provider !== undefined) return good(`${title}: ${provider}.`)
-  if (disabledBy !== undefined) return good(`${title}: none, because of ${disabledBy}. There are no ${what}.`)
-  return bad(
-    `${title}: none is registered.`,
-    `Without one there are no ${what}. Set one up, or set emit.${what} to false.`,
-  )
 }
 
 function scoringFindings({ scoring, packages }: ProcessFacts): readonly Finding[] {
@@ -292,12 +219,4 @@ function instrumentationFinding(run: SeenRun): Finding {
       ? "There is no span of a model call: instrument the model's client. See docs/instrumentations.md."
       : 'docs/instrumentations.md names the setting that records it.',
   )
-}
-
-function good(text: string): Finding {
-  return { isGood: true, text }
-}
-
-function bad(text: string, cure: string): Finding {
-  return { isGood: false, text, cure }
 }
