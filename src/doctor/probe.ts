@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { Providers } from '../processor/attach/tracer-providers.ts'
@@ -78,6 +79,11 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   const report = async (when: ProcessFacts['when']): Promise<void> => {
     if (isReporting) return
     isReporting = true
+    if (when === 'late' && runs.length === 0) {
+      // The end of an observation is when its notices say why there was no run.
+      await observer.stopScoring()
+      await nextTurn()
+    }
     if (asks) {
       const scorers = scoringOf(described, observer).flatMap(({ options }) => options.scorers)
       asked = await askJudges(

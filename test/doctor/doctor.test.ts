@@ -144,6 +144,14 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(code).toBe(1)
   })
 
+  test('says why a server that calls a model has no run, when the waiting time is over', async () => {
+    await using server = await createScriptedOpenAIServer(['Hello.'])
+    const { out } = await doctor(['--wait', '3', ...run('silent-model')], { env: { MODEL_URL: server.url } })
+    expect(out).toMatch(
+      /✗ Runs: no span was recorded within the waiting time\.\n {2}ai called a model .* registerTelemetry/,
+    )
+  })
+
   test('blames neither scoring nor instrumentations if an option is wrong', async () => {
     const { out, error } = await doctor(run('wrong-option'))
     expect(error).toContain('options.sampel: expected sample, got an unknown option')
