@@ -95,6 +95,9 @@ const quotingScorers: ScoringOptions['scorers'] = [
   codeScorer('explains', { assess: (run) => ({ status: 'scored', value: 1, explanation: quoting(run) }) }),
   codeScorer('throws', { assess: throwing }),
   codeScorer('skips', { assess: (run) => ({ status: 'skipped', reason: 'no-content', message: quoting(run) }) }),
+  codeScorer('lacks_a_judge', {
+    assess: (run) => ({ status: 'skipped', reason: 'judge-unavailable', message: quoting(run) }),
+  }),
   { scorer: codeScorer('when_throws'), when: throwing },
   { scorer: codeScorer('sample_throws'), sample: throwing },
   { scorer: codeScorer('sample_quotes'), sample: (run) => quoting(run) as never },

@@ -21,6 +21,11 @@ function runWithSecrets(tracer: Parameters<typeof open>[0]): void {
     'ai.prompt': SECRET,
     'error.message': SECRET,
     'error.type': 'Error',
+    'gen_ai.evaluation.explanation': `It repeats ${SECRET}`,
+  })
+  agent.addEvent('gen_ai.evaluation.result', {
+    'gen_ai.evaluation.name': 'relevance',
+    'gen_ai.evaluation.explanation': `It repeats ${SECRET}`,
   })
   agent.addLink({ context: agent.spanContext(), attributes: { 'input.value': SECRET, kind: 'retry' } })
   const tool = open(
@@ -58,6 +63,7 @@ test('with stripContent no signal carries content, but signals carry names, ids 
   const scoring = attachScoring({
     scorers: [nosyJudge(), codeScorer('plain'), exact, talkative],
     stripContent: true,
+    emit: { lateSpans: 'always' },
     onScore: (_, run) => bodies.push(run.userInput ?? ''),
   })
   runWithSecrets(tracer)
@@ -73,6 +79,10 @@ test('with stripContent no signal carries content, but signals carry names, ids 
     'spanscore.exact.explanation': '2 words: [removed]',
   })
   expect(agent?.attributes).not.toHaveProperty('spanscore.nosy.explanation')
+  expect(agent?.events).toMatchObject([{ attributes: { 'gen_ai.evaluation.name': 'relevance' } }])
+  // What we explain ourselves stays in every signal, without content.
+  const late = receiver.spans.find(({ name }) => name === 'evaluate exact')
+  expect(late?.attributes).toHaveProperty(['gen_ai.evaluation.explanation'], '2 words: [removed]')
   const tool = receiver.spans.find(({ name }) => name === 'execute_tool t')
   expect(tool).toMatchObject({ status: { code: 'error' }, attributes: { 'gen_ai.tool.name': 't' } })
   expect(tool?.events.map(({ name }) => name)).toEqual(['exception', 'gen_ai.user.message'])

@@ -9,6 +9,7 @@ import {
 import { replaceScoreAttributes } from './replace-score-attributes.ts'
 import type { Dialect } from '../../spans/dialect.ts'
 import { recognise } from '../../spans/recognise.ts'
+import { isLateSpan } from '../run/own-work.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 
 /** How a view differs from its span. */
@@ -27,7 +28,9 @@ export interface ViewChanges {
  * its own copy of every property of the SDK's `ReadableSpan`, because some processors write to spans; all other properties are read from
  * the original.
  */
-export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): EndedSpan {
+export function viewOf(span: EndedSpan, { scores, stripContent: isStripping }: ViewChanges): EndedSpan {
+  // The explanation of a late score was written without content.
+  const stripContent = isStripping && !read(() => isLateSpan(span), false)
   if (!stripContent && (scores === undefined || Object.keys(scores).length === 0)) return span
   const dialect = stripContent ? read(() => dialectOf(span), undefined) : undefined
   const attributes = read(() => (stripContent ? withoutContent(span.attributes, dialect) : { ...span.attributes }), {})

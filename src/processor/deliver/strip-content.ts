@@ -2,18 +2,19 @@ import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Dialect } from '../../spans/dialect.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 
-/** Texts of exceptions, which may quote content. */
-const EXCEPTION_TEXT: ReadonlySet<string> = new Set([
+/** Texts of exceptions and of evaluators, which may quote content. No dialect reads them as content. */
+const QUOTING_TEXT: ReadonlySet<string> = new Set([
   'exception.message',
   'exception.stacktrace',
   'error.message',
   'error.stack',
+  'gen_ai.evaluation.explanation',
 ])
 const CONTENT_EVENT = /^gen_ai\.(?:content\.|system\.|user\.|assistant\.|tool\.|choice$|client\.inference)/
 
-/** Whether `stripContent` removes an attribute of a span, event or link: content that dialects read, and error texts. */
+/** Whether `stripContent` removes an attribute of a span, event or link: content that dialects read, and texts that may quote it. */
 export function isStripped(key: string, dialect?: Dialect): boolean {
-  return isContentAttribute(key, dialect) || EXCEPTION_TEXT.has(key)
+  return isContentAttribute(key, dialect) || QUOTING_TEXT.has(key)
 }
 
 type SpanEvent = EndedSpan['events'][number]
