@@ -47,6 +47,12 @@ describe('parseJson', () => {
     expect(parseJson(JSON.stringify([','.repeat(100_000)]))).toEqual([','.repeat(100_000)])
   })
 
+  it('leaves text of more than 4 MiB as text', () => {
+    const [short, long] = [4_000_000, 4 * 1024 * 1024].map((length) => JSON.stringify(['x'.repeat(length)]))
+    expect(parseJson(short)).toEqual(['x'.repeat(4_000_000)])
+    expect(parseJson(long)).toBe(long)
+  })
+
   it('opens JSON inside a JSON string once more, when asked', () => {
     expect(parseJsonTwice('"{\\"city\\":\\"Oslo\\"}"')).toEqual({ city: 'Oslo' })
     expect(parseJsonTwice('"Oslo"')).toBe('Oslo')

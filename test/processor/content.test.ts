@@ -4,7 +4,7 @@ import { explain } from '../../src/model/explanation.ts'
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
-import { codeScorer, createPipeline, expectBalanced, judgeScorer, open, toolAttributes } from './harness.ts'
+import { codeScorer, createPipeline, expectBalanced, judgeScorer, open, runAgent, toolAttributes } from './harness.ts'
 
 const SECRET = 'the-secret-of-the-user'
 
@@ -97,6 +97,32 @@ test('without stripContent the same content does leave: the test above can fail'
   await flush()
   expect(JSON.stringify(receiver.spans)).toContain(SECRET)
   expect(JSON.stringify(receiver.logs)).toContain(SECRET)
+})
+
+test.each([
+  ['none', []],
+  ['code', ['exact']],
+  ['all', ['exact', 'nosy']],
+] as const)('with explanations: %s, only those of %j leave the process', async (explanations, explained) => {
+  const { tracer, receiver, flush } = await createPipeline({ processors: (batch) => [batch] })
+  attachScoring({ scorers: [nosyJudge(), exact, talkative], emit: { lateSpans: 'always', explanations } })
+  runAgent(tracer)
+  await flush()
+  const agent = receiver.spans.find(({ name }) => name.startsWith('invoke_agent'))
+  const late = receiver.spans.filter(({ name }) => name.startsWith('evaluate '))
+  const explains = (id: string): boolean => explained.some((each) => each === id)
+  for (const id of ['exact', 'nosy']) {
+    const ofId = late.find(({ name }) => name === `evaluate ${id}`)
+    const event = receiver.logs.find(({ attributes }) => attributes['gen_ai.evaluation.name'] === id)
+    for (const signal of [agent, ofId]) expect(`spanscore.${id}.explanation` in signal!.attributes).toBe(explains(id))
+    for (const signal of [ofId, event]) {
+      expect('gen_ai.evaluation.explanation' in signal!.attributes).toBe(explains(id))
+    }
+  }
+  // The message of a failure quotes what the scorer threw.
+  expect(agent?.attributes['spanscore.talkative.status_message']).toContain(
+    explanations === 'none' ? 'talkative threw Error at' : 'cannot read What is the weather',
+  )
 })
 
 test('stripContent beside other processors is refused, with what to do', () => {

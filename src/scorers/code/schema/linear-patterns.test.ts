@@ -102,6 +102,11 @@ describe('patterns of recorded schemas', () => {
     expect(results.at(-1)).toBeUndefined()
   })
 
+  test('are not checked on a text that takes more than the limit by itself', () => {
+    expect(matches('^a+$', 'a'.repeat(1000))).toBe(true)
+    expect(matches('^a+$', 'a'.repeat(1_000_000))).toBeUndefined()
+  })
+
   test('are compiled only up to a number for each run, however small they are', () => {
     const limits = patterns.limits()
     const results = Array.from({ length: 3000 }, (_, index) => limits.matches(`^k${index}$`, `k${index}`))
