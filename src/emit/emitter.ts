@@ -26,7 +26,7 @@ export interface EmitOptions {
   /**
    * Whose explanations leave the process: those of all scorers, of code scorers only, or none.
    *
-   * @default `all`; `code` with `stripContent`
+   * @default 'all'
    */
   readonly explanations: ExplanationPolicy
 }
