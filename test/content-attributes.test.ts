@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest'
 
 import { buildRuns } from '../src/runs/build-runs.ts'
+import { eventWithoutContent, nameWithoutContent, withoutContent } from '../src/processor/deliver/strip-content.ts'
 import type { AgentRun } from '../src/model/agent-run.ts'
-import { isContentAttribute } from '../src/spans/content/content-attributes.ts'
 import { recognise } from '../src/spans/recognise.ts'
 import type { SourceSpan } from '../src/spans/source-span.ts'
 import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
 
 /** Shorter texts (a city, a number) also occur in names and ids. */
 const MIN_LENGTH = 16
-
-/** The messages of exceptions are removed together with the content, but are not content. */
-const EXCEPTION = /^error\.(?:message|stack)$/
 
 /** Everything that was said in a run: questions, instructions, answers, and texts in arguments and results. */
 function wordsOf(run: AgentRun): readonly string[] {
@@ -25,22 +22,30 @@ function textsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** Keys whose values hold any of these words, and which are not treated as content. */
+/** Where any of these words are left in a span after `stripContent`. */
 function leaksOf(span: SourceSpan, words: readonly string[]): readonly string[] {
   const dialect = recognise(span.scope.name, span.attributes, span.name)
-  return Object.entries(span.attributes).flatMap(([key, value]) => {
-    if (isContentAttribute(key, dialect) || EXCEPTION.test(key)) return []
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return words.some((word) => text.includes(word) || text.includes(JSON.stringify(word).slice(1, -1))) ? [key] : []
-  })
+  const kept = withoutContent(span.attributes, dialect)
+  const left: (readonly [place: string, value: unknown])[] = Object.entries(kept)
+  left.push(['the name', nameWithoutContent(span.name, span.attributes, kept)])
+  for (const { name, attributes } of span.events) {
+    const event = eventWithoutContent({ name, time: [0, 0], attributes }, dialect)
+    for (const [key, value] of Object.entries(event.attributes ?? {})) left.push([`${name}: ${key}`, value])
+  }
+  return left.flatMap(([place, value]) => (isSaid(value, words) ? [place] : []))
+}
+
+function isSaid(value: unknown, words: readonly string[]): boolean {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return words.some((word) => text.includes(word) || text.includes(JSON.stringify(word).slice(1, -1)))
 }
 
 describe('What was said in a run', () => {
-  it.each(libraryNames())('is in the recordings of %s under keys that are known to hold content', (library) => {
+  it.each(libraryNames())('is not left in the recorded spans of %s after stripContent', (library) => {
     const leaks = new Set<string>()
     for (const { spans, logs } of loadLibrary(library).map(readScenario)) {
       const words = buildRuns(spans, { logs }).flatMap(wordsOf)
-      for (const span of spans) for (const key of leaksOf(span, words)) leaks.add(key)
+      for (const span of spans) for (const place of leaksOf(span, words)) leaks.add(place)
     }
     expect([...leaks]).toEqual([])
   })
