@@ -48,7 +48,8 @@ export function isDefaultBudget(limits: BudgetLimits): boolean {
 /** The cost of one score, all tries together. */
 export interface Cost {
   readonly calls: number
-  readonly tokens: number
+  /** Absent where the server did not report them. */
+  readonly tokens?: number
   /** Absent where the model's price is unknown. */
   readonly costUsd?: number
 }

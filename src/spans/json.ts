@@ -28,8 +28,8 @@ export function parseJson(value: unknown): unknown {
 }
 
 /** Whether text that may be JSON is not parsed because it is too long, has too many values, or is nested too deeply. */
-export function isTooLargeToParse(text: string): boolean {
-  return text.length > MAX_PARSED_LENGTH || (text.length > MAX_UNCHECKED_LENGTH && isTooRich(text))
+export function isTooLargeToParse(text: string, maxValues: number = MAX_VALUES): boolean {
+  return text.length > MAX_PARSED_LENGTH || (text.length > MAX_UNCHECKED_LENGTH && isTooRich(text, maxValues))
 }
 
 /** Deeper values are not copied. */
@@ -206,17 +206,17 @@ function isJsonWord(text: string): boolean {
 }
 
 /** Whether JSON text is nested too deeply or has too many values; each value except the first in its container follows a comma. */
-function isTooRich(text: string): boolean {
+function isTooRich(text: string, maxValues: number): boolean {
   let [depth, values] = [0, 0]
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
     if (code === QUOTE) {
       index = endOfString(text, index)
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      if (++depth > MAX_DEPTH || ++values > MAX_VALUES) return true
+      if (++depth > MAX_DEPTH || ++values > maxValues) return true
     } else if (code === 125 || code === 93) {
       depth--
-    } else if (code === COMMA && ++values > MAX_VALUES) {
+    } else if (code === COMMA && ++values > maxValues) {
       return true
     }
   }

@@ -276,3 +276,17 @@ test('a score from several models has the model name mixed', async () => {
     .map(({ attributes }) => attributes['spanscore.judge.model'])
   expect(new Set(models)).toEqual(new Set(['mixed']))
 })
+
+test.each([
+  [{ inputTokens: 1, outputTokens: 1 }, 0.02],
+  [{ outputTokens: 1 }, 1],
+])('a judge that reports %j of its tokens uses %d of a budget for one estimate', async (usage, used) => {
+  const { tracer, total } = await createMetrics()
+  const judge = { model: 'm', calls: 1, usage }
+  const scorer = judgeScorer('j', { assess: async () => ({ status: 'scored', value: 1, judge }) })
+  // The estimate is 100 tokens.
+  const scoring = attachScoring(options({ scorers: [scorer], budget: { tokensPerHour: 100, callsPerMinute: 1000 } }))
+  runAgent(tracer)
+  await scoring.forceFlush()
+  expect(await total('spanscore.budget.used_ratio')).toBeCloseTo(used, 2)
+})

@@ -1,8 +1,9 @@
+import { isTooLargeToParse } from '../../spans/json.ts'
+import { LONGEST_REPLY } from '../transport/normalize-model.ts'
+
 /** A parsed reply: its value, or its problem, for a repair. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }
 
-/** Longest reply that is searched for JSON. Real replies are far shorter. */
-const LONGEST_REPLY = 256 * 1024
 /** How many brackets are tried as the start of JSON, and how many characters are scanned for all of them together. */
 const MOST_STARTS = 50
 const MOST_STEPS = 8 * LONGEST_REPLY
@@ -24,8 +25,14 @@ export function parseReply<T>(text: string, validate: (value: unknown) => Parsed
   return only ?? found[0] ?? strict
 }
 
+/** The most values of a reply, far more than any reply needs. */
+const MOST_VALUES = 20_000
+
 /** Parses JSON, and ignores `__proto__` keys. */
 function parse<T>(text: string, validate: (value: unknown) => Parsed<T>): Parsed<T> {
+  if (isTooLargeToParse(text, MOST_VALUES)) {
+    return { ok: false, message: `the reply has more than ${MOST_VALUES} values, or nests them too deeply` }
+  }
   let value: unknown
   try {
     value = JSON.parse(text, (key, part: unknown) => (key === '__proto__' ? undefined : part))

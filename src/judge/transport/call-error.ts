@@ -4,6 +4,7 @@ import { isRecord } from '../../spans/json.ts'
 import { boundedNumber } from '../../spans/outside-number.ts'
 import type { FailureCode } from '../../model/score.ts'
 import { cleanMessage } from '../prompt/clean-text.ts'
+import { RefusedResponseError } from './limited-fetch.ts'
 import { adviceForUnknownProvider } from './model-providers.ts'
 
 /** What went wrong with one call of the judge, and what that means for the next call. */
@@ -50,6 +51,11 @@ export function toCallError(error: unknown, facts: Facts): CallError {
       `The judge ${facts.model} needs the package ${lost}, which was not found: npm install ${lost}. ` +
         "In a bundled application, pass an instance of the provider's model instead of its id."
     return { ...calm, code: 'unavailable', message: contentFree(message) }
+  }
+  const refused = refusedResponse(cause)
+  if (refused !== undefined) {
+    const message = `The judge ${facts.model} gave a response that is not read: ${refused.message}. Check the model's id and the URL.`
+    return { ...calm, code: 'judge-invalid-reply', message: contentFree(message) }
   }
   const response = isRecord(cause) ? cause : {}
   if (typeof response.statusCode !== 'number') return fromNetwork(cause, said, facts)
@@ -103,6 +109,10 @@ function fromResponse({ status, said, body, waitMs }: Refusal, { model, keyHint 
   if (status === 401 || status === 403) {
     return { ...calm, code: 'judge-auth', opensCircuit: true, message: answered(`Check ${keyHint}.`) }
   }
+  if (status >= 300 && status < 400) {
+    const message = answered("Redirects are not followed, because the run's content goes nowhere else: check the URL.")
+    return { ...calm, code: 'judge-http', opensCircuit: true, message }
+  }
   if (status === 404) {
     return { ...calm, code: 'judge-http', opensCircuit: true, message: answered("Check the model's id and the URL.") }
   }
@@ -118,7 +128,7 @@ function fromResponse({ status, said, body, waitMs }: Refusal, { model, keyHint 
     const setting = tooManyTokens.test(words) ? 'Lower judge.maxOutputTokens.' : 'Check the model and its settings.'
     return { ...calm, code: 'judge-http', ...(drop && { drop }), message: answered(setting) }
   }
-  const retryable = status >= 500 || status === 408 || status === 409 || status === 425 || status < 400
+  const retryable = status >= 500 || status === 408 || status === 409 || status === 425 || status < 300
   const advice = retryable ? "If this persists, check the provider's status page." : 'Check the model and its settings.'
   return { ...calm, ...wait, code: 'judge-http', retryable, message: answered(advice) }
 }
@@ -169,6 +179,16 @@ function errorCode(error: unknown): string | undefined {
   let at: unknown = error
   for (let depth = 0; depth < 5 && isRecord(at); depth++) {
     if (typeof at.code === 'string' && /^(E[A-Z]{3,}|UND_ERR_\w+)$/.test(at.code)) return at.code
+    at = at.cause
+  }
+  return undefined
+}
+
+/** The response that was not handed to the provider's package. The gateway's package wraps errors. */
+function refusedResponse(error: unknown): RefusedResponseError | undefined {
+  let at: unknown = error
+  for (let depth = 0; depth < 5 && isRecord(at); depth++) {
+    if (at instanceof RefusedResponseError) return at
     at = at.cause
   }
   return undefined

@@ -2,6 +2,7 @@ import { nodeCrypto } from '../../spans/node-crypto.ts'
 import { isRecord } from '../../spans/json.ts'
 import { isCallableModel } from './judge-model.ts'
 import type { CallableModel, ModelReference } from './judge-model.ts'
+import { limitedFetch } from './limited-fetch.ts'
 import { loadAi, loadProvider } from './packages.ts'
 import { adviceForUnknownProvider, providerEntry } from './model-providers.ts'
 
@@ -44,7 +45,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
       unavailable: () => missingPackages(['ai'], name),
       open: async () => {
         const { createGateway } = await loadAi()
-        return createGateway({ apiKey: gatewayKey, ...withHeaders(config.headers) })(config.id)
+        return createGateway({ apiKey: gatewayKey, fetch: limitedFetch, ...withHeaders(config.headers) })(config.id)
       },
       endpointKey: endpointKey('gateway', name, gatewayKey),
       keyHint: 'AI_GATEWAY_API_KEY',
@@ -69,6 +70,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
         // The provider requires a key, so a server that needs none gets a placeholder.
         ...(key === undefined ? config.url !== undefined && { apiKey: 'none' } : { apiKey: key }),
         ...(url !== undefined && { baseURL: url }),
+        fetch: limitedFetch,
         ...withHeaders(config.headers),
       })
       const modelId = config.id.slice(config.id.indexOf('/') + 1)

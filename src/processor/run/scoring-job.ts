@@ -127,15 +127,16 @@ export class ScoringJob implements QueueJob {
   #settleBudget({ judge, score }: Evaluation): void {
     const { reservation } = this.parts
     if (judge) {
-      const tokens = (judge.usage.inputTokens ?? 0) + (judge.usage.outputTokens ?? 0)
+      const { inputTokens, outputTokens } = judge.usage
+      const isCounted = inputTokens !== undefined && outputTokens !== undefined
       reservation?.settle({
         calls: judge.calls,
-        tokens,
+        ...(isCounted && { tokens: inputTokens + outputTokens }),
         ...(judge.costUsd !== undefined && { costUsd: judge.costUsd }),
       })
     } else if (score.status === 'skipped' || (score.status === 'failed' && score.code === 'redact-failed')) {
       reservation?.settle({ calls: 0, tokens: 0, costUsd: 0 })
     }
-    // If a failed call does not report its usage, the estimate remains booked.
+    // What a call does not report of its usage remains booked as estimated.
   }
 }
