@@ -10,6 +10,7 @@ import { endpointOf } from './transport/endpoint.ts'
 import type { Endpoint } from './transport/endpoint.ts'
 import { toModelReference } from './transport/judge-model.ts'
 import type { JudgeModel, ModelReference } from './transport/judge-model.ts'
+import { loadAi } from './transport/packages.ts'
 import { likelyTokens } from './transport/token-budget.ts'
 import { realWorld } from './world.ts'
 import type { JudgeWorld } from './world.ts'
@@ -85,6 +86,12 @@ export class Judge {
         return { calls, tokens: inputTokens + outputTokens, ...(cost !== undefined && { costUsd: cost }) }
       },
       unavailable: () => this.connect().unavailable(),
+      prepare: async () => {
+        const connection = this.connect()
+        if (connection.unavailable() !== undefined) return
+        await connection.open()
+        await loadAi()
+      },
     }
   }
 

@@ -8,6 +8,7 @@ import { reportUnusedVariables } from './config/environment.ts'
 import { resolveOptions } from './config/options.ts'
 import { notifyVariable } from './notices/notify.ts'
 import type { ScoredRun } from './run/scored-run.ts'
+import { prepareJudges } from './prepare-judges.ts'
 import { ScoringPipeline } from './scoring-pipeline.ts'
 import type { ScoringOptions } from './config/scoring-options.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
@@ -36,6 +37,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     reportUnusedVariables(options, process.env, notifyVariable)
     markAsScoring({ processor: this, options: resolved, ledger: () => this.ledger() })
     this.#pipeline = new ScoringPipeline(resolved, this)
+    prepareJudges(resolved.scorers)
     this.#next = resolved.next
     this.logRecordProcessor = createLogCapture(
       (log) => this.#pipeline.takeLog(log),

@@ -103,6 +103,8 @@ export interface ScorerJudge {
   estimate(run: AgentRun): { readonly calls: number; readonly tokens: number; readonly costUsd?: number }
   /** Why no call can be made (a missing package or key) and what to do about it; `undefined` if nothing is missing. Does no I/O. */
   unavailable(): string | undefined
+  /** Loads packages that calls need, if they are there. A processor calls it once when it is created. */
+  prepare?(): Promise<void>
 }
 
 /** Scores one run. Made by `createScorer` or one of the prebuilt factories. */

@@ -1,7 +1,7 @@
 import { inNextTurn } from '../../scoring/host-timers.ts'
 
 /**
- * Loads the optional peers of a judge on first use. Each `import()` has a literal name and is inside a `try`, so bundlers know that the
+ * Loads the optional peers of a judge. Each `import()` has a literal name and is inside a `try`, so bundlers know that the
  * package may be missing: an installed package becomes part of the bundle, a missing one is left out. Outside of a `try`, esbuild and
  * webpack fail instead.
  */
@@ -34,7 +34,7 @@ export async function loadProvider(packageName: string): Promise<unknown> {
 }
 
 /** Modules of the AI SDK, in the order of their dependencies. */
-const PARTS = ['zod/v4', '@ai-sdk/provider-utils', '@ai-sdk/gateway']
+const PARTS = ['zod/v4/core', 'zod/v4', '@ai-sdk/provider-utils', '@ai-sdk/gateway']
 
 let parts: Promise<void> | undefined
 
