@@ -2,6 +2,7 @@ import { askInquiry } from './ask-inquiry.ts'
 import { compromised, praisesNonsense } from './controls/compromised.ts'
 import type { ControlAnswer } from './controls/compromised.ts'
 import { Nonsense } from './controls/nonsense.ts'
+import { repeatQuestions, settleRepetitions } from './controls/repetitions.ts'
 import type { Answer, Answers, Inquiry, Item, Question } from './inquiry.ts'
 import type { JudgeOutcome } from './outcome.ts'
 import { textsOf } from './prompt/section.ts'
@@ -15,7 +16,8 @@ import { verifyItems } from './verify-items.ts'
  * Asks in several calls, so that a judge that recognises controls finds nothing to recognise them by.
  *
  * Lists come first, without verdicts. Each question is asked twice: about the material, and about a copy whose varied section makes no
- * sense. Both versions are in both prompts, so that an instruction hidden in either one affects both calls. Verdicts on items come last, in
+ * sense. Both versions are in both prompts, so that an instruction hidden in either one affects both calls. A single question is asked under
+ * several ids, so that guessing does not pay. Verdicts on items come last, in
  * a prompt without the source text: items, sentences of the source text and nonsense items are one shuffled list of similar texts. A reply
  * that praises nonsense is void. Items that contradict a sentence do not count, but the sentences do.
  */
@@ -62,18 +64,20 @@ function withoutVary(inquiry: Inquiry): Inquiry {
 
 /** Asks the questions about the material and about its decoy, in random order. */
 async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<Answers>> {
-  const { questions, vary } = inquiry
+  const { vary } = inquiry
   const { randomness } = session.judge.world
   const whole = inquiry.sections.find(({ title }) => title === vary)
   const [varied] = boundSections(whole === undefined ? [] : [whole], session.judge.settings.maxPromptBytes)
   const sections = inquiry.sections.map((section) => (section === whole ? (varied ?? section) : section))
-  if (varied === undefined || !questions.some(({ failsNonsense }) => failsNonsense)) {
+  if (varied === undefined || !inquiry.questions.some(({ failsNonsense }) => failsNonsense)) {
     return askInquiry(session, inquiry, true)
   }
+  const questions = repeatQuestions(inquiry.questions)
   const others = sections.filter((section) => section !== varied)
   const decoy = new Nonsense(textsOf([varied]), others, randomness).ofSection(varied)
   const about = (shown: SectionDraft, other: SectionDraft): Inquiry => ({
     ...withoutVary(inquiry),
+    questions,
     sections: [
       ...sections.map((section) => (section === varied ? shown : section)),
       { title: 'another text, which is not judged', fragments: other.fragments },
@@ -93,7 +97,7 @@ async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<Judge
     }
   }
   if (own === undefined) throw new Error('expected the material to have been asked about')
-  return own
+  return own.ok ? { ok: true, value: { ...own.value, answers: settleRepetitions(questions, own.value.answers) } } : own
 }
 
 function controlsOf(question: Question, answers: ReadonlyMap<string, Answer>): ControlAnswer[] {

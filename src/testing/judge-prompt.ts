@@ -1,4 +1,5 @@
 import { idCandidates, isControlId } from '../judge/controls/ids.ts'
+import { repetitionName } from '../judge/controls/repetitions.ts'
 import type { Randomness } from '../judge/randomness.ts'
 import { digestOf } from './judge-key.ts'
 
@@ -56,6 +57,8 @@ export interface JudgePrompt {
    * created while `spanscore/testing` was loaded. Control questions have no name.
    */
   find(name: string): AskedQuestion | undefined
+  /** Like `find`, for prompts that ask the same question under several ids. */
+  findAll(name: string): readonly AskedQuestion[]
 }
 
 /** Reads the user message of a judge's prompt. A message of another form is all `outside`, without questions. */
@@ -74,23 +77,26 @@ export function readJudgePrompt(message: string): JudgePrompt {
     else open.lines.push(line)
   }
   const text = outside.join('\n')
-  if (mark === undefined) return { sections, outside: text, questions: [], lists: [], notes: [], find: () => undefined }
+  if (mark === undefined)
+    return { sections, outside: text, questions: [], lists: [], notes: [], find: () => undefined, findAll: () => [] }
   const call: Call = { mark, digest: digestOf(message) }
   const shown = readQuestions(text, call)
   const questions = withNames(shown, call)
+  const findAll = (name: string): readonly AskedQuestion[] => {
+    const named = questions.filter(({ id, shownId, isControl }) => !isControl && (id === name || shownId === name))
+    if (named.length > 0) return named
+    const drawn = idsOf(name, call)
+    // Labels identify a question, so another name that happens to have the same id does not count.
+    return questions.filter(({ id, shownId }) => drawn.includes(shownId) && id === shownId)
+  }
   return {
     sections,
     outside: text,
     questions,
     lists: readLists(text, call, sections),
     notes: readNotes(text),
-    find: (name) => {
-      const named = questions.find(({ id, shownId, isControl }) => !isControl && (id === name || shownId === name))
-      if (named !== undefined) return named
-      const drawn = idOf(name, call)
-      // Labels identify a question, so another name that happens to have the same id does not count.
-      return questions.find(({ id, shownId }) => shownId === drawn && id === shownId)
-    },
+    find: (name) => findAll(name)[0],
+    findAll,
   }
 }
 
@@ -110,18 +116,23 @@ const NAMES: readonly string[] = [
 ]
 
 function withNames(questions: readonly AskedQuestion[], call: Call): AskedQuestion[] {
-  const names = new Map(NAMES.map((name) => [idOf(name, call), name]))
+  const names = new Map(NAMES.flatMap((name) => idsOf(name, call).map((id) => [id, name])))
   return questions.map((question) => {
     const name = question.isControl ? undefined : names.get(question.id)
     return name === undefined ? question : { ...question, id: name }
   })
 }
 
-/** The id under which a question of that name is shown. */
-function idOf(name: string, { mark, digest }: Call): string | undefined {
-  for (const id of idCandidates(mark, name, digest)) if (!isControlId(mark, id, digest)) return id
-  return undefined
+/** The ids under which a question of that name may be shown: its own first, then those of its repetitions. */
+function idsOf(name: string, { mark, digest }: Call): readonly string[] {
+  return Array.from({ length: MOST_REPETITIONS }, (_, repetition) => {
+    for (const id of idCandidates(mark, repetitionName(name, repetition), digest))
+      if (!isControlId(mark, id, digest)) return id
+    return []
+  }).flat()
 }
+
+const MOST_REPETITIONS = 4
 
 function readQuestions(text: string, { mark, digest }: Call): AskedQuestion[] {
   return [...text.matchAll(/^- (q[0-9a-v]{6}[^[]*) \[one of: ([^\]]+)\](?:: (.*))?$/gm)].flatMap(

@@ -69,10 +69,9 @@ export function toReplyObject(prompt: JudgePrompt, found: ScriptedVerdicts): Rep
     }
   })
   const named = new Map(
-    Object.entries(found.verdicts ?? {}).flatMap(([name, verdict]) => {
-      const question = prompt.find(name)
-      return question === undefined ? [] : [[question.shownId, verdict]]
-    }),
+    Object.entries(found.verdicts ?? {}).flatMap(([name, verdict]) =>
+      prompt.findAll(name).map(({ shownId }): [string, ScriptedVerdict] => [shownId, verdict]),
+    ),
   )
   const questions = prompt.questions.flatMap((question): ReplyAnswer[] => {
     const scripted = question.isControl

@@ -1,6 +1,7 @@
 import { createIdDraw } from '../controls/ids.ts'
 import { drawGivenItems } from '../controls/given-items.ts'
 import type { GivenItem } from '../controls/given-items.ts'
+import { repeatedName } from '../controls/repetitions.ts'
 import { drawVersions } from '../controls/versions.ts'
 import type { Versions } from '../controls/versions.ts'
 import { askForWord, drawAbsentWord } from '../controls/word-control.ts'
@@ -50,7 +51,7 @@ export function prepareCall(inquiry: Inquiry, randomness: Randomness, withContro
       const id = drawId(name, inquiry.decoys?.has(name) === true)
       names.set(id, name)
       shownIds.set(name, id)
-      if (question.namesMaterial === true) labels.set(id, name)
+      if (question.namesMaterial === true) labels.set(id, repeatedName(name))
       return id
     })
     return { ...question, ids }
