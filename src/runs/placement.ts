@@ -54,12 +54,17 @@ const EXCLUDED: Above = { ...OUTSIDE, isExcluded: true }
  * starts a child run. An agent directly below another agent is part of that agent's run. An `entry` counts as an agent if models or tools
  * are below it and no agent is, or if it holds the agents below as one run.
  */
-export function placementOf({ role, holdsOneRun }: Placed, above: Above, below: Below): Placement {
-  if (above.isExcluded || (role !== 'agent' && role !== 'entry')) return 'part'
-  if (role === 'entry' && !(below.hasWork && (!below.hasAgents || holdsOneRun))) return 'part'
-  if (above.isBelowUnknown || (role === 'entry' && above.isBelowOpenEntry)) return 'not-yet'
+export function placementOf(span: Placed, above: Above, below: Below): Placement {
+  if (above.isExcluded || !mayStartRun(span, below)) return 'part'
+  if (above.isBelowUnknown || (span.role === 'entry' && above.isBelowOpenEntry)) return 'not-yet'
   if (!above.isInRun) return 'run'
   return above.isBelowTool ? 'nested' : 'part'
+}
+
+/** Whether a span starts a run somewhere, by what is below it. */
+export function mayStartRun(span: Placed, below: Below): boolean {
+  if (span.role !== 'entry') return span.role === 'agent'
+  return below.hasWork && (!below.hasAgents || span.holdsOneRun)
 }
 
 /** The ancestors for the children of a span that has ended, or whose kind is known. */

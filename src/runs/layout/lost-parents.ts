@@ -17,7 +17,7 @@ export interface Ancestry<Span> {
 }
 
 /** If more agents and tools were open, the place remains unknown. */
-const MAX_OPEN = 256
+export const MAX_OPEN: number = 256
 
 /** After this many comparisons in a trace, the remaining spans stay where they are. */
 const MAX_COMPARISONS = 1_000_000

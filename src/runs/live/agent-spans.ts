@@ -41,7 +41,7 @@ export class AgentSpans implements LiveRunSource {
   }
 
   get spanCount(): number {
-    return this.#isNested ? this.#agent.subtree.size : this.#agent.group.spans.length
+    return this.#isNested ? this.#agent.subtree.size : this.#agent.group.spans.size
   }
 
   get contentBytes(): number {
@@ -50,10 +50,10 @@ export class AgentSpans implements LiveRunSource {
 
   get hasOpenSpans(): boolean {
     const agent = this.#agent
-    const { openCount, spans } = agent.group
+    const { openCount, spans, top } = agent.group
     if (agent.otherGroup !== undefined && holdsOpenNested(agent.otherGroup)) return true
-    if (openCount === 0 || (!this.#isNested && agent === spans[0])) return openCount > 0
-    return agent.isFlat ? spans.some((span) => span.isOpen && span.isWithin(agent)) : agent.hasOpen
+    if (openCount === 0 || (!this.#isNested && agent === top)) return openCount > 0
+    return agent.isFlat ? [...spans].some((span) => span.isOpen && span.isWithin(agent)) : agent.hasOpen
   }
 
   plan(): RunPlan | undefined {
@@ -83,8 +83,8 @@ export class AgentSpans implements LiveRunSource {
 
   #spans(): readonly LiveSpan[] {
     const agent = this.#agent
-    const { spans } = agent.group
-    const own = agent.isFlat || spans[0] === agent ? spans : agent.withAllBelow()
+    const { spans, top } = agent.group
+    const own = agent.isFlat || top === agent ? [...spans] : agent.withAllBelow()
     return agent.otherGroup === undefined ? own : [...own, ...agent.otherGroup.spans]
   }
 }
@@ -108,8 +108,8 @@ function sharedPlans(top: LiveSpan, { startedByOrder, lacksSpans }: KeptSpans): 
 }
 
 /** Whether a group with open spans has agents that tools may have started. Which ones is only known when all spans have ended. */
-function holdsOpenNested({ closed, openCount, spans: [root, ...below] }: LiveGroup): boolean {
-  return !closed && openCount > 0 && below.some((span) => span.role === 'agent' && span !== root)
+function holdsOpenNested({ closed, openCount, spans, top }: LiveGroup): boolean {
+  return !closed && openCount > 0 && [...spans].some((span) => span.role === 'agent' && span !== top)
 }
 
 /** The outermost agent whose run contains an agent's run. */

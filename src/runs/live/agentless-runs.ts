@@ -72,8 +72,8 @@ export class AgentlessRuns {
 
   /** Called when all spans of a group have ended and none is an agent. */
   wait(group: LiveGroup): void {
-    const [root] = group.spans
-    const around = outermostOpen(root && this.#parts.links.get(root.sdkSpan)?.above)
+    const { top } = group
+    const around = outermostOpen(top && this.#parts.links.get(top.sdkSpan)?.above)
     if (around === undefined) {
       this.#waitByClock(group)
       return
@@ -178,7 +178,7 @@ export class AgentlessRuns {
 
   /** Reads the spans one by one first, so that the layout itself is fast. */
   #readFirst(groups: readonly LiveGroup[], layOut: () => void): void {
-    const unread = groups.flatMap((group) => (group.wanted ? group.spans.filter((span) => !span.isRead) : []))
+    const unread = groups.flatMap((group) => (group.wanted ? [...group.spans].filter((span) => !span.isRead) : []))
     const steps = readAll(unread)
     const readOn = (): void => {
       // What waits in line comes later.
@@ -219,7 +219,7 @@ export class AgentlessRuns {
   }
 
   #settle({ groups, plans }: WaitingPart): void {
-    const spans = groups.flatMap((group) => group.spans)
+    const spans = groups.flatMap((group) => [...group.spans])
     const wanted = groups.some((group) => group.wanted)
     if (wanted) for (const plan of plans) this.#due.add(() => this.#settleRun(spans, plan))
     else this.#due.add(() => this.#settleRun(spans, undefined))
@@ -254,7 +254,7 @@ export class AgentlessRuns {
 
 /** A run with a finished layout. Its calls may be in several groups. */
 function sourceOf(group: LiveGroup, plan: RunPlan | undefined): LiveRunSource {
-  const planned = plan === undefined ? group.spans : [...plan.models, ...plan.tools]
+  const planned = plan === undefined ? [...group.spans] : [...plan.models, ...plan.tools]
   const spans = planned.filter((span) => span instanceof LiveSpan)
   const ahead = new ReadAhead(spans)
   return {

@@ -97,7 +97,7 @@ export class DuplicateRuns {
   olderFormOf(agent: LiveSpan): LiveGroup | undefined {
     if (agent.dialect.formOfTwo !== 'newer' || !this.#hasSeen.older) return undefined
     const signs = signsOf(recordOf(agent), agent.hasOpen)
-    return this.#findOpen(signs, (other) => other === other.group.spans[0] && other.group !== agent.group)?.group
+    return this.#findOpen(signs, (other) => other === other.group.top && other.group !== agent.group)?.group
   }
 
   #findOpen(signs: RunSigns, isAsked: (span: LiveSpan) => boolean): LiveSpan | undefined {

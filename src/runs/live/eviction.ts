@@ -30,7 +30,7 @@ export function evictTooOld(parts: EvictionParts): void {
 function evictOldest({ groups, settlement, options, close }: EvictionParts): boolean {
   const { oldest } = groups
   if (oldest === undefined) return false
-  const [agent] = oldest.spans
+  const agent = oldest.top
   if (oldest.waiting.length > 0) settlement.settleAllOf(oldest)
   else if (agent !== undefined && !oldest.hasRun) {
     const { traceId, wanted } = oldest

@@ -72,14 +72,14 @@ export class FlatGroups {
   /** The placement of a span in the runs of all groups together. The spans of its run are moved into its group. */
   place(span: LiveSpan): 'run' | 'nested' | 'part' {
     this.#takeOthers(span.group)
-    const plan: RunPlan | undefined = findPlan(planLive(span.group.spans, span.group.truncated), span.span.spanId)
+    const plan: RunPlan | undefined = findPlan(planLive([...span.group.spans], span.group.truncated), span.span.spanId)
     return plan === undefined ? 'part' : plan.parent === undefined ? 'run' : 'nested'
   }
 
   #takeOthers(group: LiveGroup): void {
     const others = this.#endedBeside(group)
     if (others.length === 0) return
-    const plans = planLive([...group.spans, ...others.flatMap(({ spans }) => spans)], false)
+    const plans = planLive([...group.spans, ...others.flatMap(({ spans }) => [...spans])], false)
     for (const plan of plans) {
       const claimed = groupsOf(plan)
       if (!claimed.has(group) || !(plan.root instanceof LiveSpan)) continue
@@ -96,10 +96,10 @@ export class FlatGroups {
   /** The ended groups to lay out together; only the latest ones if there are very many, because this happens while a span is ending. */
   #endedBeside(group: LiveGroup): readonly LiveGroup[] {
     const found: LiveGroup[] = []
-    let left = MAX_SPANS_TOGETHER - group.spans.length
+    let left = MAX_SPANS_TOGETHER - group.spans.size
     for (const other of [...this.#groups].toReversed()) {
       if (other === group || other.openCount > 0 || !other.wanted || other.closed) continue
-      left -= other.spans.length
+      left -= other.spans.size
       if (left < 0) break
       found.push(other)
     }
@@ -114,11 +114,17 @@ export class FlatGroups {
 
 /** Whether a group has an open graph of a library that writes spans side by side, or an open span that may be one. */
 export function hasOpenGraph({ spans }: LiveGroup): boolean {
-  return spans.some((span) => {
-    if (!span.isOpen || !span.isFlat) return false
+  for (const span of spans) {
+    if (!span.isOpen || !span.isFlat) continue
     span.lookAgain()
-    return span.role === 'agent' || !span.saysItsKind
-  })
+    if (span.role === 'agent' || !span.saysItsKind) return true
+  }
+  return false
+}
+
+/** The ended spans of a group whose library writes them side by side. */
+export function endedFlatSpans({ spans }: LiveGroup): readonly LiveSpan[] {
+  return [...spans].filter((span) => !span.isOpen && span.isFlat)
 }
 
 /** Whether a span can only be placed with all other spans: its library writes them side by side, or it encloses such spans. */

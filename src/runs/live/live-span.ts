@@ -6,7 +6,14 @@ import { recognise, roleOf } from '../../spans/recognise.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 import { addBelow } from '../layout/assign-spans.ts'
 import { mayBeNested } from '../layout/lost-parents.ts'
-import { aboveAmbiguous, aboveChildrenOf, aboveChildrenOfOpen, OUTSIDE, placementOf } from '../placement.ts'
+import {
+  aboveAmbiguous,
+  aboveChildrenOf,
+  aboveChildrenOfOpen,
+  mayStartRun,
+  OUTSIDE,
+  placementOf,
+} from '../placement.ts'
 import type { Above, Placement } from '../placement.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { isFlat, TraceSpan } from '../trace-span.ts'
@@ -14,6 +21,7 @@ import { takeSpan } from './content-bytes.ts'
 import type { Size } from './content-bytes.ts'
 import type { LiveRun } from './live-run.ts'
 import type { SpanGroup } from './span-group.ts'
+import { leaveUpwards, tellUpwards } from './upwards.ts'
 
 /** A group of spans of this process. */
 export type LiveGroup = SpanGroup<LiveSpan>
@@ -28,14 +36,19 @@ export interface WayUp {
   readonly isAmbiguous: boolean
 }
 
+/** More than any program nests. */
+const MAX_DEPTH = 512
+
 /** A recognised span of this process, from its start until its run is closed. */
 export class LiveSpan extends TraceSpan {
   override readonly isPlacedByLayout = false
   readonly sdkSpan: SdkSpanLike
   readonly wayUp: WayUp
   group: LiveGroup
-  /** Its nearest recognised ancestor in this process. */
+  /** Its nearest recognised ancestor in this process; one further up if there are too many. */
   above: LiveSpan | undefined
+  /** How many recognised ancestors it had at its start. */
+  depth = 0
   /** The kept recognised spans whose nearest recognised ancestor is this span. */
   spansBelow: Set<LiveSpan> | undefined
   /** How many spans directly below it are open, or have something open below them. */
@@ -58,6 +71,8 @@ export class LiveSpan extends TraceSpan {
   plans: ReadonlyMap<string, RunPlan> | undefined
   /** Another group that may have spans of its run. */
   otherGroup: LiveGroup | undefined
+  /** While it is open: ended agents below it whose place depends on what it turns out to be, by how they depend on it. */
+  undecided: Map<number, LiveSpan[]> | undefined
   /** The run whose agent this span is, once it has ended. */
   run: LiveRun | undefined
   /** What is below it, as far as known. */
@@ -81,10 +96,16 @@ export class LiveSpan extends TraceSpan {
     this.#source = span
     this.sdkSpan = sdkSpan
     this.wayUp = wayUp
-    this.above = above
+    this.putBelow(above)
     this.group = group
     this.isOpen = true
     this.saidItsKind = saysItsKind(dialect, span)
+  }
+
+  /** Must be called before its start is registered. Very deep spans become siblings, because many things are looked up in ancestors. */
+  putBelow(above: LiveSpan | undefined): void {
+    this.above = above !== undefined && above.depth >= MAX_DEPTH ? above.above : above
+    this.depth = this.above === undefined ? 0 : this.above.depth + 1
   }
 
   /** Whether its run is closed. Spans that start below it, or end, are then late. */
@@ -126,7 +147,7 @@ export class LiveSpan extends TraceSpan {
     for (let span = waiting.pop(); span !== undefined; span = waiting.pop()) {
       if ((span.span.startOrder ?? 0) > startedByOrder) continue
       found.push(span)
-      if (span.spansBelow !== undefined) waiting.push(...span.spansBelow)
+      span.spansBelow?.forEach((below) => waiting.push(below))
     }
     return found
   }
@@ -223,8 +244,15 @@ export class LiveSpan extends TraceSpan {
     return this.#placeAbove().isInRun
   }
 
+  /** Whether its placement depends on open ancestors that may turn out to be agents. */
+  get dependsOnAbove(): boolean {
+    return placementOf(this, this.#placeAbove(), this.below) === 'not-yet'
+  }
+
   /** Its placement in the runs around it, as far as they are known. */
   get placement(): Placement {
+    // Most entries have nothing below them that makes them an agent, wherever they are.
+    if (!mayStartRun(this, this.below)) return 'part'
     const placement = placementOf(this, this.#placeAbove(), this.below)
     // An entry is the agent if no agent is below it. That is known once all open spans below have revealed their kind.
     const mayHaveAgents = this.role === 'entry' && placement !== 'part' && this.openBelow > 0
@@ -246,7 +274,9 @@ export class LiveSpan extends TraceSpan {
     for (const around of path.toReversed()) {
       around.lookAgain()
       above = around.#seenFrom(above)
-      isFinal &&= around.saidItsKind && around.role !== 'entry'
+      // An entry with an agent below it never becomes one.
+      const mayStillChange = around.role === 'entry' && (!around.below.hasAgents || around.holdsOneRun)
+      isFinal &&= (around.saidItsKind || !around.isOpen) && !mayStillChange
       above = around.isOpen
         ? aboveChildrenOfOpen(around, above)
         : aboveChildrenOf(around, above, placementOf(around, above, around.below))
@@ -265,27 +295,5 @@ export class LiveSpan extends TraceSpan {
   #recogniseAgain(): void {
     const { scope, attributes, name } = this.span
     this.dialect = recognise(scope.name, attributes, name) ?? this.dialect
-  }
-}
-
-function leaveUpwards(ended: LiveSpan): void {
-  let span = ended
-  while (!span.hasOpen && span.above !== undefined) {
-    const { above } = span
-    above.openBelow -= 1
-    above.subtree.size += span.subtree.size
-    above.subtree.contentBytes += span.subtree.contentBytes
-    span = above
-  }
-}
-
-function tellUpwards(ended: LiveSpan): void {
-  let span = ended
-  while (span.above !== undefined && (!span.isOpen || span.saidItsKind)) {
-    const { below } = span.above
-    const { hasWork, hasAgents } = below
-    addBelow(below, span, span.below)
-    if (hasWork === below.hasWork && hasAgents === below.hasAgents) return
-    span = span.above
   }
 }

@@ -3,7 +3,7 @@ import { toSourceSpan } from '../../spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import { saysItsKind } from '../../spans/recognition-hints.ts'
 import { roleOf } from '../../spans/recognise.ts'
-import { isPlace, mayBeNested, placeOfLost } from '../layout/lost-parents.ts'
+import { isPlace, MAX_OPEN, mayBeNested, placeOfLost } from '../layout/lost-parents.ts'
 import type { LostPlace } from '../layout/lost-parents.ts'
 import type { LiveSpan } from './live-span.ts'
 import type { LocalSpan, SpanIds } from './local-span.ts'
@@ -57,13 +57,13 @@ export class LostParents {
     const open: LiveSpan[] = []
     let lookedAt = 0
     for (const group of this.#groups.inTrace(context.traceId)) {
-      lookedAt += group.spans.length
+      lookedAt += group.spans.size
       if (lookedAt > MAX_LOOKED_AT) return undefined
       if (group.openCount === 0) continue
       for (const span of group.spans) {
         if (!span.isOpen || (span.span.startOrder ?? 0) >= startOrder) continue
         span.lookAgain()
-        if (isPlace(span)) open.push(span)
+        if (isPlace(span) && open.push(span) > MAX_OPEN) return undefined
       }
     }
     open.sort((left, right) => (left.span.startOrder ?? 0) - (right.span.startOrder ?? 0))

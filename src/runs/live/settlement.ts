@@ -51,7 +51,7 @@ export class Settlement {
   /** Settles the run of an agent. Later spans do not change it. */
   settle(agent: LiveSpan, run: LiveRun): void {
     const { group } = agent
-    const isRoot = group.spans[0] === agent
+    const isRoot = group.top === agent
     run.freeze()
     this.#parts.settled(agent)
     this.#parts.onSettled(run, true)

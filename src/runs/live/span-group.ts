@@ -8,7 +8,7 @@ export class SpanGroup<Span> {
   /** When it began, on the store's clock. */
   readonly sinceMs: number
   /** The kept spans, in start order. */
-  spans: Span[] = []
+  readonly spans: Set<Span> = new Set()
   /** Open spans, kept or not. */
   openCount = 0
   /** Changes when a span is added or ends. A layout is valid until then. */
@@ -46,6 +46,12 @@ export class SpanGroup<Span> {
     this.traceId = traceId
     this.wanted = wanted
     this.sinceMs = sinceMs
+  }
+
+  /** The outermost span. */
+  get top(): Span | undefined {
+    for (const span of this.spans) return span
+    return undefined
   }
 
   /** Whether it has spans that their library writes beside others of their run. */

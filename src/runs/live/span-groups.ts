@@ -74,7 +74,7 @@ export class SpanGroups implements Iterable<LiveGroup> {
     // The group's own count stays, because its run may still be asked for its size.
     this.#heldBytes -= group.heldBytes
     for (const span of group.spans) this.#links.retire(span.sdkSpan)
-    group.spans = []
+    group.spans.clear()
     this.#remove(group)
   }
 
@@ -82,7 +82,7 @@ export class SpanGroups implements Iterable<LiveGroup> {
   merge(from: LiveGroup, into: LiveGroup): void {
     for (const span of from.spans) {
       span.group = into
-      into.spans.push(span)
+      into.spans.add(span)
     }
     into.openCount += from.openCount
     into.contentBytes += from.contentBytes
@@ -97,22 +97,17 @@ export class SpanGroups implements Iterable<LiveGroup> {
     into.version += 1
     from.openCount = 0
     // Code that still refers to it must not lay out its spans again.
-    from.spans = []
+    from.spans.clear()
     this.#remove(from)
   }
 
   /** Drops some spans of a group. */
-  forget(group: LiveGroup, isForgotten: (span: LiveSpan) => boolean): void {
-    const kept: LiveSpan[] = []
-    for (const span of group.spans) {
-      if (!isForgotten(span)) {
-        kept.push(span)
-        continue
-      }
+  forget(group: LiveGroup, spans: Iterable<LiveSpan>): void {
+    for (const span of spans) {
+      if (!group.spans.delete(span)) continue
       this.#links.retire(span.sdkSpan)
       this.add(group, -span.contentBytes, -span.heldBytes)
     }
-    group.spans = kept
     group.version += 1
   }
 

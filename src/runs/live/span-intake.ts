@@ -138,13 +138,14 @@ export class SpanIntake {
   #add(live: LiveSpan, local: LocalSpan): LiveSpan {
     const { group } = live
     local.recognised = live
-    if (isBesideItsTool(live)) live.above = toolAtWork(group) ?? live.above
+    if (isBesideItsTool(live)) live.putBelow(toolAtWork(group) ?? live.above)
     group.openCount += 1
     group.version += 1
     // The first span is kept even if nobody wants the group, because the run is counted by it.
-    live.isKept = group.spans.length === 0 || (group.wanted && group.spans.length < this.#options.maxSpansPerRun)
+    const isWanted = group.wanted && live.above?.isKept !== false
+    live.isKept = group.spans.size === 0 || (isWanted && group.spans.size < this.#options.maxSpansPerRun)
     if (live.isKept) {
-      group.spans.push(live)
+      group.spans.add(live)
       live.heldBytes = HELD_BYTES_OF_SPAN
       this.#groups.add(group, 0, live.heldBytes)
     } else if (group.wanted) {
@@ -183,7 +184,7 @@ export class SpanIntake {
     const isBelow = (span: LiveSpan): boolean => passes(this.#links.get(span.sdkSpan)?.above, local)
     for (const span of live.above?.spansBelow ?? []) if (span !== live && isBelow(span)) live.takeOver(span)
     for (const other of this.#groups.ofTrace(live.group.traceId)) {
-      const [root] = other.spans
+      const root = other.top
       if (other === live.group || root === undefined || !isBelow(root)) continue
       this.#groups.merge(other, live.group)
       live.takeOver(root)
@@ -193,7 +194,7 @@ export class SpanIntake {
 
 /** The open tool that began last. It starts an agent that the library writes as its sibling. */
 function toolAtWork({ spans }: LiveGroup): LiveSpan | undefined {
-  return spans.findLast((span) => span.isOpen && span.role === 'tool')
+  return [...spans].findLast((span) => span.isOpen && span.role === 'tool')
 }
 
 /** The dialect of a span; `ordinary` if no dialect can ever recognise it. */

@@ -8,7 +8,7 @@ import { Deadlines } from './deadlines.ts'
 import { DuplicateRuns } from './duplicate-runs.ts'
 import { evictTooOld, keepBounds } from './eviction.ts'
 import type { EvictionParts } from './eviction.ts'
-import { FlatGroups, hasOpenGraph, isPlacedByAll } from './flat-groups.ts'
+import { endedFlatSpans, FlatGroups, hasOpenGraph, isPlacedByAll } from './flat-groups.ts'
 import { LiveRun } from './live-run.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
 import { Settlement } from './settlement.ts'
@@ -142,8 +142,7 @@ export class TraceStore {
     span.tellAbove()
     span.leave()
     if (group.closed) return undefined
-    if (group.undecided.length > 0 && (!span.saidItsKind || span.role === 'agent' || span.role === 'entry'))
-      this.#undecided.decide(group)
+    if (!span.saidItsKind || span.role === 'agent' || span.role === 'entry') this.#undecided.ended(span)
     if (span.role !== 'agent' && span.role !== 'entry') return undefined
     if (this.#undecided.takes(span)) return undefined
     span.run = this.#runOf(span)
@@ -262,7 +261,8 @@ export class TraceStore {
     const isBeside = agent.isFlat && !hasOpenGraph(group)
     if (isBeside) this.#settlement.settleDue(group)
     agent.leaveAbove()
-    this.#groups.forget(group, (span) => span.isWithin(agent) || (isBeside && !span.isOpen && span.isFlat))
+    this.#groups.forget(group, agent.withAllBelow())
+    if (isBeside) this.#groups.forget(group, endedFlatSpans(group))
   }
 
   /** Called when all spans of a group have ended. */
@@ -272,7 +272,7 @@ export class TraceStore {
     if (group.isFlat) this.#flat.lookBeside(group)
     if (group.undecided.length > 0) return
     // Spans of agents' runs were already dropped. The remaining calls were made beside them.
-    if (group.wanted && !group.hasDuplicate && group.spans.some(isCall)) group.hasRun = false
+    if (group.wanted && !group.hasDuplicate && [...group.spans].some(isCall)) group.hasRun = false
     if (group.hasRun || (!group.hasWork && !this.#flat.isHeld(group))) this.#close(group)
     else this.#agentless.wait(group)
   }

@@ -33,27 +33,57 @@ export class UndecidedRuns {
     const { group } = span
     if (group.isFlat) this.#parts.flat.lookBeside(group)
     if (!this.#isUndecided(span)) return false
+    const open = group.isFlat || !span.dependsOnAbove ? undefined : openAbove(span)
+    if (open !== undefined) {
+      addUndecided(open.above, (span.role === 'entry' ? IS_ENTRY : 0) | open.via, [span])
+      return true
+    }
     group.undecided.push(span)
     if (group.isFlat) this.#decideFlatLater()
     return true
   }
 
   /** Must be called when a span has ended that may decide the ancestors of its group's undecided agents. */
-  decide(group: LiveGroup): void {
-    const decided = group.undecided.filter((span) => !this.#isUndecided(span))
-    if (decided.length === 0) return
-    group.undecided = group.undecided.filter((span) => !decided.includes(span))
-    for (const span of decided) {
-      span.run = this.#parts.runOf(span)
-      if (span.run !== undefined) this.#parts.settlement.wait(span, span.run)
+  ended(span: LiveSpan): void {
+    if (span.undecided !== undefined) this.#decideBelow(span)
+    // An open span may have been given the attributes that determine its kind.
+    const open = openAbove(span)?.above
+    if (open?.undecided !== undefined) this.#decideBelow(open)
+    if (span.group.undecided.length > 0) this.#decide(span.group)
+  }
+
+  #decideBelow(span: LiveSpan): void {
+    const next = openAbove(span)
+    for (const [dependence, agents] of span.undecided ?? []) {
+      // They all depend on the span in the same way.
+      const isDecided = agents[0]?.dependsOnAbove !== true
+      if (!isDecided && span.isOpen) continue
+      span.undecided?.delete(dependence)
+      if (!isDecided && next !== undefined) addUndecided(next.above, dependence | next.via, agents)
+      else for (const agent of agents) if (!this.takes(agent)) this.#place(agent)
     }
+    if (span.undecided?.size === 0) span.undecided = undefined
+  }
+
+  #decide(group: LiveGroup): void {
+    const waiting = group.undecided
+    group.undecided = []
+    for (const span of waiting) {
+      if (this.#isUndecided(span)) span.group.undecided.push(span)
+      else this.#place(span)
+    }
+  }
+
+  #place(agent: LiveSpan): void {
+    agent.run = this.#parts.runOf(agent)
+    if (agent.run !== undefined) this.#parts.settlement.wait(agent, agent.run)
   }
 
   /** Decides the ancestors of agents in flat groups that wait for nothing any more. */
   decideFlat(): void {
     const { flat, settlement, finish } = this.#parts
     const { undecided } = flat
-    for (const group of new Set(undecided.map((span) => span.group))) this.decide(group)
+    for (const group of new Set(undecided.map((span) => span.group))) this.#decide(group)
     for (const group of new Set(undecided.map((span) => span.group))) {
       settlement.settleDue(group)
       if (group.openCount === 0 && !group.closed) finish(group)
@@ -75,4 +105,25 @@ export class UndecidedRuns {
     if (placement === 'not-yet') return true
     return isPlacedByAll(span) && (placement !== 'part' || span.isFlat) && this.#parts.flat.isUndecided(span)
   }
+}
+
+/** How an undecided agent depends on an open span above it: whether it is an entry, and whether a tool is in between. */
+const IS_ENTRY = 1
+const IS_BELOW_TOOL = 2
+
+/** The nearest open ancestor that may turn out to be an agent. */
+function openAbove(span: LiveSpan): { readonly above: LiveSpan; readonly via: number } | undefined {
+  let via = 0
+  for (let { above } = span; above !== undefined; above = above.above) {
+    if (above.isOpen && (above.role === 'entry' || !above.saidItsKind)) return { above, via }
+    if (above.role === 'tool' || above.role === 'handoff') via = IS_BELOW_TOOL
+  }
+  return undefined
+}
+
+function addUndecided(span: LiveSpan, dependence: number, agents: LiveSpan[]): void {
+  span.undecided ??= new Map()
+  const known = span.undecided.get(dependence)
+  if (known === undefined) span.undecided.set(dependence, agents)
+  else for (const agent of agents) known.push(agent)
 }

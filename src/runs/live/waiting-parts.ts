@@ -22,7 +22,7 @@ const UNANSWERED_FACTOR = 15
  */
 export function waitingParts(waiting: ReadonlyMap<LiveGroup, number>, settleMs: number): readonly WaitingPart[] {
   const wanted = [...waiting.keys()].filter((group) => group.wanted)
-  const spans = wanted.flatMap((group) => group.spans)
+  const spans = wanted.flatMap((group) => [...group.spans])
   const plans = planLive(
     spans,
     wanted.some((group) => group.truncated),

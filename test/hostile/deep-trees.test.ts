@@ -1,0 +1,75 @@
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import type { Attributes, Context, Span } from '@opentelemetry/api'
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { expect, it } from 'vitest'
+
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { createAnswerPresentScorer } from '../../src/scorers/code/answer-present.ts'
+
+const WORKFLOW = { 'gen_ai.operation.name': 'invoke_workflow' }
+const AGENT = { 'gen_ai.operation.name': 'invoke_agent' }
+const CHAT = { 'gen_ai.operation.name': 'chat' }
+const TOOL = { 'gen_ai.operation.name': 'execute_tool' }
+
+/** A chain of open spans, each below the one before, and what happens beside it. */
+interface Shape {
+  readonly chain: readonly Attributes[]
+  /** A span that begins and ends at each depth. */
+  readonly leaf?: Attributes
+  /** The library that writes the chain. One that is known by its name writes what its spans are when they end. */
+  readonly library?: string
+  readonly ends: 'innermost first' | 'outermost first'
+  /** The runs that are begun, of a number of spans in the chain. */
+  readonly runs: (length: number) => number
+}
+
+/** Milliseconds of processor time that a chain takes. */
+function chainMs(length: number, { chain, leaf, library, ends, runs }: Shape): number {
+  const processor = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()] })
+  const provider = new BasicTracerProvider({ spanProcessors: [processor] })
+  const tracer = provider.getTracer(library ?? 'application')
+  const spans: { readonly span: Span; readonly kind: Attributes }[] = []
+  let context: Context = ROOT_CONTEXT
+  const before = process.cpuUsage()
+  for (let depth = 0; depth < length; depth += 1) {
+    const kind = chain[depth % chain.length] ?? {}
+    const span = tracer.startSpan('step', library === undefined ? { attributes: kind } : {}, context)
+    context = trace.setSpan(ROOT_CONTEXT, span)
+    spans.push({ span, kind })
+    if (leaf !== undefined) provider.getTracer('application').startSpan('leaf', { attributes: leaf }, context).end()
+  }
+  for (const { span, kind } of ends === 'innermost first' ? spans.toReversed() : spans) span.setAttributes(kind).end()
+  const { user, system } = process.cpuUsage(before)
+  expect(processor.ledger().runs.seen).toBe(runs(length))
+  return (user + system) / 1000
+}
+
+function leastMs(length: number, shape: Shape): number {
+  return Math.min(...Array.from({ length: 3 }, () => chainMs(length, shape)))
+}
+
+const none = (): number => 0
+const one = (): number => 1
+const each = (length: number): number => length
+
+it.each<[string, Shape]>([
+  ['workflows', { chain: [WORKFLOW], ends: 'innermost first', runs: none }],
+  ['workflows, and the outermost ends first', { chain: [WORKFLOW], ends: 'outermost first', runs: none }],
+  ['workflows and tools', { chain: [WORKFLOW, TOOL], ends: 'innermost first', runs: one }],
+  ['workflows that call models', { chain: [WORKFLOW], leaf: CHAT, ends: 'innermost first', runs: one }],
+  ['workflows that call agents', { chain: [WORKFLOW], leaf: AGENT, ends: 'innermost first', runs: each }],
+  [
+    'workflows that call agents, and say at their end what they are',
+    {
+      chain: [{ 'mastra.span.type': 'workflow_run' }],
+      library: '@mastra/otel',
+      leaf: AGENT,
+      ends: 'innermost first',
+      runs: each,
+    },
+  ],
+])('Thousands of open spans, each below the one before, take time in proportion: %s', (_, shape) => {
+  leastMs(500, shape)
+  // There are eight times as many spans; to look at all ancestors of each would take 64 times as long.
+  expect(leastMs(4000, shape)).toBeLessThan(25 * leastMs(500, shape))
+})
