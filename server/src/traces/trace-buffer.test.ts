@@ -226,6 +226,18 @@ describe('when a run is complete', () => {
     expect(buffer.counts.overLimit).toBe(1)
   })
 
+  it('accepts the agent of a trace that is over its limit, so that its run is scored, and a limited number of agents', () => {
+    const a = id()
+    const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxSpansPerTrace: 100 })
+    const chats = Array.from({ length: 200 }, () => chat(id(), a))
+    expect(buffer.add(1, toRecord(chats), 0)).toHaveLength(100)
+    expect(buffer.add(2, toRecord([agent(a)]), 0)).toEqual([])
+    const settled = onlyOne(buffer.settle(20_000).settled)
+    expect(settled.spans).toHaveLength(101)
+    expect(runsOf(settled)).toMatchObject([{ complete: false }])
+    expect(buffer.add(3, toRecord(Array.from({ length: 200 }, () => agent(id()))), 20_000)).toHaveLength(188)
+  })
+
   it('leaves content above the memory limit on the log, and settles its runs like all others', () => {
     const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxContentBytes: 5000 })
     for (let index = 0; index < 100; index++) {

@@ -36,6 +36,12 @@ export interface Due {
 const MAX_FINISHED = 200_000
 
 /**
+ * Share of a trace's limits by which the spans of agents may exceed them. An agent's span arrives last, and without it the run would never be
+ * scored.
+ */
+const RESERVED_FOR_AGENTS = 0.125
+
+/**
  * The spans of unfinished traces, and when each of their runs is complete: nothing below the agent has arrived for `settleMs`, and no span
  * that may belong to it still waits for its parent. A missing parent above the outermost agent does not matter. Time is the time of the
  * log, never the senders'.
@@ -166,7 +172,8 @@ export class TraceBuffer {
     const { maxSpansPerTrace, maxBytesPerTrace } = this.#options
     const span = toHeldSpan(facts, place, bytes)
     const size = heldSize(span)
-    if (trace.spans.size >= maxSpansPerTrace || trace.bytes + size > maxBytesPerTrace) {
+    const share = span.isAnchor ? 1 + RESERVED_FOR_AGENTS : 1
+    if (trace.spans.size >= maxSpansPerTrace * share || trace.bytes + size > maxBytesPerTrace * share) {
       trace.lacksSpans = true
       this.counts.overLimit += 1
       this.#held.forgetEmpty(trace)
