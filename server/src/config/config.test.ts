@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -88,11 +88,25 @@ export default defineConfig({ scorers: [createLoopScorer()] })
     ['an option of the processor', 'h.yaml', 'scorers: [loop]\nholdMs: 5', /holdMs, which belongs to the processor/],
     ['an empty file', 'empty.yaml', '', /expected scorers and their options, .*, got an empty file/],
     ['broken YAML', 'i.yaml', 'scorers: [', /does not parse/],
+    ['an alias of nothing', 'alias.yaml', 'scorers: [*loop]', /alias\.yaml: expected YAML or JSON, .*alias/],
+    [
+      'a scorer without a name',
+      'nameless.yaml',
+      'scorers: [{ nam: loop }]',
+      /scorers\[0\]: expected one of .*, got none/,
+    ],
     ['a module without options', 'j.mjs', 'export const a = 1', /export default defineConfig/],
     ['another kind of file', 'k.toml', '', /ends in \.yaml/],
     ['an unknown key of a scorer', 'l.yaml', 'scorers: [{ name: loop, optons: {} }]', /options.*, got optons\./],
   ])('is refused for %s, with what to do', (_, name, text, message) => {
     expect(() => load(name, text)).toThrow(message)
+  })
+
+  it('is refused if it is a folder', () => {
+    mkdirSync(join(folder, 'folder.yaml'))
+    expect(() => loadConfig(join(folder, 'folder.yaml'), () => undefined)).toThrow(
+      /^--config .*folder\.yaml: expected a file that can be read/,
+    )
   })
 
   it('has a JSON schema for editors that equals the schema of the code', () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
 import { extname, resolve } from 'node:path'
 
@@ -7,6 +7,7 @@ import { closestName } from 'spanscore/engine'
 import type { ScoringOptions } from 'spanscore/engine'
 import { z } from 'zod'
 
+import { readGiven } from '../read-given.ts'
 import { configSchema } from './config-schema.ts'
 import type { ServiceConfig } from './config-schema.ts'
 import { createPrebuilt, DEFAULT_SCORERS, PREBUILT_NAMES } from './prebuilt.ts'
@@ -55,22 +56,18 @@ export function loadConfig(path: string | undefined, announce: (line: string) =>
   }
   const file = resolve(path)
   if (!existsSync(file)) throw new Error(`--config: expected the path of a file, got ${file}, which does not exist.`)
+  const text = readGiven('--config', file)
   const extension = extname(file)
-  if (/^\.(?:ya?ml|json)$/.test(extension))
-    return { options: fromFile(file), source: file, text: readFileSync(file, 'utf8') }
+  if (/^\.(?:ya?ml|json)$/.test(extension)) return { options: fromFile(file, text), source: file, text }
   if (/^\.[cm]?[jt]s$/.test(extension)) {
     announce(`The configuration ${file} is a program, and is executed now.`)
-    return { options: fromModule(file), source: file, text: readFileSync(file, 'utf8') }
+    return { options: fromModule(file), source: file, text }
   }
   throw new Error(`--config: expected a file that ends in .yaml, .json, .ts, .mjs or .js, got ${file}.`)
 }
 
-function fromFile(file: string): ScoringOptions {
-  const document = parseDocument(readFileSync(file, 'utf8'), { prettyErrors: true })
-  const [error] = document.errors
-  if (error !== undefined)
-    throw new Error(`${file}: expected YAML or JSON, got a file that does not parse: ${error.message.split('\n')[0]}`)
-  const value: unknown = document.toJS({ maxAliasCount: 100 })
+function fromFile(file: string, text: string): ScoringOptions {
+  const value = parsed(file, text)
   if (typeof value !== 'object' || value === null) {
     throw new Error(
       `${file}: expected scorers and their options, such as "scorers: [tool_errors]", got ${value === null ? 'an empty file' : `a ${typeof value}`}.`,
@@ -78,9 +75,22 @@ function fromFile(file: string): ScoringOptions {
   }
   refuseMeaningless(file, value)
   refuseUnknownNames(file, value)
-  const parsed = configSchema.safeParse(value)
-  if (!parsed.success) throw new Error(`${file}: ${z.prettifyError(parsed.error).replaceAll('\n', '\n  ')}`)
-  return toOptions(file, parsed.data)
+  const checked = configSchema.safeParse(value)
+  if (!checked.success) throw new Error(`${file}: ${z.prettifyError(checked.error).replaceAll('\n', '\n  ')}`)
+  return toOptions(file, checked.data)
+}
+
+function parsed(file: string, text: string): unknown {
+  try {
+    const document = parseDocument(text, { prettyErrors: true })
+    const [error] = document.errors
+    if (error !== undefined) throw error
+    // Aliases are only followed here.
+    return document.toJS({ maxAliasCount: 100 })
+  } catch (error) {
+    const what = error instanceof Error ? error.message.split('\n')[0] : 'unknown error'
+    throw new Error(`${file}: expected YAML or JSON, got a file that does not parse: ${what}`, { cause: error })
+  }
 }
 
 function toOptions(file: string, { scorers, ...rest }: ServiceConfig): ScoringOptions {
@@ -140,7 +150,7 @@ function refuseUnknownNames(file: string, value: unknown): void {
   if (!Array.isArray(scorers)) return
   const names: ReadonlySet<string> = new Set(PREBUILT_NAMES)
   for (const [index, entry] of scorers.entries()) {
-    const name: unknown = typeof entry === 'object' && entry !== null && 'name' in entry ? entry.name : entry
+    const name: unknown = typeof entry === 'object' && entry !== null ? ('name' in entry ? entry.name : 'none') : entry
     if (typeof name !== 'string' || names.has(name)) continue
     const meant = closestName(name, PREBUILT_NAMES)
     const question = meant === undefined ? '' : ` Did you mean ${meant}?`
