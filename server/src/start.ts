@@ -30,6 +30,7 @@ import { Forwarder } from './send/forwarder.ts'
 import { Outbox } from './send/outbox.ts'
 import { ServiceMeters } from './send/service-meters.ts'
 import { ServiceMetrics } from './send/service-metrics.ts'
+import { TakenSignals } from './send/taken-signals.ts'
 import { Service } from './service.ts'
 import { within } from './within.ts'
 import { TraceBuffer } from './traces/trace-buffer.ts'
@@ -124,14 +125,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     throw error
   })
   const buffer = new TraceBuffer(options.traces)
+  const taken = new TakenSignals()
   const outbox = new Outbox({
-    logs: createLogExporter(to),
-    spans: createSpanExporter(to),
+    logs: createLogExporter(to, taken),
+    spans: createSpanExporter(to, taken),
     report,
     now: monotonicMs,
     ...(options.maxWaitingScores !== undefined && { maxWaiting: options.maxWaitingScores }),
   })
-  const forwarder = to === undefined ? undefined : new Forwarder(log, to, report)
+  const forwarder = to === undefined ? undefined : new Forwarder(log, to, taken, report)
   const service = new Service({
     log,
     reader,

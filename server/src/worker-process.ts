@@ -7,6 +7,7 @@ import { limited } from './limited.ts'
 import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
 import type { Destination } from './send/acknowledged-exporter.ts'
 import { Outbox } from './send/outbox.ts'
+import { TakenSignals } from './send/taken-signals.ts'
 import { ServiceMeters } from './send/service-meters.ts'
 import { serveHealth } from './serve-health.ts'
 import type { HealthServer } from './serve-health.ts'
@@ -52,13 +53,14 @@ export interface WorkerProcessParts {
 /** @throws Error if the configuration is invalid: what was expected, and what came */
 export function openWorkerProcess({ to, configPath, report: say }: WorkerProcessOptions): WorkerProcessParts {
   const report = limited(say)
+  const taken = new TakenSignals()
   return {
     report,
     config: loadConfig(configPath, say),
     meters: new ServiceMeters(randomUUID(), to),
     outbox: new Outbox({
-      logs: createLogExporter(to),
-      spans: createSpanExporter(to),
+      logs: createLogExporter(to, taken),
+      spans: createSpanExporter(to, taken),
       report,
       now: () => performance.now(),
     }),

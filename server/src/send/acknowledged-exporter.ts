@@ -3,8 +3,11 @@ import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentel
 import { ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import type { ISerializer } from '@opentelemetry/otlp-transformer'
 
+import type { Signal } from '../log/span-log.ts'
 import { encodeRequest } from './gathered-scores.ts'
 import type { EncodedRecord } from './gathered-scores.ts'
+import { describeLack } from './taken-signals.ts'
+import type { TakenSignals } from './taken-signals.ts'
 
 /** The destination of scores. */
 export interface Destination {
@@ -17,12 +20,12 @@ export interface Destination {
 }
 
 /**
- * The outcome of a batch: `acknowledged` completely; `refused` for a reason that a retry would not change; `failed`, so that a retry may
- * succeed.
+ * The outcome of a batch: `acknowledged` completely; `refused` for a reason that a retry would not change; `lacking` if the destination does
+ * not have the signal at all; `failed`, so that a retry may succeed.
  */
 export type ExportOutcome =
   | { readonly status: 'acknowledged' }
-  | { readonly status: 'refused' | 'failed'; readonly message: string }
+  | { readonly status: 'refused' | 'lacking' | 'failed'; readonly message: string }
 
 /** Sends batches one after the other. */
 export interface AcknowledgedExporter {
@@ -43,17 +46,24 @@ interface PartialSuccess {
   }
 }
 
-/** Statuses that depend on the content of the batch. */
+const PATHS = { logs: 'v1/logs', traces: 'v1/traces' } as const
+
+/** Statuses that depend on the content of the request. Others may end, also those of a wrong set-up, which somebody will correct. */
 const OF_CONTENT = new Set([400, 413, 422])
 
+/** Whether a destination would refuse the same request again. */
+export function isOfContent(status: number): boolean {
+  return OF_CONTENT.has(status)
+}
+
 /** An exporter of log records, built from the official one's parts. Without a destination, it succeeds immediately. */
-export function createLogExporter(destination: Destination | undefined): AcknowledgedExporter {
-  return destination === undefined ? NOWHERE : acknowledged(destination, 'LOGS', 'v1/logs', ProtobufLogsSerializer)
+export function createLogExporter(destination: Destination | undefined, taken: TakenSignals): AcknowledgedExporter {
+  return destination === undefined ? NOWHERE : acknowledged(destination, 'logs', taken, ProtobufLogsSerializer)
 }
 
 /** An exporter of spans, built from the official one's parts. Without a destination, it succeeds immediately. */
-export function createSpanExporter(destination: Destination | undefined): AcknowledgedExporter {
-  return destination === undefined ? NOWHERE : acknowledged(destination, 'TRACES', 'v1/traces', ProtobufTraceSerializer)
+export function createSpanExporter(destination: Destination | undefined, taken: TakenSignals): AcknowledgedExporter {
+  return destination === undefined ? NOWHERE : acknowledged(destination, 'traces', taken, ProtobufTraceSerializer)
 }
 
 /**
@@ -62,10 +72,11 @@ export function createSpanExporter(destination: Destination | undefined): Acknow
  */
 function acknowledged(
   { url, headers, ca, timeoutMs }: Destination,
-  signal: string,
-  path: string,
+  signal: Signal,
+  taken: TakenSignals,
   { deserializeResponse }: Pick<ISerializer<never, PartialSuccess>, 'deserializeResponse'>,
 ): AcknowledgedExporter {
+  const path = PATHS[signal]
   const seen: { latest?: PartialSuccess['partialSuccess'] } = {}
   const rejection = () => seen.latest
   const serializer: ISerializer<readonly EncodedRecord[], PartialSuccess> = {
@@ -84,11 +95,11 @@ function acknowledged(
       concurrencyLimit: 1,
       ...(ca !== undefined && { httpAgentOptions: { ca, keepAlive: true } }),
     },
-    signal,
+    signal.toUpperCase(),
     path,
     { 'Content-Type': 'application/x-protobuf' },
   )
-  const metrics = { name: signal === 'LOGS' ? ('log' as const) : ('span' as const), countItems: lengthOf }
+  const metrics = { name: signal === 'logs' ? ('log' as const) : ('span' as const), countItems: lengthOf }
   const exporter = new OTLPExporterBase(
     createOtlpHttpExportDelegate(options, serializer, `otlp_http_${metrics.name}_exporter`, metrics, undefined),
   )
@@ -98,7 +109,8 @@ function acknowledged(
       const result = await new Promise<{ code: number; error?: Error }>((resolve) => {
         exporter.export(records, resolve)
       })
-      if (result.code !== 0) return outcomeOf(result.error)
+      if (result.code !== 0) return outcomeOf(result.error, signal, taken)
+      taken.accepted(signal)
       const latest = rejection()
       const rejected = latest?.rejectedLogRecords ?? latest?.rejectedSpans ?? 0
       if (rejected === 0) return { status: 'acknowledged' }
@@ -115,8 +127,9 @@ function lengthOf(records: readonly EncodedRecord[]): number {
   return records.length
 }
 
-function outcomeOf(error: Error | undefined): ExportOutcome {
+function outcomeOf(error: Error | undefined, signal: Signal, taken: TakenSignals): ExportOutcome {
   const code = error instanceof OTLPExporterError ? error.code : undefined
+  if (taken.lacks(signal, code)) return { status: 'lacking', message: describeLack(signal) }
   const message = `${code === undefined ? '' : `HTTP ${code}: `}${error?.message ?? 'no answer'}`.slice(0, 300)
-  return { status: code !== undefined && OF_CONTENT.has(code) ? 'refused' : 'failed', message }
+  return { status: code !== undefined && isOfContent(code) ? 'refused' : 'failed', message }
 }

@@ -1,9 +1,10 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { text } from 'node:stream/consumers'
 
 import type { ForwardedRequest, SpanLog } from '../log/span-log.ts'
+import { isOfContent } from './acknowledged-exporter.ts'
 import type { Destination } from './acknowledged-exporter.ts'
+import type { TakenSignals } from './taken-signals.ts'
 
 /** The counts of a forwarder. */
 export interface ForwardCounts {
@@ -17,25 +18,24 @@ const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 const PAGE = 32
 
-/**
- * Statuses after which a retry may succeed (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes), including those of a wrong
- * set-up, which somebody will fix.
- */
-const RETRYABLE = new Set([401, 403, 404, 408, 429, 500, 502, 503, 504])
+/** The sender chose encoding and compression. */
+const UNSUPPORTED_TYPE = 415
 
 /** Forwards requests unchanged and in order, from the log, so that acknowledged requests are forwarded even after a crash. */
 export class Forwarder {
   readonly #log: SpanLog
   readonly #destination: Destination
+  readonly #taken: TakenSignals
   readonly #report: (message: string) => void
   readonly counts: ForwardCounts = { forwarded: 0, refused: 0, failures: 0 }
   readonly #controller = new AbortController()
   readonly #done = new Set<number>()
   #isSending = false
 
-  constructor(log: SpanLog, destination: Destination, report: (message: string) => void) {
+  constructor(log: SpanLog, destination: Destination, taken: TakenSignals, report: (message: string) => void) {
     this.#log = log
     this.#destination = destination
+    this.#taken = taken
     this.#report = report
   }
 
@@ -75,19 +75,21 @@ export class Forwarder {
     let pauseMs = FIRST_PAUSE_MS
     const { signal } = this.#controller
     while (!signal.aborted) {
-      const outcome = await post(this.#destination, each, signal).catch((error: unknown) => ({
-        status: 0,
-        message: error instanceof Error ? error.message : 'no answer',
-      }))
-      if (outcome.status >= 200 && outcome.status < 300) {
+      const outcome = await post(this.#destination, each, signal).catch((error: unknown) =>
+        error instanceof Error ? error.message : 'no answer',
+      )
+      const status = typeof outcome === 'number' ? outcome : undefined
+      if (status !== undefined && status >= 200 && status < 300) {
+        this.#taken.accepted(each.signal)
         this.counts.forwarded += 1
         return true
       }
       if (signal.aborted) return false
-      this.#report(
-        `A request could not be forwarded: ${outcome.status === 0 ? outcome.message : `HTTP ${outcome.status}`}.`,
-      )
-      if (outcome.status !== 0 && !RETRYABLE.has(outcome.status)) {
+      this.#report(`A request could not be forwarded: ${status === undefined ? outcome : `HTTP ${status}`}.`)
+      if (
+        this.#taken.lacks(each.signal, status) ||
+        (status !== undefined && (isOfContent(status) || status === UNSUPPORTED_TYPE))
+      ) {
         this.counts.refused += 1
         return true
       }
@@ -99,11 +101,12 @@ export class Forwarder {
   }
 }
 
+/** @returns the status of the answer */
 function post(
   { url, headers, ca, timeoutMs }: Destination,
   { signal: kind, contentType, contentEncoding, body }: ForwardedRequest,
   signal: AbortSignal,
-): Promise<{ readonly status: number; readonly message: string }> {
+): Promise<number> {
   const target = new URL(`${url.replace(/\/$/, '')}/v1/${kind}`)
   const options = {
     method: 'POST',
@@ -119,10 +122,10 @@ function post(
   }
   return new Promise((resolve, reject) => {
     const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, options, (response) => {
-      text(response).then(
-        (message) => resolve({ status: response.statusCode ?? 0, message: message.slice(0, 200) }),
-        reject,
-      )
+      resolve(response.statusCode ?? 0)
+      // The connection is used again after the body, which may never end.
+      const timer = setTimeout(() => response.destroy(), timeoutMs)
+      response.on('close', () => clearTimeout(timer)).resume()
     })
     request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)))
     request.on('error', reject)

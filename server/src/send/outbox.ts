@@ -49,6 +49,7 @@ export class Outbox {
   #stop: () => void = () => undefined
   readonly #stopped: Promise<void>
   #failingSinceMs: number | undefined
+  #hasReportedLack = false
 
   constructor(parts: OutboxParts) {
     this.#parts = parts
@@ -153,25 +154,30 @@ export class Outbox {
         this.counts.acknowledged += batch.length
         continue
       }
-      if (batch.length > 1) {
+      if (outcome === 'refused' && batch.length > 1) {
         const middle = batch.length >> 1
         todo.push(batch.slice(middle), batch.slice(0, middle))
         continue
       }
-      this.counts.refused += 1
+      this.counts.refused += batch.length
     }
   }
 
   async #sendUntilAnswered(
     exporter: AcknowledgedExporter,
     batch: readonly EncodedRecord[],
-  ): Promise<'acknowledged' | 'refused'> {
+  ): Promise<'acknowledged' | 'refused' | 'lacking'> {
     let pauseMs = FIRST_PAUSE_MS
     for (;;) {
       const outcome = await exporter.send(batch)
       if (outcome.status === 'acknowledged') {
         this.#failingSinceMs = undefined
         return 'acknowledged'
+      }
+      if (outcome.status === 'lacking') {
+        if (!this.#hasReportedLack) this.#parts.report(outcome.message)
+        this.#hasReportedLack = true
+        return 'lacking'
       }
       this.#parts.report(`Scores were not acknowledged: ${outcome.message}`)
       if (outcome.status === 'refused') return 'refused'
