@@ -12,8 +12,8 @@ const FOR_OTHERS = 0o077
 /** An open database in a folder that no other process uses. */
 export interface DataFolder {
   readonly database: DatabaseSync
-  /** Bytes that can still be written: those that are free on the disk, and those that its files have and do not use. */
-  freeBytes(): number
+  /** Whether so many bytes can be written: to what is free on the disk, and to what its files have and do not use. */
+  hasRoomFor(bytes: number): boolean
   close(): void
 }
 
@@ -61,7 +61,7 @@ export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder
   }
   return {
     database,
-    freeBytes: freeBytesOf(database, path),
+    hasRoomFor: roomIn(database, path),
     close: () => {
       database.close()
       lock.close()
@@ -92,17 +92,18 @@ function checkFiles(path: string): void {
   )
 }
 
-function freeBytesOf(database: DatabaseSync, path: string): () => number {
+function roomIn(database: DatabaseSync, path: string): DataFolder['hasRoomFor'] {
   const freePages = database.prepare(
     'SELECT freelist_count * page_size AS bytes FROM pragma_freelist_count, pragma_page_size',
   )
-  return () => {
+  return (bytes) => {
     const { bavail, bsize, blocks } = statfsSync(path)
+    const free = bavail * bsize
     // Some file systems do not know.
-    if (blocks === 0) return Number.POSITIVE_INFINITY
+    if (blocks === 0 || free >= bytes) return true
     // The write-ahead log is written again from its beginning.
     const writtenAgain = statSync(join(path, 'spans.db-wal'), { throwIfNoEntry: false })?.size ?? 0
-    return bavail * bsize + writtenAgain + Number(freePages.get()?.['bytes'] ?? 0)
+    return free + writtenAgain + Number(freePages.get()?.['bytes'] ?? 0) >= bytes
   }
 }
 

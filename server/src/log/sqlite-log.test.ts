@@ -87,7 +87,7 @@ describe('a log in a folder', () => {
   it('accepts no requests when its disk is almost full, but frees the space of those that were delivered', async () => {
     const folder = openDataFolder(newFolder(), () => [])
     let freeBytes = 200_000_000
-    const log = new SqliteLog({ ...folder, freeBytes: () => freeBytes }, () => 1000)
+    const log = new SqliteLog({ ...folder, hasRoomFor: (bytes) => bytes <= freeBytes }, () => 1000)
     await log.append({ record: record() })
     freeBytes = 60_000_000
     await expect(log.append({ record: record() })).rejects.toThrow('its disk is almost full')

@@ -206,7 +206,7 @@ export class SqliteLog implements SpanLog {
   }
 
   #shortage(bytes: number): string | undefined {
-    return this.#folder.freeBytes() < RESERVE_BYTES + 2 * bytes ? 'its disk is almost full' : undefined
+    return this.#folder.hasRoomFor(RESERVE_BYTES + 2 * bytes) ? undefined : 'its disk is almost full'
   }
 
   /** @returns the number of bytes written */
