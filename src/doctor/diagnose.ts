@@ -144,20 +144,23 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
   return [
     ...[...first.values()].map(instrumentationFinding),
     ...scoring.flatMap((each) => agentFindings(each, runs)),
-    ...(scoring.length > 0 && attached.length === 0
-      ? [
-          bad(
-            'Scoring: it is not attached to this tracer provider, and saw no run.',
-            'Call attachScoring after sdk.start(), or put the ScoringSpanProcessor into the spanProcessors of the provider.',
-          ),
-        ]
-      : []),
+    ...(scoring.length > 0 && attached.length === 0 ? [unseenFinding(facts)] : []),
     ...(scored > 0 && failed === 0 ? [good(`Scores: ${scored} so far.`)] : []),
     ...(scored > 0 && failed > 0 ? [bad(`Scores: ${scored} so far, and ${failed} failed.`, reasonsOf(attached))] : []),
     ...(attached.length > 0 && scored === 0 && when !== 'run'
       ? [bad('Scores: none so far.', reasonsOf(attached))]
       : []),
   ]
+}
+
+/** Why scoring saw none of the runs. */
+function unseenFinding({ tracerProvider }: ProcessFacts): Finding {
+  return tracerProvider?.processors?.some(({ name }) => name === 'ScoringSpanProcessor') === true
+    ? bad('Scoring: it was attached after the run had begun.', 'Call attachScoring right after sdk.start().')
+    : bad(
+        'Scoring: it is not attached to this tracer provider, and saw no run.',
+        'Call attachScoring after sdk.start(), or put the ScoringSpanProcessor into the spanProcessors of the provider.',
+      )
 }
 
 /**

@@ -109,6 +109,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
         /✗ Notice SPANSCORE_UNFINISHED: The process exited with 1 span not exported/,
       ],
     ],
+    ['late-attach', [], [/✗ Scoring: it was attached after the run had begun\.\n {2}Call attachScoring right after/]],
     [
       'unnamed-agent',
       [],
