@@ -214,6 +214,23 @@ describe('bounds', () => {
     expect(elapsedMs).toBeLessThan(5000)
   })
 
+  it('reads agents at each depth of 50,000 other spans in bounded time', () => {
+    const spans = Array.from({ length: 25_000 }, (_, depth) => [
+      sourceSpan({ spanId: `s${depth}`, parentSpanId: depth === 0 ? undefined : `s${depth - 1}` }),
+      agent(`a${depth}`, { parentSpanId: `s${depth}` }),
+    ]).flat()
+    expect(milliseconds(() => expect(buildRuns(spans)).toHaveLength(25_000))).toBeLessThan(5000)
+  })
+
+  it('reads nested agents whose tools call models, too, in bounded time', () => {
+    const spans = Array.from({ length: 10_000 }, (_, depth) => [
+      agent(`a${depth}`, { parentSpanId: depth === 0 ? undefined : `t${depth - 1}` }),
+      tool(`t${depth}`, { parentSpanId: `a${depth}` }),
+      chat(`c${depth}`, { parentSpanId: `t${depth}` }),
+    ]).flat()
+    expect(milliseconds(() => expect(buildRuns(spans)).toHaveLength(1))).toBeLessThan(5000)
+  })
+
   it('reads 100,000 model calls and tools without an agent in bounded time', () => {
     const bare = Array.from({ length: 100_000 }, (_, index) =>
       (index % 2 === 0 ? chat : tool)(`s${index}`, {

@@ -57,8 +57,9 @@ export function nameWithoutContent(
 ): string {
   let shown = name
   let keptValues: ReadonlySet<unknown> | undefined
-  for (const [key, value] of Object.entries(attributes)) {
-    if (typeof value !== 'string' || value.length < LEAST_CONTENT || value.length > name.length) continue
+  for (const key of Object.keys(attributes)) {
+    const value = attributes[key]
+    if (typeof value !== 'string' || value.length < LEAST_CONTENT || !shown.includes(value)) continue
     keptValues ??= new Set(Object.values(kept))
     if (Object.hasOwn(kept, key) || keptValues.has(value)) continue
     shown = shown.replaceAll(value, '[removed]')

@@ -10,11 +10,12 @@ import { MAX_APART_MS, RunRecords, signsOf } from './run-records.ts'
  * there are none, the same agent, question and time.
  */
 export function dropDuplicateRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
-  const kept = plans.length > 1 ? withoutDuplicates(plans) : plans
+  const compared = { runs: 0 }
+  const kept = plans.length > 1 ? withoutDuplicates(plans, { runs: 0 }) : plans
   const waiting = [...kept]
   for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
-    if (plan.children.length > 1) {
-      const children = withoutDuplicates(plan.children)
+    if (plan.children.length > 1 && compared.runs < MAX_NESTED) {
+      const children = withoutDuplicates(plan.children, compared)
       if (children.length < plan.children.length) plan.children.splice(0, plan.children.length, ...children)
     }
     waiting.push(...plan.children)
@@ -22,11 +23,13 @@ export function dropDuplicateRuns(plans: readonly RunPlan[]): readonly RunPlan[]
   return kept
 }
 
-function withoutDuplicates(plans: readonly RunPlan[]): readonly RunPlan[] {
+/** @param compared how many runs were compared so far */
+function withoutDuplicates(plans: readonly RunPlan[], compared: { runs: number }): readonly RunPlan[] {
   const duplicates = new Map<RunPlan, RunPlan>()
   const agentless = plans.filter(isAgentless)
   if (agentless.length > 0 && agentless.length < plans.length) {
     const agents = withChildren(plans.filter((plan) => !isAgentless(plan)))
+    compared.runs += agents.length
     const byTrace = Map.groupBy(agents, (plan) => plan.root.span.traceId)
     const indices = new Map([...byTrace].map(([traceId, ofTrace]) => [traceId, indexByResponse(ofTrace)]))
     const atWork = new AgentsAtWork(agents)
@@ -98,6 +101,9 @@ function recordedBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>)
   const other = index.get(ids[0] ?? '')
   return ids.every((id) => index.get(id) === other) ? other : undefined
 }
+
+/** After this many comparisons below tool calls, further runs stay as they are: each may be nested in thousands of others. */
+const MAX_NESTED = 50_000
 
 /** Maximum number of runs with a similar start time that are compared. */
 const MAX_COMPARED = 256

@@ -32,7 +32,8 @@ export function linkRecorded(
   if (recognised.size + others.size < spans.length || share(others, recognised)) {
     return linkRecorded(withoutCopies(spans), logs)
   }
-  for (const span of linked) link(span, recognised, others)
+  const found = new Map<string, Ancestor>()
+  for (const span of linked) link(span, { recognised, others, found })
   for (const { role, parent, dialect } of linked) {
     if (role === 'entry' && parent?.role === 'model' && dialect.modelsEncloseLoops === true) parent.role = 'entry'
   }
@@ -84,21 +85,43 @@ function heldBy({ endTimeMs, attributes, events }: SourceSpan): readonly number[
   return [endTimeMs, values, length]
 }
 
+/** What is above a span. */
+interface Ancestor {
+  /** The nearest recognised ancestor. */
+  readonly parent: TraceSpan | undefined
+  readonly topId: string
+  readonly isOrphan: boolean
+}
+
+/** The spans of a trace, by id. */
+interface SpansById {
+  readonly recognised: ReadonlyMap<string, TraceSpan>
+  readonly others: ReadonlyMap<string, SourceSpan>
+  /** What was found above some of the others. Otherwise each of thousands of nested spans would climb through all above it. */
+  readonly found: Map<string, Ancestor>
+}
+
 /** Finds the nearest recognised ancestor. A cycle ends the search. */
-function link(
-  span: TraceSpan,
-  recognised: ReadonlyMap<string, TraceSpan>,
-  others: ReadonlyMap<string, SourceSpan>,
-): void {
+function link(span: TraceSpan, { recognised, others, found }: SpansById): void {
   let { parentSpanId: id, parentIsRemote = false } = span.span
   let topId = id ?? ''
   let passed: Set<string> | undefined
+  const settle = (ancestor: Ancestor): void => {
+    span.link(ancestor.parent, ancestor.topId, ancestor.isOrphan)
+    passed?.forEach((each) => found.set(each, ancestor))
+  }
   while (id !== undefined && id !== '' && passed?.has(id) !== true && id !== span.span.spanId) {
+    const known = found.get(id)
+    // Where it is its own ancestor, the search ends before it.
+    if (known !== undefined && known.parent !== span) {
+      settle(known)
+      return
+    }
     topId = id
     const parent = recognised.get(id)
     const other = others.get(id)
     if (parent !== undefined || other === undefined) {
-      span.link(parent, topId, parent === undefined && !parentIsRemote)
+      settle({ parent, topId, isOrphan: parent === undefined && !parentIsRemote })
       return
     }
     passed ??= new Set()
@@ -106,5 +129,8 @@ function link(
     parentIsRemote = other.parentIsRemote === true
     id = other.parentSpanId
   }
-  span.link(undefined, topId, false)
+  // In a cycle, what is found depends on where the search begins.
+  const isOutermost = id === undefined || id === ''
+  if (isOutermost) settle({ parent: undefined, topId, isOrphan: false })
+  else span.link(undefined, topId, false)
 }
