@@ -17,6 +17,10 @@ export interface HeldTrace extends DueItem {
   bytes: number
   isFlat: boolean
   lacksSpans: boolean
+  /** When the latest span arrived that waits for its parent or is below one; `undefined` if that has to be found out again. */
+  looseSeenMs: number | undefined
+  /** The outermost spans of units that wait for a parent; `undefined` if they have to be found out again. */
+  looseTops: readonly HeldSpan[] | undefined
   /** Whether a parent arrived after its children, so that units may have to be merged. */
   isChanged: boolean
 }
@@ -33,6 +37,8 @@ export function createTrace(traceId: string): HeldTrace {
     bytes: 0,
     isFlat: false,
     lacksSpans: false,
+    looseSeenMs: undefined,
+    looseTops: undefined,
     isChanged: false,
   }
 }

@@ -55,7 +55,7 @@ export function packTrace(trace: HeldTrace): PackedTrace {
   const ids: string[] = []
   const spans: number[] = []
   const units: number[] = []
-  const sources: Source[] = []
+  const sources = new Sources()
   let logs: Map<number, readonly HeldLog[]> | undefined
   let lingersUntilMs = 0
   for (const unit of trace.units) {
@@ -66,7 +66,7 @@ export function packTrace(trace: HeldTrace): PackedTrace {
       if (span.logs !== undefined) (logs ??= new Map()).set(ids.length / 2, span.logs)
       ids.push(span.spanId, span.parentSpanId ?? NO_ID)
       const { offset, index, start, end, startTimeMs, endTimeMs } = span
-      spans.push(flagsOf(span), offset, index, start, end, startTimeMs, endTimeMs, sourceOf(span, sources))
+      spans.push(flagsOf(span), offset, index, start, end, startTimeMs, endTimeMs, sources.numberOf(span))
     }
   }
   const { traceId, isFlat, lacksSpans } = trace
@@ -77,7 +77,7 @@ export function packTrace(trace: HeldTrace): PackedTrace {
     ids: ids.join(''),
     spans: spans.slice(),
     units,
-    sources,
+    sources: sources.all,
     logs,
     isFlat,
     lacksSpans,
@@ -183,9 +183,19 @@ function flagsOf({ isAnchor, isRecognised, isFlat, parentIsRemote }: HeldSpan): 
   )
 }
 
-/** The number of a span's source. Spans of one library in one request share these objects. */
-function sourceOf({ sender, resource, scope }: HeldSpan, sources: Source[]): number {
-  const known = sources.findLastIndex((source) => source.scope === scope && source.resource === resource)
-  if (known !== -1) return known
-  return sources.push({ sender, resource, scope }) - 1
+/** The sources of a trace. Spans of one library in one request share these objects. */
+class Sources {
+  readonly all: Source[] = []
+  readonly #numbers = new Map<Source['resource'], Map<Source['scope'], number>>()
+
+  numberOf({ sender, resource, scope }: HeldSpan): number {
+    let ofResource = this.#numbers.get(resource)
+    if (ofResource === undefined) this.#numbers.set(resource, (ofResource = new Map()))
+    let number = ofResource.get(scope)
+    if (number === undefined) {
+      number = this.all.push({ sender, resource, scope }) - 1
+      ofResource.set(scope, number)
+    }
+    return number
+  }
 }

@@ -183,6 +183,8 @@ export class TraceBuffer {
     trace.bytes += size
     trace.isFlat ||= span.isFlat
     connect(trace, span)
+    trace.looseSeenMs = undefined
+    trace.looseTops = undefined
     const unit = this.#held.place(trace, span, nowMs, isEmitted ? 'emitted' : 'open')
     if (isEmitted) {
       // It was scored before the service restarted.

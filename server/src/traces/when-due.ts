@@ -23,7 +23,8 @@ export function whenDue(trace: HeldTrace, unit: RunUnit, nowMs: number, times: W
   if (quietMs > nowMs) return Math.min(quietMs, ageMs)
   if (isLoose(unit)) {
     // If they share a parent, it is lost to all of them, and they are reconstructed from what is left.
-    return Math.min(latest([...trace.units].filter(isLoose)) + orphanMs, ageMs)
+    trace.looseSeenMs ??= latest([...trace.units].filter(isLoose))
+    return Math.min(trace.looseSeenMs + orphanMs, ageMs)
   }
   const blockedMs = blockedUntil(trace, unit, { nowMs, quietMs, orphanMs })
   return blockedMs > nowMs ? Math.min(nowMs + LOOK_AGAIN_MS, blockedMs, ageMs) : quietMs
@@ -47,14 +48,15 @@ function blockedUntil(
   const { sender } = unit.top
   let untilMs = nowMs
   let endTimeMs: number | undefined
-  for (const waiting of trace.waiting.values()) {
-    for (const other of waiting) {
-      if (other.unit === undefined || other.unit === unit || !isLoose(other.unit) || other.unit.state === 'emitted')
-        continue
-      if (other.unit.firstSeenMs > quietMs) continue
-      if (other.sender === sender && other.startTimeMs >= (endTimeMs ??= latestEnd(unit.spans, sender))) continue
-      untilMs = Math.max(untilMs, other.unit.lastSeenMs + orphanMs)
-    }
+  trace.looseTops ??= [...trace.units].filter(isLoose).map(({ top }) => top)
+  for (const other of trace.looseTops) {
+    if (other.unit === undefined || other.unit === unit || !isLoose(other.unit) || other.unit.state === 'emitted')
+      continue
+    if (other.unit.firstSeenMs > quietMs) continue
+    if (other.sender === sender && other.startTimeMs >= (endTimeMs ??= latestEnd(unit.spans, sender))) continue
+    untilMs = Math.max(untilMs, other.unit.lastSeenMs + orphanMs)
+    // It is checked again by then anyway.
+    if (untilMs >= nowMs + LOOK_AGAIN_MS) return untilMs
   }
   return untilMs
 }
