@@ -124,12 +124,15 @@ export class ProviderSink implements ScoreSink {
 
   /** Writes a child of the run's span. It starts and ends when the run ended, so that the trace does not become longer. */
   #writeLateSpan({ emission: { evaluation, target, endTime }, attributes, ofLateSpan }: PreparedScore): void {
-    const tracer = this.#providers.tracerProvider()?.getTracer(SCOPE_NAME, SCOPE_VERSION)
-    const span = tracer?.startSpan(
-      `evaluate ${evaluation.scorer.id}`,
-      { startTime: [...endTime], attributes: { ...ofLateSpan, ...attributes } },
-      this.#contextOf(target),
+    const tracer = notAPromise(this.#providers.tracerProvider()?.getTracer(SCOPE_NAME, SCOPE_VERSION))
+    const span = notAPromise(
+      tracer?.startSpan(
+        `evaluate ${evaluation.scorer.id}`,
+        { startTime: [...endTime], attributes: { ...ofLateSpan, ...attributes } },
+        this.#contextOf(target),
+      ),
     )
-    span?.end([...endTime])
+    const ended: unknown = span?.end([...endTime])
+    notAPromise(ended)
   }
 }

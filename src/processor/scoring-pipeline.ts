@@ -6,7 +6,7 @@ import { TraceStore } from '../runs/live/trace-store.ts'
 import type { ParentSpan } from '../runs/live/span-links.ts'
 import { Budget } from '../sampling/budget.ts'
 import { inSlices } from '../scoring/in-slices.ts'
-import { runForeignNow } from '../scoring/run-foreign.ts'
+import { followForeign, runForeignNow } from '../scoring/run-foreign.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
@@ -261,13 +261,14 @@ export class ScoringPipeline {
     const view = this.#reporter.guard('Making a view of a span', () => viewOf(span, changes))
     // A span is not handed on at all if its content should be removed and could not be.
     if (view === undefined && changes.stripContent) return
-    this.#reporter.guard('next.onEnd', () => next.onEnd(view ?? span))
+    this.#toNextAsIs(view ?? span, next)
   }
 
-  /** Hands on a span unchanged. Most spans take this path, so it does nothing else. */
+  /** Hands on a span, or the view of one. Most spans take this path, so it does nothing else. */
   #toNextAsIs(span: EndedSpan, next: SpanProcessorLike): void {
     try {
-      next.onEnd(span)
+      const result: unknown = next.onEnd(span)
+      if (result !== undefined) followForeign(result, (error) => this.report('next.onEnd', error))
     } catch (error) {
       this.report('next.onEnd', error)
     }

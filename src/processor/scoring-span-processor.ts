@@ -2,6 +2,7 @@ import { trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
+import { followForeign } from '../scoring/run-foreign.ts'
 import { createLogCapture } from './deliver/log-capture.ts'
 import type { LogRecordProcessorLike } from './deliver/log-capture.ts'
 import { reportUnusedVariables } from './config/environment.ts'
@@ -54,7 +55,8 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     }
     if (this.#next === undefined) return
     try {
-      this.#next.onStart(span, parentContext)
+      const result: unknown = this.#next.onStart(span, parentContext)
+      if (result !== undefined) followForeign(result, (error) => this.#pipeline.report('next.onStart', error))
     } catch (error) {
       this.#pipeline.report('next.onStart', error)
     }
@@ -70,7 +72,8 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
       }
     }
     try {
-      this.#next?.onEnding?.(span)
+      const result: unknown = this.#next?.onEnding?.(span)
+      if (result !== undefined) followForeign(result, (error) => this.#pipeline.report('next.onEnding', error))
     } catch (error) {
       this.#pipeline.report('next.onEnding', error)
     }

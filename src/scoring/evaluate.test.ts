@@ -207,7 +207,7 @@ describe('a verdict that its type does not allow', () => {
     ],
     [
       { model: 'm', calls: 1e300, usage: { inputTokens: -1 } },
-      { model: 'm', calls: 10_000, usage: {} },
+      { model: 'm', calls: 1, usage: {} },
     ],
     ['a report', undefined],
     [null, undefined],

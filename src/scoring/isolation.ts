@@ -46,6 +46,11 @@ function isolatedContext(): typeof inCleanContext {
   return inCleanContext(() => mark.run(true, () => context.with(SUPPRESSED, () => AsyncLocalStorage.snapshot())))
 }
 
+/** Whether the spans of isolated work are suppressed. Without a context manager, the span processor has to drop each. */
+export function isSuppressed(): boolean {
+  return context.with(SUPPRESSED, () => context.active() === SUPPRESSED)
+}
+
 /** Runs code in a clean async context, so that its timers and promises do not keep a request of the application alive. */
 export function detached<T>(run: () => T): T {
   return inCleanContext(run)

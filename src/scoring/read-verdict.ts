@@ -1,7 +1,7 @@
 import type { Usage } from '../model/message.ts'
 import type { FailureCode, JudgeReport, SkipReason } from '../model/score.ts'
 import { isRecord } from '../spans/json.ts'
-import { boundedNumber, tokenCount } from '../spans/outside-number.ts'
+import { boundedNumber, countUpTo, tokenCount } from '../spans/outside-number.ts'
 import { formatValue } from './format-value.ts'
 
 // The types of what scorers return exist at compile time only. These functions check it at run time, so that only texts, known
@@ -76,7 +76,7 @@ const MOST_USD = 10_000
  */
 export function readJudgeReport(report: unknown, model: string | undefined): JudgeReport | undefined {
   if (!isRecord(report)) return undefined
-  const calls = Math.round(boundedNumber(report.calls, 0, MOST_CALLS) ?? 1)
+  const calls = countUpTo(report.calls, MOST_CALLS) ?? 1
   const { costUsd } = report
   const isCost = typeof costUsd === 'number' && costUsd >= 0 && costUsd <= MOST_USD
   return {

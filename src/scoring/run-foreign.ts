@@ -12,7 +12,7 @@ export type ForeignResult<T> =
  * starts are neither recorded nor scored, and it does not see the async context of the request that ended the run.
  *
  * There are two exceptions, the processors behind spanscore and the tracer provider, because spans pass through them anyway. The
- * callers of these catch their errors.
+ * callers of these catch their errors, and pass their results to `followForeign`.
  */
 export function runForeign<T>(run: () => T): ForeignResult<T> {
   try {
@@ -30,6 +30,11 @@ export function runForeignNow<T>(run: () => T): ForeignResult<T> {
 /** Like `runForeign`, for code that may return a promise of any implementation. `onError` gets an error or a rejection. */
 export function callForeign(run: () => unknown, onError: (error: unknown) => void): void {
   const result = runForeign(run)
-  if (!result.ok) onError(result.error)
-  else if (isThenable(result.value)) void adopted(result.value).then(undefined, onError)
+  if (result.ok) followForeign(result.value, onError)
+  else onError(result.error)
+}
+
+/** Passes the rejection of a result to `onError`, if it is a promise. An unhandled one would end the application's process. */
+export function followForeign(result: unknown, onError: (error: unknown) => void): void {
+  if (isThenable(result)) void adopted(result).then(undefined, onError)
 }

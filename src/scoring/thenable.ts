@@ -24,8 +24,12 @@ export function adopted<T>(promise: PromiseLike<T>): Promise<T> {
 async function followed<T>(promise: PromiseLike<T>, left: number): Promise<T> {
   // Code that has just returned a promise does not expect its `then` to be called yet.
   await Promise.resolve()
-  // What a native promise resolves to is not a promise.
-  if (promise instanceof Promise && promise.then === Promise.prototype.then) return promise
+  if (promise instanceof Promise) {
+    // What a native promise resolves to is not a promise.
+    if (promise.then === Promise.prototype.then) return promise
+    // If it rejects, this is handled, even if its own `then` does not ask for it.
+    Promise.prototype.then.call(promise, undefined, () => undefined)
+  }
   if (left === 0) throw new TypeError('expected a promise of a value, got one of itself')
   const { value } = await new Promise<{ readonly value: T | PromiseLike<T> }>((resolve, reject) => {
     promise.then((result) => resolve({ value: result }), reject)

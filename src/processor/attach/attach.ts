@@ -1,4 +1,5 @@
 import { globalSlot } from '../../scoring/global-slot.ts'
+import { isSuppressed } from '../../scoring/isolation.ts'
 import type { LedgerSnapshot } from '../../scoring/ledger.ts'
 import { CompositeProcessor } from './composite-processor.ts'
 import type { LogRecordProcessorLike } from '../deliver/log-capture.ts'
@@ -20,7 +21,7 @@ export interface AttachedScoring {
   forceFlush(): Promise<void>
   /** Ends scoring, but keeps the provider's processors running. Idempotent; never rejects. */
   shutdown(): Promise<void>
-  /** Restores the provider and releases held spans. Never rejects. */
+  /** Restores the provider and releases held spans. Where spans of judges cannot be suppressed, a filter for them stays. Never rejects. */
   detach(): Promise<void>
   /** For the application's logger provider, if an instrumentation writes messages as log records. */
   readonly logRecordProcessor: LogRecordProcessorLike
@@ -74,6 +75,8 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
       if (attached.get(provider) === handle) attached.delete(provider)
     },
     () => {
+      // Judges that were asked may go on. The processor stays, and drops their spans.
+      if (!isSuppressed() && resolved.scorers.some(({ scorer }) => scorer.kind === 'judge')) return
       lookAt(() => {
         const index = processors?.indexOf(processor) ?? -1
         if (index !== -1) processors?.splice(index, 1, ...behind)

@@ -1,5 +1,6 @@
 import type { Context } from '@opentelemetry/api'
 
+import { adopted, disown, isThenable } from '../../scoring/thenable.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../sdk-types.ts'
 
 /** Several processors as one. It calls all of them before it throws an error of one of them. */
@@ -23,22 +24,29 @@ export class CompositeProcessor implements SpanProcessorLike {
   }
 
   async forceFlush(): Promise<void> {
-    await Promise.all(this.processors.map(async (processor) => processor.forceFlush()))
+    await Promise.all(this.processors.map((processor) => settled(() => processor.forceFlush())))
   }
 
   async shutdown(): Promise<void> {
-    await Promise.all(this.processors.map(async (processor) => processor.shutdown()))
+    await Promise.all(this.processors.map((processor) => settled(() => processor.shutdown())))
   }
 
-  #each(call: (processor: SpanProcessorLike) => void): void {
+  #each(call: (processor: SpanProcessorLike) => unknown): void {
     let thrown: { readonly error: unknown } | undefined
     for (const processor of this.processors) {
       try {
-        call(processor)
+        const result = call(processor)
+        if (isThenable(result)) disown(result)
       } catch (error) {
         thrown ??= { error }
       }
     }
     if (thrown) throw thrown.error
   }
+}
+
+/** Awaits a promise of any implementation. */
+async function settled(run: () => unknown): Promise<void> {
+  const result = run()
+  if (isThenable(result)) await adopted(result)
 }

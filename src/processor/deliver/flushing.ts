@@ -3,6 +3,7 @@ import type { Timer } from '../../scoring/host-timers.ts'
 import { inSlices, withoutPause } from '../../scoring/in-slices.ts'
 import { detached } from '../../scoring/isolation.ts'
 import { unref } from '../../scoring/keep-process-alive.ts'
+import { adopted, isThenable } from '../../scoring/thenable.ts'
 import type { TraceStore } from '../../runs/live/trace-store.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { LargeRuns } from '../large-runs.ts'
@@ -190,7 +191,8 @@ function* inTurn(first: Generator<undefined, void>, second: Generator<undefined,
 
 async function attempt(reporter: Reporter, what: string, run: () => Promise<void> | undefined): Promise<void> {
   try {
-    await run()
+    const result = run()
+    if (isThenable(result)) await adopted(result)
   } catch (error) {
     reporter.threw(what, error)
     const code = deliveryCode(error)

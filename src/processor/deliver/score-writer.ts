@@ -51,6 +51,7 @@ export class ScoreWriter {
       reportMissingJudge(scorer.id, model, score.messageWithoutContent ?? 'onScore has the reason.', reporter)
     }
     if (onScore !== undefined && run !== undefined && !isSilent(evaluation)) {
+      freezeEvaluation(evaluation)
       reporter.callBack('onScore', () => onScore(evaluation, withOwnFacts(run)))
     }
   }
@@ -102,4 +103,10 @@ function describeDestinations({ emit, next }: ResolvedOptions, providers: Emissi
     ].join('; '),
     ...(judged === undefined ? [] : [`(${judged})`]),
   ].join(' ')
+}
+
+/** The ledger, the metrics and later revisions read an evaluation again. Details stay as they are, because they are the scorer's own. */
+function freezeEvaluation(evaluation: Evaluation): void {
+  const { judge, score, scorer } = evaluation
+  for (const part of [evaluation, scorer, scorer.range, score, judge, judge?.usage]) Object.freeze(part)
 }

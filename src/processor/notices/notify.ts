@@ -1,4 +1,5 @@
 import { globalSlot } from '../../scoring/global-slot.ts'
+import { disown, isThenable } from '../../scoring/thenable.ts'
 import { isRecord } from '../../spans/json.ts'
 import { notices } from './notices.ts'
 import type { NoticeCode, NoticeLevel } from './notices.ts'
@@ -38,8 +39,11 @@ export function notify(
   if (!isShown(level) || shown.has(key) || shown.size >= MOST_LINES) return
   shown.add(key)
   try {
-    if (isLast) process.emit('warning', Object.assign(new Error(message), { name: 'spanscore', code }))
-    else process.emitWarning(message, { type: 'spanscore', code })
+    const warning = Object.assign(new Error(message), { name: 'spanscore', code })
+    const shownBy: unknown = isLast
+      ? process.emit('warning', warning)
+      : process.emitWarning(message, { type: 'spanscore', code })
+    if (isThenable(shownBy)) disown(shownBy)
   } catch {}
 }
 
@@ -59,7 +63,7 @@ export function log(level: NoticeLevel, message: string): boolean {
     hasLogger = true
     const written: unknown = Reflect.apply(write, logger, ['spanscore', message])
     // A logger may be async. Its rejections are dropped, too.
-    if (typeof written === 'object') void Promise.resolve(written).catch(() => undefined)
+    if (isThenable(written)) disown(written)
   } catch {}
   return hasLogger
 }

@@ -224,7 +224,8 @@ function claim(
     if (known.includes(claimed)) return false
     known.push(claimed)
   } else {
-    claimable[CLAIMS] = [claimed]
+    // A frozen span stays without a claim.
+    Reflect.set(claimable, CLAIMS, [claimed])
   }
   return !carriesScore(claimable.attributes, about)
 }

@@ -30,7 +30,8 @@ export function askScorer(
   if (signal !== undefined) asked.signal = signal
   if (upstream !== undefined) asked.upstreamProbability = upstream
   if (onJudgeCall !== undefined && scorer.kind === 'judge') {
-    asked.onJudgeCall = (call) => reporter.callBack('onJudgeCall', () => onJudgeCall({ ...call, scorerId: id }))
+    asked.onJudgeCall = (call) =>
+      reporter.callBack('onJudgeCall', () => onJudgeCall({ ...call, usage: { ...call.usage }, scorerId: id }))
   }
   return evaluate(scorer, run, asked)
 }

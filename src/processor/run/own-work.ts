@@ -1,3 +1,5 @@
+import { TraceFlags } from '@opentelemetry/api'
+
 import { SCOPE_NAME } from '../../emit/signal-providers.ts'
 import { isIsolated } from '../../scoring/isolation.ts'
 import type { EndedSpan, OpenSpan } from '../sdk-types.ts'
@@ -16,6 +18,7 @@ export class OwnWork {
     if (!isIsolated() || isLateSpan(span)) return false
     this.#spans.add(span)
     this.#hasAny = true
+    unsample(span)
     return true
   }
 
@@ -28,4 +31,11 @@ export class OwnWork {
 /** Whether a span is one of our late scores, which is passed on without being read. */
 export function isLateSpan(span: EndedSpan): boolean {
   return (span.instrumentationScope ?? span.instrumentationLibrary)?.name === SCOPE_NAME
+}
+
+/** Processors beside ours get the span, too. Those of the SDK export no span that is not sampled. */
+function unsample(span: OpenSpan): void {
+  try {
+    Reflect.set(span.spanContext(), 'traceFlags', TraceFlags.NONE)
+  } catch {}
 }

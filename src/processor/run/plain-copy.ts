@@ -3,8 +3,11 @@ import { isRecord } from '../../spans/json.ts'
 /** How many values are copied per step. */
 const VALUES_OF_A_STEP = 500
 
-/** A run that is read has fewer values; a list with more of them is longer than what it holds. */
+/** A run that is read has fewer values in all. Whatever has more has no end. */
 const MAX_VALUES = 10_000_000
+
+/** Its lists are shorter; a longer one is longer than what it holds. */
+const MAX_ITEMS = 1_000_000
 
 /** Deeper or circular values cannot be copied. */
 const MAX_DEPTH = 5000
@@ -29,7 +32,7 @@ export function* plainCopy(value: unknown): Generator<undefined, unknown> {
   const copyOf = (given: unknown): unknown => {
     if (Array.isArray(given) || isRecord(given)) {
       if (open.length >= MAX_DEPTH) throw new RangeError('expected a value that is nested less deeply')
-      if (Array.isArray(given) && given.length > MAX_VALUES) throw new RangeError('expected a shorter list')
+      if (Array.isArray(given) && given.length > MAX_ITEMS) throw new RangeError('expected a shorter list')
       const copy: Plain = Array.isArray(given) ? [] : {}
       const keys = Array.isArray(given) ? Array.from(given.keys(), String) : Object.keys(given)
       open.push({ source: given, copy, keys: keys.toReversed() })
@@ -49,6 +52,7 @@ export function* plainCopy(value: unknown): Generator<undefined, unknown> {
     if (Array.isArray(inner.copy)) inner.copy[Number(key)] = copyOf(given ?? null)
     else if (given !== undefined) setOwn(inner.copy, key, copyOf(given))
     copied += 1
+    if (copied > MAX_VALUES) throw new RangeError('expected fewer values')
     if (copied % VALUES_OF_A_STEP === 0) yield
   }
   return top

@@ -36,7 +36,12 @@ function* redactInSteps(redact: Redact, run: AgentRun): Generator<undefined, Age
     disown(redacted)
     throw new TypeError('expected redact to return a run, got a promise; it cannot be async')
   }
-  if (isRun(redacted)) return yield* frozenInSteps(redacted)
+  if (isRun(redacted)) {
+    // Only what JSON can hold is read, and it has an end.
+    const readable = yield* plainCopy(redacted)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the lists of a run
+    return yield* frozenInSteps(readable as AgentRun)
+  }
   throw new TypeError(`expected redact to return the run that judges may see, got ${formatValue(redacted)}`)
 }
 

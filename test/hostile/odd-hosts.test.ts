@@ -1,0 +1,176 @@
+// oxlint-disable unicorn/no-thenable -- thenables that misbehave are what is tested here
+import { context, ROOT_CONTEXT } from '@opentelemetry/api'
+import type { Tracer } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+import { attachScoring } from '../../src/processor/attach/attach.ts'
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { readJudgeReport } from '../../src/scoring/read-verdict.ts'
+import { agentAttributes, codeScorer, expectBalanced, judgeScorer, runAgent } from '../processor/harness.ts'
+
+const unhandled: unknown[] = []
+const note = (reason: unknown): void => void unhandled.push(reason)
+
+beforeEach(() => {
+  unhandled.length = 0
+  process.on('unhandledRejection', note)
+})
+
+afterEach(() => {
+  process.off('unhandledRejection', note)
+  context.disable()
+})
+
+const rejects = (): never => Promise.reject(new Error('async')) as never
+/** A promise that resolves to itself: JavaScript would follow it forever, in one turn of the event loop. */
+const circle = (): Promise<void> => {
+  const promise = { then: (resolve: (value: unknown) => void) => queueMicrotask(() => resolve(promise)) }
+  return promise as never
+}
+const quiet: SpanProcessor = {
+  onStart: () => undefined,
+  onEnd: () => undefined,
+  forceFlush: () => Promise.resolve(),
+  shutdown: () => Promise.resolve(),
+}
+
+async function scoreOneRun(options: Partial<ScoringOptions>) {
+  const scoring = new ScoringSpanProcessor({
+    scorers: [codeScorer('c'), judgeScorer('j')],
+    next: quiet,
+    flushTimeoutMs: 500,
+    shutdownTimeoutMs: 500,
+    ...options,
+  })
+  runAgent(new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app'))
+  await scoring.forceFlush()
+  await scoring.shutdown()
+  await new Promise((resolve) => setImmediate(resolve))
+  expectBalanced(scoring.ledger())
+  return scoring.ledger()
+}
+
+const asyncHosts: Readonly<Record<string, Partial<ScoringOptions>>> = {
+  'hooks behind': { next: { ...quiet, onStart: rejects, onEnding: rejects, onEnd: rejects } as never },
+  'a tracer provider': { tracerProvider: { getTracer: rejects } },
+  'a tracer': { tracerProvider: { getTracer: () => ({ startSpan: rejects }) as never } },
+  'the end of a late span': { tracerProvider: { getTracer: () => ({ startSpan: () => ({ end: rejects }) }) as never } },
+}
+
+test.each(Object.entries(asyncHosts))('%s that is async and rejects ends no process', async (_, options) => {
+  const ledger = await scoreOneRun({ emit: { lateSpans: 'always' }, ...options })
+  expect(unhandled).toEqual([])
+  expect(ledger.scorers['c']).toMatchObject({ runs: 1, scored: 1 })
+})
+
+test('a replaced emitWarning that is async and rejects ends no process', async () => {
+  vi.spyOn(process, 'emitWarning').mockImplementation(rejects)
+  await scoreOneRun({ scorers: [codeScorer('rejected', { assess: rejects })] })
+  vi.restoreAllMocks()
+  expect(unhandled).toEqual([])
+})
+
+test('a flush and a shutdown end, although those behind return a promise of itself', async () => {
+  const next = { ...quiet, forceFlush: circle, shutdown: circle }
+  const loggerProvider = { getLogger: () => ({ emit: () => undefined }), forceFlush: circle }
+  expect(await scoreOneRun({ next, loggerProvider })).toMatchObject({ scorers: { j: { scored: 1 } } })
+  const provider = new BasicTracerProvider({ spanProcessors: [next, { ...quiet, forceFlush: circle }] })
+  const scoring = attachScoring({ scorers: [codeScorer('c')], tracerProvider: provider })
+  await scoring.forceFlush()
+  await scoring.detach()
+})
+
+test('a span that cannot be extended is scored, and leaves no score pending', async () => {
+  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c'), judgeScorer('j')], next: quiet })
+  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const span = tracer.startSpan('invoke_agent a', { attributes: agentAttributes('a') }, ROOT_CONTEXT)
+  Object.preventExtensions(span)
+  span.end()
+  await scoring.forceFlush()
+  for (const row of Object.values(scoring.ledger().scorers)) expect(row).toMatchObject({ runs: 1, scored: 1 })
+})
+
+test('what onScore writes to an evaluation changes neither the ledger nor the next one', async () => {
+  const seen: unknown[] = []
+  const ledger = await scoreOneRun({
+    onScore: (evaluation) => {
+      seen.push(evaluation.scorer.id)
+      for (const part of [evaluation, evaluation.scorer, evaluation.score, evaluation.judge]) {
+        expect(part === undefined || Object.isFrozen(part)).toBe(true)
+      }
+      Object.assign(evaluation.scorer, { id: 'other' })
+    },
+  })
+  expect(seen.toSorted()).toEqual(['c', 'j'])
+  expect(ledger.scorers).toMatchObject({ c: { scored: 1, pending: 0 }, j: { scored: 1, pending: 0 } })
+})
+
+const circular: unknown[] = []
+circular.push(circular)
+
+test.each<[string, unknown]>([
+  ['is longer than what it holds', Object.assign([], { length: 2 ** 32 - 1 })],
+  ['has no end', new Proxy([], { get: (_, key) => (key === 'length' ? 2 ** 31 : undefined) })],
+  ['contains itself', circular],
+])('a run from redact with a list that %s fails, and reaches no judge', async (_, input) => {
+  const ledger = await scoreOneRun({ redact: (run) => ({ ...run, input: input as never }) })
+  expect(ledger.scorers['j']).toMatchObject({ failed: 1, reasons: { 'redact-failed': 1 } })
+})
+
+/** A judge whose client traces its requests, also after it was given up. */
+function tracedJudge(tracerOf: () => Tracer | undefined, over: () => void) {
+  return judgeScorer('j', {
+    assess: async () => {
+      for (let attempt = 0; attempt < 4; attempt += 1) {
+        const span = tracerOf()?.startSpan('POST judge')
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        span?.end()
+      }
+      over()
+      return { status: 'scored', value: 1 }
+    },
+  })
+}
+
+test.each(['attached, then detached', 'beside'] as const)(
+  'spans of a judge reach no exporter of the SDK, with no context manager: %s',
+  async (where) => {
+    const exporter = new InMemorySpanExporter()
+    const simple = new SimpleSpanProcessor(exporter)
+    const over = Promise.withResolvers<void>()
+    let tracer: Tracer | undefined
+    const scorers = [tracedJudge(() => tracer, over.resolve)]
+    const beside = where === 'beside' ? [new ScoringSpanProcessor({ scorers })] : []
+    const provider = new BasicTracerProvider({ spanProcessors: [...beside, simple] })
+    const attached = where === 'beside' ? undefined : attachScoring({ scorers, tracerProvider: provider })
+    tracer = provider.getTracer('http')
+    runAgent(tracer)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    await attached?.detach()
+    await over.promise
+    runAgent(tracer)
+    const names = exporter.getFinishedSpans().map(({ name }) => name)
+    expect(names.filter((name) => name === 'POST judge')).toEqual([])
+    expect(names.filter((name) => name.startsWith('invoke_agent'))).toHaveLength(2)
+    await provider.shutdown()
+  },
+)
+
+test('with a context manager, detaching restores the processors of the provider', async () => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  const simple = new SimpleSpanProcessor(new InMemorySpanExporter())
+  const provider = new BasicTracerProvider({ spanProcessors: [simple] })
+  const active: unknown = Reflect.get(provider, '_activeSpanProcessor')
+  if (typeof active !== 'object' || active === null) throw new Error('expected the SDK to have a list of processors')
+  const scoring = attachScoring({ scorers: [judgeScorer('j')], tracerProvider: provider })
+  await scoring.detach()
+  expect(Reflect.get(active, '_spanProcessors')).toEqual([simple])
+})
+
+test.each([Infinity, 1e300, -1, Number.NaN, '5', 10n])('%s is no number of calls that a judge made', (calls) => {
+  expect(readJudgeReport({ model: 'm', calls, usage: {} }, undefined)).toMatchObject({ calls: 1 })
+})
