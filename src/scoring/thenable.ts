@@ -28,7 +28,7 @@ async function followed<T>(promise: PromiseLike<T>, left: number): Promise<T> {
     // What a native promise resolves to is not a promise.
     if (promise.then === Promise.prototype.then) return promise
     // If it rejects, this is handled, even if its own `then` does not ask for it.
-    Promise.prototype.then.call(promise, undefined, () => undefined)
+    void Promise.prototype.then.call(promise, undefined, () => undefined)
   }
   if (left === 0) throw new TypeError('expected a promise of a value, got one of itself')
   const { value } = await new Promise<{ readonly value: T | PromiseLike<T> }>((resolve, reject) => {

@@ -29,6 +29,7 @@ export interface SdkSpanLike {
   readonly endTime: HighResolutionTime
   readonly resource: { readonly attributes: Readonly<Record<string, unknown>> }
   readonly droppedAttributesCount?: number
+  readonly links?: readonly { readonly attributes?: Readonly<Record<string, unknown>> | undefined }[]
 }
 
 /**

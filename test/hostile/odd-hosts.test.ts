@@ -55,7 +55,7 @@ async function scoreOneRun(options: Partial<ScoringOptions>) {
 }
 
 const asyncHosts: Readonly<Record<string, Partial<ScoringOptions>>> = {
-  'hooks behind': { next: { ...quiet, onStart: rejects, onEnding: rejects, onEnd: rejects } as never },
+  'hooks behind': { next: { ...quiet, onStart: rejects, onEnding: rejects, onEnd: rejects } },
   'a tracer provider': { tracerProvider: { getTracer: rejects } },
   'a tracer': { tracerProvider: { getTracer: () => ({ startSpan: rejects }) as never } },
   'the end of a late span': { tracerProvider: { getTracer: () => ({ startSpan: () => ({ end: rejects }) }) as never } },

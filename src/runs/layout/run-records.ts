@@ -1,3 +1,4 @@
+import { nodeCrypto } from '../../spans/node-crypto.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /** A record of a run: the span that identifies it, and its model calls so far. */
@@ -52,24 +53,32 @@ export function signsOf(
 ): RunSigns {
   const { dialect, span } = root
   const responseIds: string[] = []
-  for (const { model } of models) if (model?.responseId !== undefined) responseIds.push(model.responseId)
+  for (const { model } of models) if (model?.responseId !== undefined) responseIds.push(shortened(model.responseId))
   const callIds: string[] = []
   if (dialect.formOfTwo !== undefined) {
-    for (const { tool } of tools) if (tool?.id !== undefined) callIds.push(tool.id)
+    for (const { tool } of tools) if (tool?.id !== undefined) callIds.push(shortened(tool.id))
   }
   const isDecided = responseIds.length > 0 && callIds.length === 0
   return {
     library: dialect.name,
     form: dialect.formOfTwo,
     isOfClient: root.role === 'model' ? dialect.isOfClient === true : undefined,
-    agentName: root.agent?.name,
+    agentName: shortened(root.agent?.name),
     isOpen,
     startMs: span.startTimeMs,
     endMs: span.endTimeMs,
     responseIds,
     callIds,
-    question: readsQuestion && !isDecided && dialect.formOfTwo !== undefined ? root.input?.at(-1)?.text : undefined,
+    question:
+      readsQuestion && !isDecided && dialect.formOfTwo !== undefined ? shortened(root.input?.at(-1)?.text) : undefined,
   }
+}
+
+/** Longer texts are kept as their hash, because the signs of many runs are kept. */
+const MAX_CHARACTERS = 200
+
+function shortened<Text extends string | undefined>(text: Text): Text | string {
+  return text === undefined || text.length <= MAX_CHARACTERS ? text : nodeCrypto().hash('sha256', text, 'base64')
 }
 
 /**

@@ -7,7 +7,7 @@ import { bytesOfKey, isOrdinaryArray, ValueTaker } from './take-values.ts'
 const BYTES_OF_UNCOUNTED = 32 * 1024 * 1024
 
 /** Memory for a span without content: the SDK's object, its ids, times, context and attributes, and our record. */
-export const HELD_BYTES_OF_SPAN = 2048
+const HELD_BYTES_OF_SPAN = 2048
 
 /** Memory for each further attribute, event, item or log record, besides its text. */
 const HELD_BYTES_OF_ENTRY = 64
@@ -42,10 +42,30 @@ export function takeSpan(span: SdkSpanLike): TakenSpan {
   if (taker.isTooRich) contentBytes += BYTES_OF_UNCOUNTED
   return {
     contentBytes,
-    heldBytes: HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY,
+    heldBytes: HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY + heldBytesOfLinks(span),
     attributes: takenAttributes.values,
     events: takenEvents.values,
   }
+}
+
+/** Estimates the memory of a span that is open, so that one that never ends is counted, too. Never throws. */
+export function heldBytesOfOpen(span: SdkSpanLike): number {
+  const taker = new ValueTaker()
+  const { count } = takeAttributes(() => span.attributes, taker)
+  taker.take(guarded(() => span.name) ?? '')
+  return HELD_BYTES_OF_SPAN + taker.bytes + count * HELD_BYTES_OF_ENTRY + (taker.isTooRich ? BYTES_OF_UNCOUNTED : 0)
+}
+
+/** Links are held with the span, and nothing reads them. */
+function heldBytesOfLinks(span: SdkSpanLike): number {
+  const taker = new ValueTaker()
+  let count = 0
+  guarded(() =>
+    taker.forEach(span.links ?? [], (link) => {
+      count += 1 + takeAttributes(() => link.attributes ?? {}, taker).count
+    }),
+  )
+  return taker.bytes + count * HELD_BYTES_OF_ENTRY + (taker.isTooRich ? BYTES_OF_UNCOUNTED : 0)
 }
 
 interface Taken<T> {

@@ -1,8 +1,14 @@
+/** Something that is due later. */
+export interface SettleDeadline {
+  /** What is due; absent if it is not due any more. */
+  due: (() => void) | undefined
+}
+
 /** Items with the same delay, in the order in which they were added. */
 export class Deadlines {
   readonly #waitMs: number
   readonly #now: () => number
-  readonly #waiting: { readonly atMs: number; readonly due: () => void }[] = []
+  readonly #waiting: (SettleDeadline & { readonly atMs: number })[] = []
 
   /** @param now a monotonic clock, in milliseconds */
   constructor(waitMs: number, now: () => number) {
@@ -15,20 +21,23 @@ export class Deadlines {
     return this.#waiting[0]?.atMs
   }
 
-  add(due: () => void): void {
-    this.#waiting.push({ atMs: this.#now() + this.#waitMs, due })
+  /** Removing `due` from the result cancels it. The rest of the entry stays in the list until its time. */
+  add(due: () => void): SettleDeadline {
+    const deadline = { atMs: this.#now() + this.#waitMs, due }
+    this.#waiting.push(deadline)
+    return deadline
   }
 
   /** Processes what is due. */
   sweep(): void {
     const nowMs = this.#now()
-    while (this.#waiting[0] && this.#waiting[0].atMs <= nowMs) this.#waiting.shift()?.due()
+    while (this.#waiting[0] && this.#waiting[0].atMs <= nowMs) this.#waiting.shift()?.due?.()
   }
 
   /** Processes everything, due or not, in steps. */
   *sweepAll(): Generator<undefined, void> {
     for (const { due } of this.#waiting.splice(0)) {
-      due()
+      due?.()
       yield
     }
   }

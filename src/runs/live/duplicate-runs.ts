@@ -23,7 +23,14 @@ export class DuplicateRuns {
   readonly #second = new Set<LiveSpan>()
   readonly #hasSeen = { newer: false, older: false }
   readonly #ended = new RunRecords<true>(MAX_ENDED)
-  readonly #calls: LiveSpan[] = []
+  readonly #calls: { readonly span: LiveSpan; readonly bytes: number }[] = []
+  #callBytes = 0
+  readonly #maxCallBytes: number
+
+  /** @param maxCallBytes maximum bytes, estimated, of the recent calls that are compared */
+  constructor(maxCallBytes: number) {
+    this.#maxCallBytes = maxCallBytes
+  }
 
   /** Must be called when a span starts whose library may write runs in two formats. */
   began(span: LiveSpan): void {
@@ -49,13 +56,17 @@ export class DuplicateRuns {
   }
 
   /** Must be called when a model call of an agent has ended, because an instrumentation of the model's client may record it again. */
-  agentCalled(span: LiveSpan, openGroups: number): void {
+  agentCalled(span: LiveSpan, bytes: number, openGroups: number): void {
     if (openGroups < 2) {
       this.#calls.length = 0
+      this.#callBytes = 0
       return
     }
-    this.#calls.push(span)
-    if (this.#calls.length > MAX_CALLS) this.#calls.shift()
+    this.#calls.push({ span, bytes })
+    this.#callBytes += bytes
+    while (this.#calls.length > MAX_CALLS || this.#callBytes > this.#maxCallBytes) {
+      this.#callBytes -= this.#calls.shift()?.bytes ?? 0
+    }
   }
 
   /** Whether the run of an ended agent was recorded, or is being recorded, in its other format. */
@@ -82,7 +93,7 @@ export class DuplicateRuns {
   isSecondRecord(run: RunRecord): boolean {
     if (run.root.role === 'model') {
       const own: ReadonlySet<unknown> = new Set(run.models)
-      const calls = this.#calls.filter((call) => !own.has(call))
+      const calls = this.#calls.map(({ span }) => span).filter((call) => !own.has(call))
       for (const [root, models] of Map.groupBy(calls, agentAbove)) {
         if (root !== undefined && isOfAgent(run, { root, models, tools: [] })) return true
       }

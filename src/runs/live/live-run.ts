@@ -2,6 +2,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { ReconstructedRun } from '../view/run.ts'
+import type { SettleDeadline } from './deadlines.ts'
 
 /** The source of a `LiveRun`'s spans. */
 export interface LiveRunSource {
@@ -37,6 +38,8 @@ export interface EndedRun {
 export class LiveRun {
   /** Scoring's own state of the run. A weak map keyed by runs would slow down every garbage collection. */
   scoringState: object | undefined
+  /** When it is settled, if its spans are still open by then. */
+  deadline: SettleDeadline | undefined
   readonly #ended: EndedRun
   readonly #source: LiveRunSource
   #isFrozen = false

@@ -61,8 +61,10 @@ export class LiveSpan extends TraceSpan {
   isKept = false
   /** Bytes of content, once it has ended. */
   contentBytes = 0
-  /** Estimated bytes in memory. */
+  /** Estimated bytes in memory, its log records included. */
   heldBytes = 0
+  /** Those of the SDK's span. */
+  ownBytes = 0
   /** The log records with which its content was read, once it had ended. */
   readWith: readonly SourceLog[] | undefined
   /** Whether the facts that a layout needs were read. */

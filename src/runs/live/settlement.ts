@@ -35,7 +35,7 @@ export class Settlement {
   wait(agent: LiveSpan, run: LiveRun): void {
     this.#waiting += run.nested ? 0 : 1
     agent.group.waiting.push(agent)
-    if (run.hasOpenSpans) this.#parts.deadlines.add(() => this.#settleByClock(agent, run))
+    if (run.hasOpenSpans) run.deadline = this.#parts.deadlines.add(() => this.#settleByClock(agent, run))
   }
 
   /** Settles the runs of a group that have no open spans any more. */
@@ -74,6 +74,8 @@ export class Settlement {
       if (index === -1 || run === undefined) continue
       group.waiting.splice(index, 1)
       this.#waiting -= run.nested ? 0 : 1
+      // A deadline would keep the spans in memory until its time.
+      if (run.deadline !== undefined) run.deadline.due = undefined
       this.settle(agent, run)
     }
   }

@@ -1,6 +1,10 @@
+import { heldBytesOfOpen } from './content-bytes.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
 import { SpanGroup } from './span-group.ts'
 import type { SpanLinks } from './span-links.ts'
+
+/** Maximum number of open spans of a group that are counted again at a time. */
+const MOST_MEASURED = 16
 
 /** The open groups, and the bytes that they hold. */
 export class SpanGroups implements Iterable<LiveGroup> {
@@ -9,6 +13,8 @@ export class SpanGroups implements Iterable<LiveGroup> {
   /** A linked list of groups in the order in which they began; a set would hash each of them. */
   #oldest: LiveGroup | undefined
   #newest: LiveGroup | undefined
+  /** The group whose open spans were counted last. */
+  #measured: LiveGroup | undefined
   /** The groups by trace. Most traces have one group, which needs no set. */
   readonly #byTrace = new Map<string, LiveGroup | Set<LiveGroup>>()
   #size = 0
@@ -66,6 +72,39 @@ export class SpanGroups implements Iterable<LiveGroup> {
     group.contentBytes += contentBytes
     group.heldBytes += heldBytes
     this.#heldBytes += heldBytes
+  }
+
+  /** Sets the bytes of the SDK's span, which may have been counted before. */
+  setOwnBytes(span: LiveSpan, bytes: number): void {
+    const more = bytes - span.ownBytes
+    span.ownBytes = bytes
+    span.heldBytes += more
+    this.add(span.group, 0, more)
+  }
+
+  /** Adds the bytes of a span's log record, also to the spans above that count the span already. */
+  addLog(span: LiveSpan, contentBytes: number, heldBytes: number): void {
+    span.contentBytes += contentBytes
+    span.heldBytes += heldBytes
+    this.add(span.group, contentBytes, heldBytes)
+    for (let at: LiveSpan | undefined = span; at !== undefined; at = at.hasOpen ? undefined : at.above) {
+      at.subtree.contentBytes += contentBytes
+    }
+  }
+
+  /**
+   * Counts the open spans of one group again, each time of the next one: attributes may be written long before a span ends, and some spans
+   * never end.
+   */
+  measureNext(): void {
+    this.#measured = this.#measured?.newer ?? this.#oldest
+    let left = MOST_MEASURED
+    for (const span of this.#measured?.spans ?? []) {
+      if (!span.isOpen) continue
+      this.setOwnBytes(span, heldBytesOfOpen(span.sdkSpan))
+      left -= 1
+      if (left === 0) return
+    }
   }
 
   /** Drops a finished group. */

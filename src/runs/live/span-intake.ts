@@ -3,7 +3,7 @@ import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import { scopeKindOf } from '../../spans/recognition-hints.ts'
 import { recognise } from '../../spans/recognise.ts'
 import { isBesideItsTool } from '../trace-span.ts'
-import { HELD_BYTES_OF_SPAN } from './content-bytes.ts'
+import { heldBytesOfOpen } from './content-bytes.ts'
 import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
 import { passes } from './local-span.ts'
@@ -132,6 +132,7 @@ export class SpanIntake {
   }
 
   #openGroup(traceId: string): LiveGroup {
+    this.#groups.measureNext()
     return this.#groups.open(traceId, this.#options.isWanted(traceId), this.#options.now())
   }
 
@@ -146,8 +147,7 @@ export class SpanIntake {
     live.isKept = group.spans.size === 0 || (isWanted && group.spans.size < this.#options.maxSpansPerRun)
     if (live.isKept) {
       group.spans.add(live)
-      live.heldBytes = HELD_BYTES_OF_SPAN
-      this.#groups.add(group, 0, live.heldBytes)
+      this.#groups.setOwnBytes(live, heldBytesOfOpen(live.sdkSpan))
     } else if (group.wanted) {
       group.truncated = true
     }

@@ -30,7 +30,7 @@ export class TraceStore {
   readonly #links = new SpanLinks()
   readonly #groups = new SpanGroups(this.#links, (group) => this.#agentless.removed(group))
   readonly #deadlines: Deadlines
-  readonly #duplicates = new DuplicateRuns()
+  readonly #duplicates: DuplicateRuns
   readonly #intake: SpanIntake
   readonly #agentless: AgentlessRuns
   readonly #settlement: Settlement
@@ -42,6 +42,7 @@ export class TraceStore {
   constructor(options: TraceStoreOptions) {
     this.#options = options
     this.#deadlines = new Deadlines(options.settleMs, options.now)
+    this.#duplicates = new DuplicateRuns(options.maxContentBytes / 8)
     this.#intake = new SpanIntake(this.#links, this.#groups, options, {
       onBegun: () => this.#keepBounds(),
       onTwoForms: (span) => this.#duplicates.began(span),
@@ -135,10 +136,9 @@ export class TraceStore {
     group.version += 1
     for (const reader of group.readBy) reader.version += 1
     if (isCall(span) || span.role === 'agent') group.hasWork = true
-    if (span.role === 'model' && group.wanted && span.isInRun) {
-      this.#duplicates.agentCalled(span, this.#groups.size)
-    }
+    const isAgentsCall = span.role === 'model' && group.wanted && span.isInRun
     this.#countBytes(span, size)
+    if (isAgentsCall) this.#duplicates.agentCalled(span, size.heldBytes, this.#groups.size)
     span.tellAbove()
     span.leave()
     if (group.closed) return undefined
@@ -175,9 +175,7 @@ export class TraceStore {
     if (span?.isKept !== true || !span.group.wanted || span.closed) return
     const { log: taken, heldBytes, ...size } = takeLog(log)
     const contentBytes = size.contentBytes + bytesOfMoreLogs(span.addLog(taken))
-    span.contentBytes += contentBytes
-    span.heldBytes += heldBytes
-    this.#groups.add(span.group, contentBytes, heldBytes)
+    this.#groups.addLog(span, contentBytes, heldBytes)
     span.group.version += 1
     this.#keepBounds()
   }
@@ -215,10 +213,10 @@ export class TraceStore {
   #countBytes(span: LiveSpan, { contentBytes, heldBytes }: Size): void {
     const { group } = span
     if (!group.wanted || !span.isKept || group.closed) return
-    this.#groups.add(group, contentBytes, heldBytes - span.heldBytes)
+    this.#groups.add(group, contentBytes, 0)
+    this.#groups.setOwnBytes(span, heldBytes)
     span.contentBytes += contentBytes
     span.subtree.contentBytes += contentBytes
-    span.heldBytes = heldBytes
     this.#keepBounds()
   }
 
