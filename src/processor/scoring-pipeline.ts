@@ -6,7 +6,7 @@ import { TraceStore } from '../runs/live/trace-store.ts'
 import type { ParentSpan } from '../runs/live/span-links.ts'
 import { Budget } from '../sampling/budget.ts'
 import { inSlices } from '../scoring/in-slices.ts'
-import { followForeign, runForeignNow } from '../scoring/run-foreign.ts'
+import { runForeignNow } from '../scoring/run-foreign.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
@@ -219,9 +219,9 @@ export class ScoringPipeline {
     return this.#ledger.snapshot(this.#store.openRuns)
   }
 
-  /** Reports an error in a hook, once. Nothing is thrown into the application. */
-  report(hook: string, error: unknown): void {
-    this.#reporter.threw(hook, error)
+  /** Reports errors in hooks, each once. Nothing is thrown into the application. */
+  get reporter(): Reporter {
+    return this.#reporter
   }
 
   #settled(live: LiveRun, isFinal: boolean): void {
@@ -246,7 +246,8 @@ export class ScoringPipeline {
 
   #evicted(live: LiveRun): void {
     this.#ledger.runEvicted()
-    const name = live.span.attributes['gen_ai.agent.name']
+    // If the attributes of a span could not be read, and this threw, the run would never be evicted.
+    const name = this.#reporter.guard('Giving up a run', () => live.span.attributes['gen_ai.agent.name'])
     this.#countRun('evicted', typeof name === 'string' ? name : undefined)
     this.#reporter.guard('Giving up a run', () => this.#runs.runEvicted(live))
     this.#reporter.warnOnce(
@@ -266,12 +267,7 @@ export class ScoringPipeline {
 
   /** Hands on a span, or the view of one. Most spans take this path, so it does nothing else. */
   #toNextAsIs(span: EndedSpan, next: SpanProcessorLike): void {
-    try {
-      const result: unknown = next.onEnd(span)
-      if (result !== undefined) followForeign(result, (error) => this.report('next.onEnd', error))
-    } catch (error) {
-      this.report('next.onEnd', error)
-    }
+    this.#reporter.callHook('next.onEnd', () => next.onEnd(span))
   }
 
   /**

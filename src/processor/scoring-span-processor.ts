@@ -2,7 +2,6 @@ import { trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
-import { followForeign } from '../scoring/run-foreign.ts'
 import { createLogCapture } from './deliver/log-capture.ts'
 import type { LogRecordProcessorLike } from './deliver/log-capture.ts'
 import { reportUnusedVariables } from './config/environment.ts'
@@ -42,7 +41,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     this.#next = resolved.next
     this.logRecordProcessor = createLogCapture(
       (log) => this.#pipeline.takeLog(log),
-      (error) => this.#pipeline.report('logRecordProcessor.onEmit', error),
+      (error) => this.#pipeline.reporter.threw('logRecordProcessor.onEmit', error),
     )
   }
 
@@ -51,15 +50,9 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
       if (this.#pipeline.drops(span)) return
       if (this.#stopped === undefined) this.#pipeline.started(span, trace.getSpan(parentContext))
     } catch (error) {
-      this.#pipeline.report('onStart', error)
+      this.#pipeline.reporter.threw('onStart', error)
     }
-    if (this.#next === undefined) return
-    try {
-      const result: unknown = this.#next.onStart(span, parentContext)
-      if (result !== undefined) followForeign(result, (error) => this.#pipeline.report('next.onStart', error))
-    } catch (error) {
-      this.#pipeline.report('next.onStart', error)
-    }
+    this.#pipeline.reporter.callHook('next.onStart', () => this.#next?.onStart(span, parentContext))
   }
 
   onEnding(span: OpenSpan): void {
@@ -68,15 +61,10 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
       try {
         this.#pipeline.ending(span)
       } catch (error) {
-        this.#pipeline.report('onEnding', error)
+        this.#pipeline.reporter.threw('onEnding', error)
       }
     }
-    try {
-      const result: unknown = this.#next?.onEnding?.(span)
-      if (result !== undefined) followForeign(result, (error) => this.#pipeline.report('next.onEnding', error))
-    } catch (error) {
-      this.#pipeline.report('next.onEnding', error)
-    }
+    this.#pipeline.reporter.callHook('next.onEnding', () => this.#next?.onEnding?.(span))
   }
 
   onEnd(span: EndedSpan): void {
@@ -86,13 +74,13 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
       try {
         scored = this.#pipeline.ended(span)
       } catch (error) {
-        this.#pipeline.report('onEnd', error)
+        this.#pipeline.reporter.threw('onEnd', error)
       }
     } else if (this.#shutdown !== undefined) {
       try {
         this.#pipeline.endedAfterShutdown(span)
       } catch (error) {
-        this.#pipeline.report('onEnd', error)
+        this.#pipeline.reporter.threw('onEnd', error)
       }
     }
     this.#pipeline.handOn(span, scored)

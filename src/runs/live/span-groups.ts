@@ -101,7 +101,7 @@ export class SpanGroups implements Iterable<LiveGroup> {
     let left = MOST_MEASURED
     for (const span of this.#measured?.spans ?? []) {
       if (!span.isOpen) continue
-      this.setOwnBytes(span, heldBytesOfOpen(span.sdkSpan))
+      this.setOwnBytes(span, Math.max(span.ownBytes, heldBytesOfOpen(span.sdkSpan)))
       left -= 1
       if (left === 0) return
     }
