@@ -1,5 +1,5 @@
 // oxlint-disable unicorn/no-thenable -- thenables that misbehave are what is tested here
-import { context, ROOT_CONTEXT } from '@opentelemetry/api'
+import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Tracer } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
@@ -174,3 +174,59 @@ test('with a context manager, detaching restores the processors of the provider'
 test.each([Infinity, 1e300, -1, Number.NaN, '5', 10n])('%s is no number of calls that a judge made', (calls) => {
   expect(readJudgeReport({ model: 'm', calls, usage: {} }, undefined)).toMatchObject({ calls: 1 })
 })
+
+test('bytes and times that a scorer changes are exported as they were', async () => {
+  const exporter = new InMemorySpanExporter()
+  const seen: unknown[] = []
+  const write = codeScorer('a', {
+    assess: ({ attributes }) => {
+      for (const value of Object.values(attributes)) {
+        if (value instanceof Uint8Array) value[0] = 66
+        if (value instanceof Date) value.setTime(66)
+      }
+      return { status: 'scored', value: 1 }
+    },
+  })
+  const read = codeScorer('b', {
+    assess: ({ attributes }) => {
+      seen.push(attributes['bytes'], attributes['time'])
+      return { status: 'scored', value: 1 }
+    },
+  })
+  const scoring = new ScoringSpanProcessor({ scorers: [write, read], next: new SimpleSpanProcessor(exporter) })
+  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const span = tracer.startSpan('invoke_agent a', { attributes: agentAttributes('a') }, ROOT_CONTEXT)
+  const attributes: unknown = Reflect.get(span, 'attributes')
+  // SDK 3.x has byte arrays; an application may write anything.
+  Object.assign(attributes as object, { bytes: new Uint8Array([1, 2]), time: new Date(0) })
+  span.end()
+  expect(exporter.getFinishedSpans()[0]?.attributes).toMatchObject({ bytes: new Uint8Array([1, 2]), time: new Date(0) })
+  expect(seen).toEqual(['AQI=', '1970-01-01T00:00:00.000Z'])
+})
+
+test.each<[string, () => unknown]>([
+  ['throws', () => thrown()],
+  ['rejects', rejects],
+  ['gives no text', () => ({ toString: () => 'th:fffffffffffff' })],
+])('a trace state that %s leaves the run with the weight of one', async (_, get) => {
+  const traceState = { get, set: () => traceState, unset: () => traceState, serialize: () => '' } as never
+  const parent = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: 1, isRemote: true, traceState }
+  const scoring = new ScoringSpanProcessor({
+    scorers: [codeScorer('c')],
+    next: quiet,
+    upstreamProbability: 'tracestate',
+  })
+  runAgent(
+    new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app'),
+    'a',
+    trace.setSpanContext(ROOT_CONTEXT, parent),
+  )
+  await scoring.forceFlush()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(scoring.ledger().scorers['c']).toMatchObject({ runs: 1, scored: 1 })
+  expect(unhandled).toEqual([])
+})
+
+function thrown(): never {
+  throw new Error('get')
+}

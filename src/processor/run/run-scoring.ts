@@ -4,6 +4,7 @@ import { SamplePoint } from '../../sampling/sample-point.ts'
 import { upstreamProbability } from '../../sampling/upstream.ts'
 import type { TraceStateLike } from '../../sampling/upstream.ts'
 import type { Ledger } from '../../scoring/ledger.ts'
+import { runForeignNow } from '../../scoring/run-foreign.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import type { ScoreWriter } from '../deliver/score-writer.ts'
 import { SpanOutlet } from '../deliver/span-outlet.ts'
@@ -158,7 +159,7 @@ export class RunScoring {
   /** Above 0, at most 1; `undefined` if the mean describes only the runs that this process saw. */
   #upstreamOf(traceState: TraceStateLike | undefined): number | undefined {
     const { options, reporter } = this.#parts
-    const probability = upstreamProbability(options.upstreamProbability, traceState)
+    const probability = upstreamProbability(options.upstreamProbability, traceState && readable(traceState))
     if (probability === undefined && options.upstreamProbability === 'tracestate') {
       reporter.warnOnce(
         'upstream',
@@ -166,6 +167,16 @@ export class RunScoring {
       )
     }
     return probability
+  }
+}
+
+/** A trace state whose entries are texts, whatever the SDK or a propagator made. */
+function readable(traceState: TraceStateLike): TraceStateLike {
+  return {
+    get: (key) => {
+      const entry = runForeignNow((): unknown => traceState.get(key))
+      return entry.ok && typeof entry.value === 'string' ? entry.value : undefined
+    },
   }
 }
 

@@ -81,11 +81,11 @@ export class ValueTaker {
     }
     if (value instanceof Uint8Array) {
       this.bytes += value.byteLength
-      return value
+      return base64Of(value)
     }
     if (typeof value !== 'object' || value === null || value instanceof Date) {
       this.bytes += 8
-      return value
+      return value instanceof Date ? timeOf(value) : value
     }
     if (depth > MAX_COPY_DEPTH) this.#giveUp()
     if (Array.isArray(value)) {
@@ -112,4 +112,18 @@ export class ValueTaker {
     this.isTooRich = true
     throw new RangeError('expected fewer values')
   }
+}
+
+/** Longer byte arrays are left out, because they are read while a span is ending. */
+const MOST_BYTES = 1024 * 1024
+
+// Bytes and times cannot be frozen: a scorer that writes to them would change what is exported. They are texts, as in files.
+
+function base64Of({ buffer, byteLength, byteOffset }: Uint8Array): string | undefined {
+  return byteLength > MOST_BYTES ? undefined : Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+}
+
+function timeOf(date: Date): string | undefined {
+  const timeMs = Date.prototype.getTime.call(date)
+  return Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString()
 }
