@@ -361,7 +361,7 @@ const held: Readonly<Record<string, (tracer: Tracer, agent: Span, scoring: Scori
     for (let index = 0; index < 16; index += 1) open(tracer, 'execute_tool t', toolAttributes('t'), agent).end()
   },
   'open spans': (tracer, agent) => {
-    for (let index = 0; index < 20; index += 1) open(tracer, 'execute_tool t', toolAttributes('t'), agent)
+    for (let index = 0; index < 15; index += 1) open(tracer, 'execute_tool t', toolAttributes('t'), agent)
     open(tracer, 'execute_tool t', toolAttributes('t'), agent).end()
   },
   'log records': (_tracer, agent, scoring) =>
