@@ -61,9 +61,8 @@ export class LiveSpan extends TraceSpan {
   isKept = false
   /** Bytes of content, once it has ended. */
   contentBytes = 0
-  /** Estimated bytes in memory, its log records included. */
+  /** Estimated bytes in memory, with log records; `ownBytes` are those of the SDK's span. */
   heldBytes = 0
-  /** Those of the SDK's span. */
   ownBytes = 0
   /** The log records with which its content was read, once it had ended. */
   readWith: readonly SourceLog[] | undefined
