@@ -13,5 +13,7 @@ export function eventsPage(): string {
     '## The late span `evaluate <id>`',
     "A child of the agent's span, in the scope `spanscore`. It starts and ends at the end of the run, and has `gen_ai.operation.name` = `evaluation`.",
     "It has the attributes of the event, and those of [the agent's span](attributes.md). `emit.lateSpans` decides when it is written: for scores that are not on the agent's span, always, or never.",
+    '## From the service',
+    'The service adds two attributes to both. `spanscore.score.id` is the same for the same scorer and spans. `spanscore.score.key` is the same for all revisions of a score: the highest `spanscore.revision` counts. [service.md](../service.md) explains both.',
   )
 }

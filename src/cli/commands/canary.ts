@@ -30,8 +30,8 @@ export const canaryCommand: CliCommand = {
       .option('--out <file>', 'write the metrics as an OTLP request (JSON)')
       .addHelpText(
         'after',
-        '\nExit code: 0; 1 if a judge has drifted (13 nats), is uncalibrated, gave no verdict on some\n' +
-          'runs, or a gate failed; 2 for wrong usage, unreadable files, and metrics that could not be sent.',
+        '\nExit code: 0; 1 if a judge has drifted (13 nats of evidence for less agreement), is uncalibrated, gave no\n' +
+          'verdict on some runs, or a gate failed; 2 for wrong usage, unreadable files, and metrics that could not be sent.',
       )
       .action(async (files: readonly string[], options: CanaryOptions) => {
         const { canary } = await withZod(() => import('../canary/canary.ts'))
