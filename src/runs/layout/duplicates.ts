@@ -10,9 +10,14 @@ import { MAX_APART_MS, RunRecords, signsOf } from './run-records.ts'
  * there are none, the same agent, question and time.
  */
 export function dropDuplicateRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
-  const compared = { runs: 0 }
   const kept = plans.length > 1 ? withoutDuplicates(plans, { runs: 0 }) : plans
-  const waiting = [...kept]
+  for (const plan of kept) dropDuplicatesBelow(plan)
+  return kept
+}
+
+function dropDuplicatesBelow(top: RunPlan): void {
+  const compared = { runs: 0 }
+  const waiting = [top]
   for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
     if (plan.children.length > 1 && compared.runs < MAX_NESTED) {
       const children = withoutDuplicates(plan.children, compared)
@@ -20,7 +25,6 @@ export function dropDuplicateRuns(plans: readonly RunPlan[]): readonly RunPlan[]
     }
     waiting.push(...plan.children)
   }
-  return kept
 }
 
 /** @param compared how many runs were compared so far */
@@ -102,7 +106,7 @@ function recordedBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>)
   return ids.every((id) => index.get(id) === other) ? other : undefined
 }
 
-/** After this many comparisons below tool calls, further runs stay as they are: each may be nested in thousands of others. */
+/** After this many comparisons below one run, its further runs stay as they are: each may be nested in thousands of others. */
 const MAX_NESTED = 50_000
 
 /** Maximum number of runs with a similar start time that are compared. */
