@@ -175,7 +175,7 @@ function stopOnSignals(what: string, end: () => Promise<void>): void {
 }
 
 function onSignal(): void {
-  // There is nothing to finish before the start is complete, and a second signal means: at once.
+  // Before the start is complete there is nothing to finish, and a second signal ends the process immediately.
   if (stopping === undefined) process.exit(1)
   const { what, end } = stopping
   stopping = undefined

@@ -106,7 +106,7 @@ const repliesById: readonly [what: string, answer: Answer, code: string, request
 let compressed: Buffer | undefined
 const bomb = () => (compressed ??= gzipSync(Buffer.alloc(256 * MEBIBYTE, 'a')))
 
-/** Replies that are read, whoever sends the request. */
+/** Replies that are read with any kind of model. */
 const replies: readonly [what: string, answer: Answer, score: object, requests: number][] = [
   ['10,000 levels', says(`${'['.repeat(10_000)}${']'.repeat(10_000)}`), { code: tooLarge }, 2],
   ['100,000 values', says(`[${'0,'.repeat(100_000)}0]`), { code: tooLarge }, 2],
