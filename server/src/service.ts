@@ -1,22 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { buildRuns } from 'spanscore/engine'
-import type { SourceLog, SourceSpan } from 'spanscore/engine'
-
 import { RecordContents } from './log/record-contents.ts'
 import { releaseBody } from './log/release-body.ts'
 import { EMITTED, FINISHED, RecordStates } from './log/record-states.ts'
 import type { DecodedRecord, LogRecord, SpanLog } from './log/span-log.ts'
 import type { RequestReader } from './receive/read-request.ts'
-import { membersOf } from './score/run-spans.ts'
+import { RunSpans } from './score/run-spans.ts'
+import { SettledRuns } from './score/settled-runs.ts'
 import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
 import type { Outbox } from './send/outbox.ts'
 import type { GatheredRecords } from './send/gathered-scores.ts'
-import type { HeldLog, HeldSpan, SpanPlace } from './traces/held-span.ts'
+import type { SpanPlace } from './traces/held-span.ts'
 import type { FinishedSpans } from './traces/held-units.ts'
-import { bareSpan } from './traces/span-content.ts'
 import type { SettledSpans, TraceBuffer } from './traces/trace-buffer.ts'
 import type { ServiceObserver } from './service-observer.ts'
+import { Turn } from './turn.ts'
 import { within } from './within.ts'
 
 /** The parts of a scoring service. */
@@ -58,18 +56,15 @@ const FAILING_MS = 1000
 const SWEEP_MS = 100
 /** How often old data is deleted. */
 const EXPIRE_EVERY_MS = 600_000
-
 /** How many milliseconds runs wait while scorers are busy or scoring is paused. */
 const BUSY_MS = 5
-
-/** Maximum milliseconds of work in one turn of the event loop. */
-const SLICE_MS = 20
 
 /** Turns records of the log into acknowledged scores. */
 export class Service {
   readonly #parts: ServiceParts
   readonly #states: RecordStates
   readonly #contents: RecordContents
+  readonly #runs: SettledRuns
   readonly counts: ServiceCounts = { undecodable: 0, runs: 0, revisions: 0, errors: 0, expiredRequests: 0 }
   #timer: NodeJS.Timeout | undefined
   #isSweeping = false
@@ -83,6 +78,7 @@ export class Service {
     this.#parts = parts
     this.#states = new RecordStates(parts.log)
     this.#contents = new RecordContents(parts.log, (record) => parts.reader.bodyOf(record))
+    this.#runs = new SettledRuns(parts.reader, this.#contents)
     this.#latestSweepMs = parts.nowMs()
   }
 
@@ -164,20 +160,23 @@ export class Service {
   }
 
   async #scoreAll(settled: readonly SettledSpans[]): Promise<void> {
-    let startMs = performance.now()
+    const turn = new Turn()
     for (const each of settled) {
       if (this.#parts.outbox.isFull) await this.#parts.outbox.room()
       // After an outage many runs are complete together. They wait here, where nothing is refused.
       while ((this.#isPaused || this.#parts.scorer.isBusy) && !this.#isStopping) await sleep(BUSY_MS)
       if (this.#isStopping) return
-      const scoring = this.#score(each).finally(() => this.#scoring.delete(scoring))
-      this.#scoring.add(scoring)
+      await this.#track(this.#score(each, turn))
       // Follow-up work of a scored run precedes the next run.
       await Promise.resolve()
-      if (performance.now() - startMs < SLICE_MS) continue
-      await new Promise((resolve) => setImmediate(resolve))
-      startMs = performance.now()
+      if (turn.isOver) await turn.next()
     }
+  }
+
+  #track(scoring: Promise<void>): Promise<void> {
+    const tracked = scoring.finally(() => this.#scoring.delete(tracked))
+    this.#scoring.add(tracked)
+    return tracked
   }
 
   #take(records: readonly LogRecord[]): void {
@@ -211,19 +210,36 @@ export class Service {
     }
   }
 
-  async #score(settled: SettledSpans): Promise<void> {
-    const { buffer, nowMs, observer, outbox, scorer, take } = this.#parts
+  /** Resolves when all runs were passed to the scorers. */
+  async #score(settled: SettledSpans, turn: Turn): Promise<void> {
+    const { buffer, nowMs, observer, scorer } = this.#parts
     try {
-      const offers = this.#offersOf(settled)
+      const offers = await this.#offersOf(settled, turn)
       // The runs hold what they need.
       buffer.scored(settled)
       observer?.settled(settled, offers)
-      await Promise.all(offers.map((offered) => scorer.offer(offered)))
+      const scores = []
+      for (const offered of offers) {
+        while (scorer.isBusy && !this.#isStopping) await sleep(BUSY_MS)
+        scores.push(scorer.offer(offered))
+        if (turn.isOver) await turn.next()
+      }
+      void this.#track(this.#deliver(settled, scores))
+    } catch (error) {
+      this.#failed(error)
+      // The same error would occur again, so the spans are treated as scored, and counted.
+      buffer.emitted(settled, nowMs())
+    }
+  }
+
+  async #deliver(settled: SettledSpans, scores: readonly Promise<void>[]): Promise<void> {
+    const { buffer, nowMs, outbox, take } = this.#parts
+    try {
+      await Promise.all(scores)
       // Records of other runs that are being scored may be included: they are delivered before those runs' own parcels.
       outbox.add({ ...take(), onDelivered: () => this.#delivered(settled) })
     } catch (error) {
       this.#failed(error)
-      // The same error would occur again, so the spans are treated as scored, and counted.
       buffer.emitted(settled, nowMs())
     }
   }
@@ -235,32 +251,16 @@ export class Service {
   }
 
   /** The settled runs that have not been scored in their current state. */
-  #offersOf(settled: SettledSpans): OfferedRun[] {
-    // Content was deleted while it waited: what is left is no whole run.
-    if (settled.units.some(({ state }) => state === 'finished')) return []
-    const sources = settled.spans.flatMap((span) => this.#sourceOf(settled.traceId, span) ?? [])
-    const logs = settled.spans.flatMap((span) => span.logs?.flatMap((log) => this.#logOf(log) ?? []) ?? [])
-    return buildRuns(sources, { logs, lacksSpans: settled.lacksSpans }).flatMap((run) => {
-      const { members, hasBeenScored } = membersOf(run, settled)
-      if (members.every((span) => span.isEmitted)) return []
+  async #offersOf(settled: SettledSpans, turn: Turn): Promise<OfferedRun[]> {
+    const runs = await this.#runs.of(settled, turn)
+    const spans = new RunSpans(settled)
+    return runs.flatMap((run) => {
+      const { spanIds, isNew, hasBeenScored } = spans.of(run)
+      if (!isNew) return []
       if (hasBeenScored) this.counts.revisions += 1
       else this.counts.runs += 1
-      return [{ run, spanIds: members.map(({ spanId }) => spanId), isCounted: !hasBeenScored }]
+      return [{ run, spanIds, isCounted: !hasBeenScored }]
     })
-  }
-
-  /** Reads the log again if a span is not in memory. */
-  #sourceOf(traceId: string, span: HeldSpan): SourceSpan | undefined {
-    if (!span.isRecognised) return bareSpan(traceId, span)
-    const body = span.body ?? this.#contents.of(span.offset)
-    if (body === undefined) return undefined
-    const { spanId, parentSpanId, resource, scope } = span
-    return this.#parts.reader.span(body, span, { resource, scope, ids: { traceId, spanId, parentSpanId } })
-  }
-
-  #logOf(log: HeldLog): SourceLog | undefined {
-    const body = log.body ?? this.#contents.of(log.offset)
-    return body === undefined ? undefined : this.#parts.reader.log(body, log)
   }
 
   /** These spans are no longer needed. */

@@ -4,33 +4,48 @@ import type { SettledSpans } from '../traces/trace-buffer.ts'
 import { childrenOf } from '../traces/held-span.ts'
 import type { HeldSpan } from '../traces/held-span.ts'
 
-/** The spans of a run, and whether scores of it were already acknowledged. */
+/** The recognised spans of a run, and whether scores of it were already acknowledged. */
 export interface RunMembers {
-  /** Ordered by id. Their number is the run's revision: it only grows, and does not depend on the process. */
-  readonly members: readonly HeldSpan[]
+  /** Their ids, sorted. Their number is the run's revision: it only grows, and does not depend on the process. */
+  readonly spanIds: readonly string[]
+  /** Whether some of them are in no acknowledged score yet. */
+  readonly isNew: boolean
   readonly hasBeenScored: boolean
 }
 
-/** The recognised spans of a run: everything below its agent, or, without an agent, everything that was settled with it. */
-export function membersOf(run: AgentRun, { spans }: SettledSpans): RunMembers {
-  const top = spans.find((span) => span.spanId === run.spanId)
-  const isAlone = top === undefined || !top.isAnchor || spans.some((span) => span.isFlat)
-  const members = (isAlone ? spans : below(top)).filter((span) => span.isRecognised)
-  return {
-    members: members.toSorted((left, right) => (left.spanId < right.spanId ? -1 : 1)),
-    hasBeenScored: top?.isEmitted ?? false,
+/** Finds the spans of each run that was reconstructed from settled spans. */
+export class RunSpans {
+  readonly #settled: SettledSpans
+  readonly #byId: ReadonlyMap<string, HeldSpan>
+  readonly #isFlat: boolean
+  /** The members of all runs without an agent, because there may be thousands of such runs. */
+  #all: Omit<RunMembers, 'hasBeenScored'> | undefined
+
+  constructor(settled: SettledSpans) {
+    this.#settled = settled
+    this.#byId = new Map(settled.spans.map((span) => [span.spanId, span]))
+    this.#isFlat = settled.spans.some((span) => span.isFlat)
+  }
+
+  /** The recognised spans of a run: everything below its agent, or, without an agent, everything that was settled with it. */
+  of({ spanId }: AgentRun): RunMembers {
+    const top = this.#byId.get(spanId)
+    const isAlone = top === undefined || !top.isAnchor || this.#isFlat
+    const members = isAlone ? (this.#all ??= membersIn(this.#settled.spans)) : membersIn(this.#below(top))
+    return { ...members, hasBeenScored: top?.isEmitted ?? false }
+  }
+
+  #below(top: HeldSpan): readonly HeldSpan[] {
+    const found = [top]
+    for (const span of found) {
+      // Spans may have arrived since these were settled.
+      for (const child of childrenOf(span)) if (this.#byId.get(child.spanId) === child) found.push(child)
+    }
+    return found
   }
 }
 
-function below(top: HeldSpan): readonly HeldSpan[] {
-  const found = [top]
-  const seen = new Set(found)
-  for (const span of found) {
-    for (const child of childrenOf(span)) {
-      if (seen.has(child)) continue
-      seen.add(child)
-      found.push(child)
-    }
-  }
-  return found
+function membersIn(spans: readonly HeldSpan[]): Omit<RunMembers, 'hasBeenScored'> {
+  const members = spans.filter((span) => span.isRecognised)
+  return { spanIds: members.map((span) => span.spanId).toSorted(), isNew: members.some((span) => !span.isEmitted) }
 }

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 export interface ScoreIds {
   /** Equal for all revisions of a score: 32 hex digits of trace, agent span, scorer and its version. */
   readonly key: string
-  /** Equal for the same spans of the run: 32 hex digits of the key and the span ids. */
+  /** Equal for the same spans of the run: 32 hex digits of the key and the digest of the span ids. */
   readonly id: string
   /** The id of the score's late span: 16 hex digits. */
   readonly spanId: string
@@ -21,8 +21,17 @@ export function scoreIds(
   spanIds: readonly string[],
 ): ScoreIds {
   const key = digest(`${run.traceId}\n${run.spanId}\n${scorer.id}\n${scorer.version}`)
-  const id = digest(`${key}\n${spanIds.join('\n')}`)
+  const id = digest(`${key}\n${digestOf(spanIds)}`)
   return { key, id, spanId: nonZero(id.slice(0, 16)) }
+}
+
+/** Thousands of runs of a trace may have the same list of spans. */
+const digests = new WeakMap<readonly string[], string>()
+
+function digestOf(spanIds: readonly string[]): string {
+  const known = digests.get(spanIds) ?? digest(spanIds.join('\n'))
+  digests.set(spanIds, known)
+  return known
 }
 
 function digest(text: string): string {

@@ -13,7 +13,7 @@ export interface HeldContentsLimits {
 /** What an owner holds. */
 interface Holding {
   readonly sinceMs: number
-  readonly held: HeldBytes[]
+  held: HeldBytes[]
 }
 
 /**
@@ -70,7 +70,13 @@ export class HeldContents<Owner extends object> {
     this.#owners.delete(from)
     const holding = this.#owners.get(into)
     if (holding === undefined) this.#owners.set(into, moved)
-    else for (const held of moved.held) holding.held.push(held)
+    else {
+      // The shorter list is appended to the longer one, because a trace may grow from its leaves.
+      const [longer, shorter] =
+        holding.held.length >= moved.held.length ? [holding.held, moved.held] : [moved.held, holding.held]
+      for (const held of shorter) longer.push(held)
+      holding.held = longer
+    }
   }
 
   /** Releases everything of an owner. */

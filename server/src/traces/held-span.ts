@@ -27,6 +27,9 @@ export interface HeldSpan extends HeldBytes, Omit<SpanFacts, 'traceId'> {
   /** Children are a linked list, because most spans have few; the latest comes first. */
   firstChild: HeldSpan | undefined
   nextSibling: HeldSpan | undefined
+  /** Its outermost ancestor at the latest look, if any, and the outermost agent from the span itself up to below that ancestor. */
+  leap: HeldSpan | undefined
+  leapAnchor: HeldSpan | undefined
   /** The unit whose outermost span it is. */
   unit: RunUnit | undefined
 }
@@ -82,6 +85,8 @@ export function toHeldSpan(facts: SpanFacts, { offset, index }: SpanPlace, { pla
     parent: undefined,
     firstChild: undefined,
     nextSibling: undefined,
+    leap: undefined,
+    leapAnchor: undefined,
     unit: undefined,
   }
 }
@@ -91,17 +96,39 @@ export function* childrenOf(span: HeldSpan): Iterable<HeldSpan> {
   for (let child = span.firstChild; child !== undefined; child = child.nextSibling) yield child
 }
 
-/** The outermost agent above a span, including the span itself; without one, its outermost ancestor. */
-export function anchorOf(span: HeldSpan, maxDepth: number): HeldSpan {
-  let anchor: HeldSpan | undefined
-  let current = span
-  // A cycle of parents ends the walk as well.
-  for (let depth = 0; depth <= maxDepth; depth++) {
-    if (current.isAnchor) anchor = current
-    if (current.parent === undefined) break
-    current = current.parent
+/**
+ * The outermost agent above a span, including the span itself; without one, its outermost ancestor. What is found is kept for the spans on the
+ * way, so that each of thousands of nested spans does not climb through all above it.
+ */
+export function anchorOf(span: HeldSpan): HeldSpan {
+  const top = topOf(span)
+  if (top.isAnchor || top === span) return top
+  return span.leapAnchor ?? top
+}
+
+/** The outermost ancestor of a span. */
+export function topOf(span: HeldSpan): HeldSpan {
+  let top = span
+  const path: HeldSpan[] = []
+  for (let above = aboveOf(span); above !== undefined; above = aboveOf(above)) {
+    path.push(top)
+    top = above
   }
-  return anchor ?? current
+  let anchor: HeldSpan | undefined
+  for (const each of path.toReversed()) {
+    anchor ??= each.leap === undefined ? anchorIn(each) : each.leapAnchor
+    each.leap = top
+    each.leapAnchor = anchor
+  }
+  return top
+}
+
+function aboveOf({ leap, parent }: HeldSpan): HeldSpan | undefined {
+  return leap ?? parent
+}
+
+function anchorIn(span: HeldSpan): HeldSpan | undefined {
+  return span.isAnchor ? span : undefined
 }
 
 /** The spans of a request share one resource object. */

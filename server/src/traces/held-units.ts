@@ -73,7 +73,10 @@ export class HeldUnits {
         break
       }
     }
-    yield* this.#traces.values()
+    for (const trace of this.#traces.values()) {
+      this.#mergeConnected(trace)
+      yield trace
+    }
   }
 
   /** Packs the traces that only wait for late spans. */
@@ -88,7 +91,7 @@ export class HeldUnits {
 
   /** Adds a connected span to its unit. */
   place(trace: HeldTrace, span: HeldSpan, nowMs: number, state: 'open' | 'emitted'): RunUnit {
-    const anchor = anchorOf(span, this.#options.maxSpansPerTrace)
+    const anchor = anchorOf(span)
     let { unit } = anchor
     if (unit === undefined) {
       unit = createUnit(trace.traceId, anchor, nowMs, state)
@@ -139,7 +142,9 @@ export class HeldUnits {
     unit.lingersUntilMs = nowMs + this.#options.lingerMs
     this.lookAt(unit, unit.lingersUntilMs)
     const trace = this.#traces.get(unit.traceId)
-    if (trace !== undefined) this.#toPack.add(trace)
+    if (trace === undefined) return
+    this.#toPack.add(trace)
+    if (trace.loose !== undefined) trace.loose.isStale = true
   }
 
   /** Packed traces that have waited long enough for late spans. */
@@ -149,7 +154,7 @@ export class HeldUnits {
     return over.map(finishedOf)
   }
 
-  /** The unit is no longer needed. */
+  /** The unit is no longer needed. Units of the trace that are connected were merged before: spans of others find what is above them without it. */
   finish(trace: HeldTrace, unit: RunUnit): FinishedSpans {
     unit.state = 'finished'
     this.contents.drop(unit)
@@ -180,7 +185,9 @@ export class HeldUnits {
         continue
       }
       const trace = this.#traces.get(scored.traceId)
-      if (trace !== undefined && scored.state === 'emitted') finished.push(this.finish(trace, scored))
+      if (trace === undefined) continue
+      this.#mergeConnected(trace)
+      if (scored.state === 'emitted' && trace.units.has(scored)) finished.push(this.finish(trace, scored))
     }
     return finished
   }
@@ -224,7 +231,7 @@ export class HeldUnits {
     if (!trace.isChanged) return
     trace.isChanged = false
     for (const unit of trace.units) {
-      const anchor = anchorOf(unit.top, this.#options.maxSpansPerTrace)
+      const anchor = anchorOf(unit.top)
       const into = anchor.unit
       if (anchor === unit.top || into === undefined || into === unit) continue
       mergeUnits(unit, into)

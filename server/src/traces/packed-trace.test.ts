@@ -32,6 +32,8 @@ function heldSpan(number: number, parent: number | undefined, more: Partial<Held
     parent: undefined,
     firstChild: undefined,
     nextSibling: undefined,
+    leap: undefined,
+    leapAnchor: undefined,
     unit: undefined,
     ...more,
   }
@@ -60,6 +62,7 @@ function scoredTrace(): HeldTrace {
     }
   }
   trace.isFlat = true
+  trace.lastSeenMs = 2001
   return trace
 }
 

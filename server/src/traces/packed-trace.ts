@@ -90,7 +90,10 @@ export function unpackTrace(packed: PackedTrace): HeldTrace {
   const trace = createTrace(packed.traceId)
   let number = 0
   for (let at = 0; at < packed.units.length; at += UNIT_NUMBERS) {
-    const [count = 0, top = 0, firstSeenMs = 0, lastSeenMs = 0, lingersUntilMs = 0] = packed.units.slice(at)
+    const [count = 0, top = 0, firstSeenMs = 0, lastSeenMs = 0, lingersUntilMs = 0] = packed.units.slice(
+      at,
+      at + UNIT_NUMBERS,
+    )
     const spans = Array.from({ length: count }, () => spanAt(packed, number++))
     const outermost = spans[top]
     if (outermost === undefined) continue
@@ -98,6 +101,7 @@ export function unpackTrace(packed: PackedTrace): HeldTrace {
     unit.lingersUntilMs = lingersUntilMs
     outermost.unit = unit
     trace.units.add(unit)
+    trace.lastSeenMs = Math.max(trace.lastSeenMs, lastSeenMs)
     for (const span of spans) {
       addToUnit(unit, span, lastSeenMs)
       trace.spans.set(span.spanId, span)
@@ -166,6 +170,8 @@ function spanAt({ ids, spans, sources, logs }: PackedTrace, number: number): Hel
     parent: undefined,
     firstChild: undefined,
     nextSibling: undefined,
+    leap: undefined,
+    leapAnchor: undefined,
     unit: undefined,
   }
 }

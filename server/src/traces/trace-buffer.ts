@@ -12,7 +12,8 @@ import { LooseLogs } from './loose-logs.ts'
 
 import { heldSize, placeIn } from './span-content.ts'
 import type { LogFacts, SpanFacts } from './span-facts.ts'
-import { isDangling, whenDue } from './when-due.ts'
+import { isDangling } from './loose-units.ts'
+import { whenDue } from './when-due.ts'
 
 /** Spans that are ready to be reconstructed into runs. */
 export interface SettledSpans {
@@ -183,8 +184,8 @@ export class TraceBuffer {
     trace.bytes += size
     trace.isFlat ||= span.isFlat
     connect(trace, span)
-    trace.looseSeenMs = undefined
-    trace.looseTops = undefined
+    trace.lastSeenMs = Math.max(trace.lastSeenMs, nowMs)
+    trace.loose = undefined
     const unit = this.#held.place(trace, span, nowMs, isEmitted ? 'emitted' : 'open')
     if (isEmitted) {
       // It was scored before the service restarted.
@@ -211,9 +212,10 @@ export class TraceBuffer {
       if (isHeld) this.#held.contents.add(trace, held, bytes.body, nowMs)
       return isHeld
     }
-    const { unit } = anchorOf(span, maxSpansPerTrace)
+    const { unit } = anchorOf(span)
     if (unit === undefined || (span.logs?.length ?? 0) >= maxSpansPerTrace) return false
     ;(span.logs ??= []).push(held)
+    trace.lastSeenMs = Math.max(trace.lastSeenMs, nowMs)
     // A log record of a scored run is context for later spans, and creates no revision by itself.
     if (span.isEmitted) return true
     this.#held.contents.add(unit, held, bytes.body, nowMs)
