@@ -107,7 +107,7 @@ function recordedBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>)
 }
 
 /** After this many comparisons below one run, its further runs stay as they are: each may be nested in thousands of others. */
-const MAX_NESTED = 50_000
+const MAX_NESTED = 10_000
 
 /** Maximum number of runs with a similar start time that are compared. */
 const MAX_COMPARED = 256

@@ -21,7 +21,7 @@ import { takeSpan } from './content-bytes.ts'
 import type { Size } from './content-bytes.ts'
 import type { LiveRun } from './live-run.ts'
 import type { SpanGroup } from './span-group.ts'
-import { leaveUpwards, tellUpwards } from './upwards.ts'
+import { tellUpwards } from './upwards.ts'
 
 /** A group of spans of this process. */
 export type LiveGroup = SpanGroup<LiveSpan>
@@ -36,8 +36,11 @@ export interface WayUp {
   readonly isAmbiguous: boolean
 }
 
+/** The ancestors of the children of open spans, valid until a span starts or ends. */
+export type KnownAbove = Map<LiveSpan, Above>
+
 /** More than any program nests. */
-const MAX_DEPTH = 512
+const MAX_DEPTH = 128
 
 /** A recognised span of this process, from its start until its run is closed. */
 export class LiveSpan extends TraceSpan {
@@ -51,6 +54,8 @@ export class LiveSpan extends TraceSpan {
   depth = 0
   /** The kept recognised spans whose nearest recognised ancestor is this span. */
   spansBelow: Set<LiveSpan> | undefined
+  /** The recognised spans that get the same parent, itself included, if a span between it and `above` is recognised later. */
+  sameParent: Set<LiveSpan> | undefined
   /** How many spans directly below it are open, or have something open below them. */
   openBelow = 0
   /** The size of everything below it, as far as whole branches have ended. */
@@ -162,16 +167,6 @@ export class LiveSpan extends TraceSpan {
     tellUpwards(this)
   }
 
-  /** Must be called when it has ended. Updates the open counts of its ancestors, up to the first with other open spans. */
-  leave(): void {
-    leaveUpwards(this)
-  }
-
-  /** Must be called when it has ended. Passes its kind on to its ancestors, as long as that is news to them. */
-  tellAbove(): void {
-    tellUpwards(this)
-  }
-
   /** Must be called when it is dropped and its parent is not. */
   leaveAbove(): void {
     const { above } = this
@@ -246,32 +241,32 @@ export class LiveSpan extends TraceSpan {
   }
 
   /** Whether its placement depends on open ancestors that may turn out to be agents. */
-  get dependsOnAbove(): boolean {
-    return placementOf(this, this.#placeAbove(), this.below) === 'not-yet'
+  dependsOnAbove(known?: KnownAbove): boolean {
+    return placementOf(this, this.#placeAbove(known), this.below) === 'not-yet'
   }
 
   /** Its placement in the runs around it, as far as they are known. */
-  get placement(): Placement {
+  placement(known?: KnownAbove): Placement {
     // Most entries have nothing below them that makes them an agent, wherever they are.
     if (!mayStartRun(this, this.below)) return 'part'
-    const placement = placementOf(this, this.#placeAbove(), this.below)
+    const placement = placementOf(this, this.#placeAbove(known), this.below)
     // An entry is the agent if no agent is below it. That is known once all open spans below have revealed their kind.
     const mayHaveAgents = this.role === 'entry' && placement !== 'part' && this.openBelow > 0
     return mayHaveAgents && this.withAllBelow().some((span) => span.isOpen && !span.saysItsKind) ? 'not-yet' : placement
   }
 
   /** Its ancestors; open ones as far as their kind is known. */
-  #placeAbove(): Above {
-    const known = this.above === undefined ? OUTSIDE : this.above.#aboveChildren
-    if (known !== undefined) return known
+  #placeAbove(known?: KnownAbove): Above {
+    const final = this.above === undefined ? OUTSIDE : this.above.#aboveChildren
+    if (final !== undefined) return this.#seenFrom(final)
     const path: LiveSpan[] = []
     let span = this.above
-    while (span !== undefined && span.#aboveChildren === undefined) {
+    while (span !== undefined && span.#aboveChildren === undefined && known?.has(span) !== true) {
       path.push(span)
       span = span.above
     }
-    let above = span === undefined ? OUTSIDE : (span.#aboveChildren ?? OUTSIDE)
-    let isFinal = true
+    let above = span === undefined ? OUTSIDE : (span.#aboveChildren ?? known?.get(span) ?? OUTSIDE)
+    let isFinal = span === undefined || span.#aboveChildren !== undefined
     for (const around of path.toReversed()) {
       around.lookAgain()
       above = around.#seenFrom(above)
@@ -282,6 +277,7 @@ export class LiveSpan extends TraceSpan {
         ? aboveChildrenOfOpen(around, above)
         : aboveChildrenOf(around, above, placementOf(around, above, around.below))
       if (isFinal) around.#aboveChildren = above
+      else known?.set(around, above)
     }
     return this.#seenFrom(above)
   }

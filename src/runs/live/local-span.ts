@@ -23,8 +23,8 @@ export class LocalSpan implements WayUp {
   isOver = false
   /** Whether agentless groups that began below it wait for its end. */
   isAwaited = false
-  /** Whether a recognised span started below it. */
-  hasRecognisedBelow = false
+  /** While it is open and not recognised: the recognised spans that are below it if it is recognised later. */
+  recognisedBelow: Set<LiveSpan> | undefined = undefined
   /** Its start order while it may still be recognised; otherwise 0. */
   askAgain = 0
   /** The next ancestor that matters, as `SpanLinks` found it last, and the change count at that time. */
@@ -84,6 +84,35 @@ export class LocalSpan implements WayUp {
     return new LocalSpan(context, above, topId, topPosition, parent.isLost, true, parent.isAmbiguous)
   }
 
+  /** Must be called when a kept span is recognised whose record this is. An open span above it may be recognised later. */
+  awaitRecognitionAbove(live: LiveSpan): void {
+    const above = this.#nextUnrecognised()
+    if (above === undefined) return
+    above.recognisedBelow ??= new Set()
+    live.sameParent = above.recognisedBelow.add(live)
+  }
+
+  /** Must be called when it has ended unrecognised. What is below it may still get the next open span as its parent. */
+  passOn(below: Set<LiveSpan>): void {
+    this.recognisedBelow = undefined
+    const above = this.#nextUnrecognised()
+    if (above === undefined) {
+      for (const span of below) span.sameParent = undefined
+      return
+    }
+    const others = above.recognisedBelow ?? new Set()
+    // The longer list may come from any number of spans further down, and is not copied for each of them.
+    const [longer, shorter] = others.size < below.size ? [below, others] : [others, below]
+    for (const span of shorter) span.sameParent = longer.add(span)
+    above.recognisedBelow = longer
+  }
+
+  #nextUnrecognised(): LocalSpan | undefined {
+    let { above } = this
+    while (above !== undefined && isPassed(above)) above = above.above
+    return above?.recognised === undefined && above?.isOver === false ? above : undefined
+  }
+
   /** Must be called when it has ended unrecognised. Removes ended, unrecognised spans from its chain of ancestors. */
   shorten(): void {
     if (this.above !== undefined && isPassed(this.above)) this.above = this.above.above
@@ -116,10 +145,4 @@ export function outermostOpen(span: LocalSpan | undefined): LocalSpan | undefine
     passed = next
   }
   return found
-}
-
-/** Whether a span is `ancestor`, or below it. */
-export function passes(span: LocalSpan | undefined, ancestor: LocalSpan): boolean {
-  for (let current = span; current !== undefined; current = current.above) if (current === ancestor) return true
-  return false
 }

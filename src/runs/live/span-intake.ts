@@ -6,7 +6,6 @@ import { isBesideItsTool } from '../trace-span.ts'
 import { heldBytesOfOpen } from './content-bytes.ts'
 import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
-import { passes } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
 import { LostParents } from './lost-parents.ts'
 import type { SpanGroups } from './span-groups.ts'
@@ -154,9 +153,7 @@ export class SpanIntake {
     if (live.isFlat) this.#events.onFlat(group)
     if (live.dialect.formOfTwo !== undefined) this.#events.onTwoForms(live)
     live.enter()
-    for (let above = local.above; above?.hasRecognisedBelow === false; above = above.above) {
-      above.hasRecognisedBelow = true
-    }
+    if (live.isKept) local.awaitRecognitionAbove(live)
     return live
   }
 
@@ -174,20 +171,20 @@ export class SpanIntake {
     const group = above?.group ?? this.#openGroup(local.context.traceId)
     const live = this.#add(new LiveSpan(span, dialect, local, above, group, startOrder), local)
     this.#links.recognised(local, span)
-    if (local.hasRecognisedBelow) this.#adopt(live, local)
+    if (local.recognisedBelow !== undefined) this.#adopt(live, local.recognisedBelow)
+    local.recognisedBelow = undefined
     if (above === undefined) this.#events.onBegun()
     return live
   }
 
   /** Spans that began below a span before it was recognised are now below it, and in its group. */
-  #adopt(live: LiveSpan, local: LocalSpan): void {
-    const isBelow = (span: LiveSpan): boolean => passes(this.#links.get(span.sdkSpan)?.above, local)
-    for (const span of live.above?.spansBelow ?? []) if (span !== live && isBelow(span)) live.takeOver(span)
-    for (const other of this.#groups.ofTrace(live.group.traceId)) {
-      const root = other.top
-      if (other === live.group || root === undefined || !isBelow(root)) continue
-      this.#groups.merge(other, live.group)
-      live.takeOver(root)
+  #adopt(live: LiveSpan, below: Iterable<LiveSpan>): void {
+    for (const span of below) {
+      span.sameParent = undefined
+      const { group } = span
+      if (group !== live.group && span === group.top) this.#groups.merge(group, live.group)
+      // An agent may be beside the tool that started it.
+      if (span.group === live.group && (span.above === undefined || span.above === live.above)) live.takeOver(span)
     }
   }
 }

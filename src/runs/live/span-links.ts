@@ -101,6 +101,7 @@ export class SpanLinks {
   /** Must be called when a span of no open run has ended: an ordinary one, one dropped at a limit, or one of a closed run. */
   ended(local: LocalSpan): void {
     close(local)
+    if (local.recognisedBelow !== undefined) local.passOn(local.recognisedBelow)
     local.shorten()
     this.#recent.release(local)
   }
@@ -109,6 +110,7 @@ export class SpanLinks {
   retire(span: SdkSpanLike): void {
     const local = this.get(span)
     if (local === undefined) return
+    local.recognised?.sameParent?.delete(local.recognised)
     local.recognised = undefined
     local.isOver = true
     if (!local.open) this.#recent.release(local)

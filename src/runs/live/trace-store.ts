@@ -10,7 +10,7 @@ import { evictTooOld, keepBounds } from './eviction.ts'
 import type { EvictionParts } from './eviction.ts'
 import { endedFlatSpans, FlatGroups, hasOpenGraph, isPlacedByAll } from './flat-groups.ts'
 import { LiveRun } from './live-run.ts'
-import type { LiveGroup, LiveSpan } from './live-span.ts'
+import type { KnownAbove, LiveGroup, LiveSpan } from './live-span.ts'
 import { Settlement } from './settlement.ts'
 import { SpanGroups } from './span-groups.ts'
 import { SpanIntake } from './span-intake.ts'
@@ -18,6 +18,7 @@ import { SpanLinks } from './span-links.ts'
 import type { ParentSpan } from './span-links.ts'
 import { UndecidedRuns } from './undecided-runs.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
+import { leaveUpwards, tellUpwards } from './upwards.ts'
 
 /**
  * The recognised spans of runs that are not closed, and which of them are open, by the order of the hooks and never by timestamps. Runs are
@@ -77,7 +78,7 @@ export class TraceStore {
       flat: this.#flat,
       settlement: this.#settlement,
       deadlines: this.#deadlines,
-      runOf: (agent) => this.#runOf(agent),
+      runOf: (agent, known) => this.#runOf(agent, known),
       finish: (group) => this.#finish(group),
     })
     this.#eviction = {
@@ -139,8 +140,8 @@ export class TraceStore {
     const isAgentsCall = span.role === 'model' && group.wanted && span.isInRun
     this.#countBytes(span, size)
     if (isAgentsCall) this.#duplicates.agentCalled(span, size.heldBytes, this.#groups.size)
-    span.tellAbove()
-    span.leave()
+    tellUpwards(span)
+    leaveUpwards(span)
     if (group.closed) return undefined
     if (!span.saidItsKind || span.role === 'agent' || span.role === 'entry') this.#undecided.ended(span)
     if (span.role !== 'agent' && span.role !== 'entry') return undefined
@@ -220,8 +221,8 @@ export class TraceStore {
     this.#keepBounds()
   }
 
-  #runOf(span: LiveSpan): LiveRun | undefined {
-    const place = span.group.wanted && isPlacedByAll(span) ? this.#flat.place(span) : span.placement
+  #runOf(span: LiveSpan, known?: KnownAbove): LiveRun | undefined {
+    const place = span.group.wanted && isPlacedByAll(span) ? this.#flat.place(span) : span.placement(known)
     const { group } = span
     if ((place !== 'run' && place !== 'nested') || group.closed) return undefined
     if (place === 'nested' && !this.#options.countsNested) return undefined

@@ -2,7 +2,7 @@ import type { Deadlines } from './deadlines.ts'
 import { isPlacedByAll } from './flat-groups.ts'
 import type { FlatGroups } from './flat-groups.ts'
 import type { LiveRun } from './live-run.ts'
-import type { LiveGroup, LiveSpan } from './live-span.ts'
+import type { KnownAbove, LiveGroup, LiveSpan } from './live-span.ts'
 import type { Settlement } from './settlement.ts'
 
 /** What is needed to decide about ended agents. */
@@ -11,7 +11,7 @@ export interface UndecidedRunsParts {
   readonly settlement: Settlement
   readonly deadlines: Deadlines
   /** The run of an agent whose ancestors are known. */
-  readonly runOf: (agent: LiveSpan) => LiveRun | undefined
+  readonly runOf: (agent: LiveSpan, known: KnownAbove) => LiveRun | undefined
   /** Called when all spans of a group have ended. */
   readonly finish: (group: LiveGroup) => void
 }
@@ -29,11 +29,11 @@ export class UndecidedRuns {
   }
 
   /** Must be called with each ended agent or entry. Returns whether it is kept here to wait. */
-  takes(span: LiveSpan): boolean {
+  takes(span: LiveSpan, known?: KnownAbove): boolean {
     const { group } = span
     if (group.isFlat) this.#parts.flat.lookBeside(group)
-    if (!this.#isUndecided(span)) return false
-    const open = group.isFlat || !span.dependsOnAbove ? undefined : openAbove(span)
+    if (!this.#isUndecided(span, known)) return false
+    const open = group.isFlat || !span.dependsOnAbove(known) ? undefined : openAbove(span)
     if (open !== undefined) {
       addUndecided(open.above, (span.role === 'entry' ? IS_ENTRY : 0) | open.via, [span])
       return true
@@ -54,13 +54,15 @@ export class UndecidedRuns {
 
   #decideBelow(span: LiveSpan): void {
     const next = openAbove(span)
+    // Thousands of agents may have the same ancestors.
+    const known: KnownAbove = new Map()
     for (const [dependence, agents] of span.undecided ?? []) {
       // They all depend on the span in the same way.
-      const isDecided = agents[0]?.dependsOnAbove !== true
+      const isDecided = agents[0]?.dependsOnAbove(known) !== true
       if (!isDecided && span.isOpen) continue
       span.undecided?.delete(dependence)
       if (!isDecided && next !== undefined) addUndecided(next.above, dependence | next.via, agents)
-      else for (const agent of agents) if (!this.takes(agent)) this.#place(agent)
+      else for (const agent of agents) if (!this.takes(agent, known)) this.#place(agent, known)
     }
     if (span.undecided?.size === 0) span.undecided = undefined
   }
@@ -68,14 +70,15 @@ export class UndecidedRuns {
   #decide(group: LiveGroup): void {
     const waiting = group.undecided
     group.undecided = []
+    const known: KnownAbove = new Map()
     for (const span of waiting) {
-      if (this.#isUndecided(span)) span.group.undecided.push(span)
-      else this.#place(span)
+      if (this.#isUndecided(span, known)) span.group.undecided.push(span)
+      else this.#place(span, known)
     }
   }
 
-  #place(agent: LiveSpan): void {
-    agent.run = this.#parts.runOf(agent)
+  #place(agent: LiveSpan, known: KnownAbove): void {
+    agent.run = this.#parts.runOf(agent, known)
     if (agent.run !== undefined) this.#parts.settlement.wait(agent, agent.run)
   }
 
@@ -100,8 +103,8 @@ export class UndecidedRuns {
     })
   }
 
-  #isUndecided(span: LiveSpan): boolean {
-    const { placement } = span
+  #isUndecided(span: LiveSpan, known?: KnownAbove): boolean {
+    const placement = span.placement(known)
     if (placement === 'not-yet') return true
     return isPlacedByAll(span) && (placement !== 'part' || span.isFlat) && this.#parts.flat.isUndecided(span)
   }
@@ -123,7 +126,9 @@ function openAbove(span: LiveSpan): { readonly above: LiveSpan; readonly via: nu
 
 function addUndecided(span: LiveSpan, dependence: number, agents: LiveSpan[]): void {
   span.undecided ??= new Map()
-  const known = span.undecided.get(dependence)
-  if (known === undefined) span.undecided.set(dependence, agents)
-  else for (const agent of agents) known.push(agent)
+  const others = span.undecided.get(dependence) ?? []
+  // The longer list may come from any number of spans further down, and is not copied for each of them.
+  const [longer, shorter] = others.length < agents.length ? [agents, others] : [others, agents]
+  for (const agent of shorter) longer.push(agent)
+  span.undecided.set(dependence, longer)
 }

@@ -16,7 +16,7 @@ interface Kinds extends Pick<TraceSpan, 'role' | 'holdsOneRun' | 'isOpen'> {
   readonly below: { hasWork: boolean; hasAgents: boolean }
 }
 
-/** Updates the open counts of an ended span's ancestors, up to the first with other open spans. */
+/** Must be called when a span has ended. Updates the open counts of its ancestors, up to the first with other open spans. */
 export function leaveUpwards(ended: Branch): void {
   let span = ended
   while (!span.hasOpen && span.above !== undefined) {
@@ -28,7 +28,7 @@ export function leaveUpwards(ended: Branch): void {
   }
 }
 
-/** Passes the kind of a span on to its ancestors, as long as that is news to them. */
+/** Must be called when a span has started or ended. Passes its kind on to its ancestors, as long as that is news to them. */
 export function tellUpwards(started: Kinds): void {
   let span = started
   while (span.above !== undefined && (!span.isOpen || span.saidItsKind)) {
