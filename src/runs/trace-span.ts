@@ -31,6 +31,8 @@ export class TraceSpan extends SpanFacts {
   firstChild: TraceSpan | undefined
   lastChild: TraceSpan | undefined
   nextSibling: TraceSpan | undefined
+  /** The nearest agent or step above that names an agent, once somebody has looked for it. */
+  namedAbove: { readonly agent: TraceSpan | undefined } | undefined
   /** Its index in layout order. */
   index = -1
   /** For finding cycles: 0 not visited, 1 on the current path, 2 visited. */
@@ -47,6 +49,7 @@ export class TraceSpan extends SpanFacts {
     this.firstChild = undefined
     this.lastChild = undefined
     this.nextSibling = undefined
+    this.namedAbove = undefined
     this.index = -1
     this.mark = 0
   }

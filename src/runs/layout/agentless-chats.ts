@@ -154,6 +154,8 @@ class CallIndex {
   readonly #byName = new Map<string, RunPlan | undefined>()
   readonly #byParent = new Map<string, { startMs: number; plan: RunPlan }[]>()
   readonly #byModel = new Map<TraceSpan, RunPlan>()
+  /** The run of the nearest model call above a span, if there is one, for spans that were passed on the way to it. */
+  readonly #around = new Map<TraceSpan, RunPlan | undefined>()
 
   constructor(plans: readonly RunPlan[]) {
     for (const plan of plans) {
@@ -186,11 +188,8 @@ class CallIndex {
 
   /** The run of the model call that the tool ran inside; else the run with the latest preceding call under the same parent. */
   nearest(node: TraceSpan): RunPlan | undefined {
-    for (let above = node.parent; above !== undefined; above = above.parent) {
-      const around = this.#byModel.get(above)
-      if (around !== undefined) return around
-      if (above.role === 'tool' || above.role === 'agent') break
-    }
+    const around = this.#runAround(node)
+    if (around !== undefined) return around
     const list = this.#byParent.get(node.topId) ?? []
     let low = 0
     let high = list.length
@@ -200,5 +199,18 @@ class CallIndex {
       else high = middle
     }
     return list[low - 1]?.plan
+  }
+
+  /** The run of the model call around a span. */
+  #runAround(node: TraceSpan): RunPlan | undefined {
+    const passed = [node]
+    let found: RunPlan | undefined
+    for (let above = node.parent; above !== undefined; above = above.parent) {
+      found = this.#byModel.get(above) ?? this.#around.get(above)
+      if (found !== undefined || this.#around.has(above) || above.role === 'tool' || above.role === 'agent') break
+      passed.push(above)
+    }
+    for (const each of passed) this.#around.set(each, found)
+    return found
   }
 }

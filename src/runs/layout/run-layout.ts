@@ -44,11 +44,32 @@ export function markIncomplete(top: RunPlan): void {
  * run's root.
  */
 export function agentOf(span: TraceSpan, root: TraceSpan): TraceSpan {
-  for (let above = span.parent; above !== undefined && above !== root; above = above.parent) {
-    const { role } = above
-    if ((role === 'agent' || role === 'step') && above.agent?.name !== undefined) return above
+  const named = namedAbove(span)
+  if (named === undefined) return root
+  // The calls of a run without an agent are beside each other, so that none is above the others.
+  if (root.role === 'model') return named
+  return named === root || named === namedAbove(root) ? root : named
+}
+
+/** What is found is kept for the spans on the way: otherwise each of thousands of nested spans would climb through all above it. */
+function namedAbove(span: TraceSpan): TraceSpan | undefined {
+  const path = [span]
+  let found = span.namedAbove
+  for (let above = span.parent; found === undefined; above = above.parent) {
+    if (above === undefined || namesAgent(above)) {
+      found = { agent: above }
+      break
+    }
+    path.push(above)
+    found = above.namedAbove
   }
-  return root
+  for (const each of path) each.namedAbove = found
+  return found.agent
+}
+
+function namesAgent(span: TraceSpan): boolean {
+  const { role } = span
+  return (role === 'agent' || role === 'step') && span.agent?.name !== undefined
 }
 
 /** `${traceId}:${spanId}` of the span that identifies the run. */

@@ -108,9 +108,13 @@ function joinInOrder(tools: readonly TraceSpan[], drafts: readonly Draft[]): rea
     if (draft !== undefined) draft.tool = tool
     return draft === undefined
   })
+  if (!left.some(({ role }) => role === 'handoff')) return left
+  const handoffs = freeDrafts(drafts)
+    .filter((draft) => isHandoff(draft.asked?.name))
+    .values()
   return left.filter((tool) => {
     if (tool.role !== 'handoff') return true
-    const draft = drafts.find((candidate) => candidate.tool === undefined && isHandoff(candidate.asked?.name))
+    const draft = handoffs.next().value
     if (draft !== undefined) draft.tool = tool
     return draft === undefined
   })

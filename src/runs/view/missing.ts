@@ -52,9 +52,7 @@ export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefine
   // An agent span alone does not show what its model did. Without a span of a model call, tools may have been called.
   const isSilent = run.toolCalls.length === 0 && run.steps.length === 0 && run.availableTools === undefined
   if (isSilent) return { what: 'toolCalls', why: 'not-recorded' }
-  if (plan.tools.some((tool) => nameOf(tool) === undefined && isLeftOut(tool, run))) {
-    return { what: 'toolCalls', why: 'not-recorded' }
-  }
+  if (hasLeftOut(run, plan)) return { what: 'toolCalls', why: 'not-recorded' }
   if (lacksFirstCall(plan) || repeatsUnknownCall(run, plan)) return { what: 'toolCalls', why: 'span-lost' }
   const silent = silentCall(run, plan)
   return silent && { what: 'toolCalls', ...explain('toolCalls', silent, plan.root) }
@@ -103,9 +101,12 @@ export function lacksFirstCall({ models: [first], tools, root, parent }: RunPlan
   })
 }
 
-/** Whether a tool ran that is none of the run's calls. */
-function isLeftOut({ span }: TraceSpan, run: AgentRun): boolean {
-  return run.toolCalls.every(({ spanId }) => spanId !== span.spanId)
+/** Whether a tool without a name ran that is none of the run's calls. */
+function hasLeftOut(run: AgentRun, { tools }: RunPlan): boolean {
+  const unnamed = tools.filter((tool) => nameOf(tool) === undefined)
+  if (unnamed.length === 0) return false
+  const called = new Set(run.toolCalls.map(({ spanId }) => spanId))
+  return unnamed.some(({ span }) => !called.has(span.spanId))
 }
 
 /**
