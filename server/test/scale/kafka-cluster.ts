@@ -1,8 +1,9 @@
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import type { Server } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,6 +14,8 @@ import { connectKafka } from './kafka-brokers.ts'
 import type { KafkaBrokers } from './kafka-brokers.ts'
 
 const run = promisify(execFile)
+
+const PORTS = [10_000, 32_000] as const
 
 const MANIFEST = join(import.meta.dirname, 'pom.xml')
 
@@ -168,19 +171,28 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
   }
 }
 
+/**
+ * Finds ports on which nothing listens. The system gives other sockets only higher ports, so that none takes one of these before a
+ * program listens on it, or while a broker is away.
+ */
 export async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) => {
-          server.listen(0, '127.0.0.1', () => {
-            const address = server.address()
-            resolve(typeof address === 'object' && address !== null ? address.port : 0)
-          })
-        }),
-    ),
-  )
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  const held: Server[] = []
+  const ports: number[] = []
+  while (ports.length < count) {
+    const port = randomInt(...PORTS)
+    const server = await listenOn(port)
+    if (server === undefined) continue
+    held.push(server)
+    ports.push(port)
+  }
+  await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))))
   return ports
+}
+
+function listenOn(port: number): Promise<Server | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(undefined))
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
 }
