@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { createHash, randomInt } from 'node:crypto'
+import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server } from 'node:net'
@@ -15,6 +15,10 @@ import type { KafkaBrokers } from './kafka-brokers.ts'
 
 const run = promisify(execFile)
 
+/** These let a process start sooner. */
+const JAVA_OPTIONS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
+
+/** The least port, and the one after the last. */
 const PORTS = [10_000, 32_000] as const
 
 const MANIFEST = join(import.meta.dirname, 'pom.xml')
@@ -79,8 +83,7 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
   const clientPorts = ports.slice(0, count)
   const controllerPorts = ports.slice(count)
   const reachedAt = await Promise.all(clientPorts.map(async (port) => (await reachAt?.(port)) ?? port))
-  const java = (className: string, ...args: string[]) => run('java', ['-cp', classPath, className, ...args])
-  const clusterId = (await java('kafka.tools.StorageTool', 'random-uuid')).stdout.trim()
+  const clusterId = randomBytes(16).toString('base64url')
   const voters = controllerPorts.map((port, index) => `${index + 1}@127.0.0.1:${port}`).join(',')
   const children: (ChildProcess | undefined)[] = []
   const configOf = (index: number) => join(directory, `broker-${index}.properties`)
@@ -113,7 +116,16 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
           ...lines,
         ].join('\n'),
       )
-      await java('kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', configOf(index), ...formatArgs)
+      // An id may begin with a hyphen, and would be read as another option if it were an argument of its own.
+      const format = [
+        'kafka.tools.StorageTool',
+        'format',
+        `--cluster-id=${clusterId}`,
+        '-c',
+        configOf(index),
+        ...formatArgs,
+      ]
+      await run('java', [...JAVA_OPTIONS, '-cp', classPath, ...format])
     }),
   )
   const start = async (index: number): Promise<void> => {
@@ -122,8 +134,7 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
       [
         '-Xmx384m',
         '-Xms128m',
-        '-XX:TieredStopAtLevel=1',
-        '-XX:+UseSerialGC',
+        ...JAVA_OPTIONS,
         '-Dorg.slf4j.simpleLogger.defaultLogLevel=error',
         '-cp',
         classPath,
@@ -172,7 +183,7 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
 }
 
 /**
- * Finds ports on which nothing listens. The system gives other sockets only higher ports, so that none takes one of these before a
+ * Finds ports on which nothing listens. Linux gives other sockets only higher ports, so that none takes one of these before a
  * program listens on it, or while a broker is away.
  */
 export async function freePorts(count: number): Promise<readonly number[]> {
