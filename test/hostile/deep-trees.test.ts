@@ -16,6 +16,8 @@ interface Shape {
   readonly chain: readonly Attributes[]
   /** A span that begins and ends at each depth. */
   readonly leaf?: Attributes
+  /** The name of the spans in the chain. */
+  readonly name?: string
   /** The library that writes the chain, and writes what its spans are when they end. `application` is one that is not known by its name. */
   readonly library?: string
   readonly ends: 'innermost first' | 'outermost first'
@@ -30,7 +32,7 @@ interface Times {
 }
 
 /** What a chain takes. */
-function timesOf(length: number, { chain, leaf, library, ends, runs }: Shape): Times {
+function timesOf(length: number, { chain, leaf, name = 'step', library, ends, runs }: Shape): Times {
   const processor = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()] })
   const provider = new BasicTracerProvider({ spanProcessors: [processor] })
   const tracer = provider.getTracer(library ?? 'application')
@@ -39,7 +41,7 @@ function timesOf(length: number, { chain, leaf, library, ends, runs }: Shape): T
   const before = cpuMs()
   for (let depth = 0; depth < length; depth += 1) {
     const kind = chain[depth % chain.length] ?? {}
-    const span = tracer.startSpan('step', library === undefined ? { attributes: kind } : {}, context)
+    const span = tracer.startSpan(name, library === undefined ? { attributes: kind } : {}, context)
     context = trace.setSpan(ROOT_CONTEXT, span)
     spans.push({ span, kind })
     if (leaf !== undefined) provider.getTracer('application').startSpan('leaf', { attributes: leaf }, context).end()
@@ -95,6 +97,16 @@ it.each<[string, Shape]>([
     {
       chain: [{ 'openinference.span.kind': 'CHAIN', metadata: '{"lc_agent_name":"step"}' }],
       library: '@arizeai/openinference-instrumentation-langchain',
+      ends: 'innermost first',
+      runs: one,
+    },
+  ],
+  [
+    'graphs of a library that writes spans side by side',
+    {
+      chain: [{ 'gen_ai.operation.name': 'workflow' }],
+      name: 'CompiledStateGraph.workflow',
+      library: '@traceloop/instrumentation-langchain',
       ends: 'innermost first',
       runs: one,
     },

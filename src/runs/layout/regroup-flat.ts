@@ -4,7 +4,7 @@ import type { TraceSpan } from '../trace-span.ts'
 import { lastUserText } from '../view/message-text.ts'
 
 /** After this many comparisons, a trace of flat spans stays as it is. */
-const MAX_COMPARISONS = 1_000_000
+const MAX_COMPARISONS = 250_000
 const MAX_STEPS = 2000
 
 /**

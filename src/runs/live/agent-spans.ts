@@ -1,13 +1,14 @@
 import type { RunPlan } from '../layout/run-layout.ts'
 import type { LiveRunSource } from './live-run.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
-import { findPlan, planLive } from './plan-live.ts'
+import { findPlan, planLive, plansById } from './plan-live.ts'
 import { ReadAhead } from './read-ahead.ts'
+import type { KeptSpans } from './span-group.ts'
 
 /** What remains of a run when it is settled. */
-interface KeptSpans {
+interface Kept {
   /** The spans themselves, if they are not just those below the agent. */
-  readonly spans: readonly LiveSpan[] | undefined
+  readonly beside: KeptSpans<LiveSpan> | undefined
   /** How many spans had started by then. */
   readonly startedByOrder: number
   readonly lacksSpans: boolean
@@ -23,7 +24,7 @@ export class AgentSpans implements LiveRunSource {
   readonly #isNested: boolean
   readonly #started: () => number
   /** The spans of the run once it is settled. */
-  #kept: KeptSpans | undefined
+  #kept: Kept | undefined
   #ahead: ReadAhead | undefined
 
   /**
@@ -41,6 +42,7 @@ export class AgentSpans implements LiveRunSource {
   }
 
   get spanCount(): number {
+    if (this.#kept?.beside !== undefined) return this.#kept.beside.spans.length
     return this.#isNested ? this.#agent.subtree.size : this.#agent.group.spans.size
   }
 
@@ -50,17 +52,20 @@ export class AgentSpans implements LiveRunSource {
 
   get hasOpenSpans(): boolean {
     const agent = this.#agent
-    const { openCount, spans, top } = agent.group
+    const { openCount, top } = agent.group
     if (agent.otherGroup !== undefined && holdsOpenNested(agent.otherGroup)) return true
     if (openCount === 0 || (!this.#isNested && agent === top)) return openCount > 0
-    return agent.isFlat ? [...spans].some((span) => span.isOpen && span.isWithin(agent)) : agent.hasOpen
+    return agent.hasOpen
   }
 
   plan(): RunPlan | undefined {
     const agent = this.#agent
     const kept = this.#kept
     if (kept === undefined) return findPlan(planLive(this.#spans(), agent.group.truncated), agent.span.spanId)
-    if (kept.spans !== undefined) return findPlan(planLive(kept.spans, kept.lacksSpans), agent.span.spanId)
+    if (kept.beside !== undefined) {
+      kept.beside.plans ??= plansById(planLive(kept.beside.spans, kept.lacksSpans))
+      return kept.beside.plans.get(agent.span.spanId)
+    }
     if (this.#isNested && outermost(agent).hasOpen) {
       return findPlan(planLive(agent.withAllBelow(kept.startedByOrder), kept.lacksSpans), agent.span.spanId)
     }
@@ -70,15 +75,25 @@ export class AgentSpans implements LiveRunSource {
   freeze(): void {
     const agent = this.#agent
     this.#kept = {
-      spans: agent.isFlat || agent.otherGroup !== undefined ? [...this.#spans()] : undefined,
+      beside: agent.isFlat || agent.otherGroup !== undefined ? this.#keepBeside() : undefined,
       startedByOrder: this.#started(),
       lacksSpans: agent.group.truncated,
     }
   }
 
   readAhead(isTimeUp: () => boolean): boolean {
-    this.#ahead ??= new ReadAhead(this.#kept?.spans ?? this.#agent.withAllBelow())
+    this.#ahead ??= new ReadAhead(this.#kept?.beside?.spans ?? this.#agent.withAllBelow())
     return this.#ahead.readOn(isTimeUp)
+  }
+
+  /** Runs of one group that are settled together share their spans and their layout. */
+  #keepBeside(): KeptSpans<LiveSpan> {
+    const { group, otherGroup } = this.#agent
+    const { version, kept } = group
+    if (otherGroup === undefined && kept?.version === version) return kept
+    const now = { version, spans: [...this.#spans()], plans: undefined }
+    if (otherGroup === undefined) group.kept = now
+    return now
   }
 
   #spans(): readonly LiveSpan[] {
@@ -95,16 +110,10 @@ export function lookAlsoIn(agent: LiveSpan, other: LiveGroup): void {
   other.readBy.push(agent.group)
 }
 
-function sharedPlans(top: LiveSpan, { startedByOrder, lacksSpans }: KeptSpans): ReadonlyMap<string, RunPlan> {
+function sharedPlans(top: LiveSpan, { startedByOrder, lacksSpans }: Kept): ReadonlyMap<string, RunPlan> {
   if (top.plans !== undefined && !top.hasOpen) return top.plans
-  const plans = new Map<string, RunPlan>()
-  const waiting = [...planLive(top.withAllBelow(startedByOrder), lacksSpans)]
-  for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
-    plans.set(plan.root.span.spanId, plan)
-    waiting.push(...plan.children)
-  }
-  top.plans = plans
-  return plans
+  top.plans = plansById(planLive(top.withAllBelow(startedByOrder), lacksSpans))
+  return top.plans
 }
 
 /** Whether a group with open spans has agents that tools may have started. Which ones is only known when all spans have ended. */

@@ -1,11 +1,11 @@
 import type { RunPlan } from '../layout/run-layout.ts'
+import { agentlessSource } from './agentless-source.ts'
 import { LiveRun } from './live-run.ts'
-import type { LiveRunSource } from './live-run.ts'
 import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
 import { outermostOpen } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
-import { ReadAhead, readWhole } from './read-ahead.ts'
+import { readWhole } from './read-ahead.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { SpanLinks } from './span-links.ts'
 import { StepQueue } from './step-queue.ts'
@@ -36,8 +36,8 @@ const SLICE_MS = 10
 /** Minimum milliseconds between two layouts of groups that keep waiting, so that a `settleMs` of 0 does not keep the event loop busy. */
 const MIN_LAYOUT_INTERVAL_MS = 10
 
-/** Maximum number of groups that wait by the clock, because all of them are laid out together each time. */
-const MAX_WAITING = 2000
+/** Maximum number of groups that are laid out together. If more wait by the clock, the first of them are settled. */
+const MAX_WAITING = 1000
 
 /**
  * Model calls without an agent. More calls may follow: below an open span of this process while the outermost one is open; in traces of
@@ -105,8 +105,11 @@ export class AgentlessRuns {
     const state = { isDone: false }
     this.#due.add(() => {
       const groups = [...this.#waiting.keys()]
-      this.#readFirst(groups, () => {
-        this.#layOut(groups)
+      for (let from = 0; from < groups.length; from += MAX_WAITING) {
+        const some = groups.slice(from, from + MAX_WAITING)
+        this.#due.add(() => this.#readFirst(some, () => this.#layOut(some)))
+      }
+      this.#due.add(() => {
         for (const traceId of this.#surrounded.keys()) this.#due.add(() => this.#layOutSurrounded(traceId))
         // By then, the remaining work of the last layout is in the queue.
         this.#due.add(() => this.#due.add(() => (state.isDone = true)))
@@ -152,7 +155,7 @@ export class AgentlessRuns {
     }
     if (this.#waiting.size === 0 || this.#parts.now() < this.#nextLayoutMs) return false
     this.#nextLayoutMs = Number.POSITIVE_INFINITY
-    this.#readFirst([...this.#waiting.keys()], () => this.#layOutWaiting())
+    this.#readFirst([...this.#longestWaiting().keys()], () => this.#layOutWaiting())
     return true
   }
 
@@ -194,9 +197,9 @@ export class AgentlessRuns {
     const nowMs = now()
     const isFull = this.#waiting.size > MAX_WAITING
     this.drop([...this.#waiting.keys()].filter((group) => !isWaiting(group)))
-    let nextMs = Number.POSITIVE_INFINITY
+    let nextMs = isFull ? nowMs : Number.POSITIVE_INFINITY
     let left = this.#waiting.size
-    for (const part of waitingParts(this.#waiting, settleMs)) {
+    for (const part of waitingParts(this.#longestWaiting(), settleMs)) {
       const isHeld = part.groups.some((group) => this.#parts.isHeld(group))
       if ((part.dueMs > nowMs || isHeld) && !(isFull && left > MAX_WAITING / 2)) {
         nextMs = Math.min(nextMs, isHeld ? nowMs + settleMs : part.dueMs)
@@ -209,6 +212,11 @@ export class AgentlessRuns {
       this.#nextLayoutMs,
       Math.max(nextMs, nowMs + Math.max(settleMs / 4, MIN_LAYOUT_INTERVAL_MS)),
     )
+  }
+
+  /** The groups that are laid out together. Those of one turn may be more. */
+  #longestWaiting(): ReadonlyMap<LiveGroup, number> {
+    return this.#waiting.size > MAX_WAITING ? new Map([...this.#waiting].slice(0, MAX_WAITING)) : this.#waiting
   }
 
   #layOut(groups: readonly LiveGroup[]): void {
@@ -246,25 +254,12 @@ export class AgentlessRuns {
       return
     }
     const { traceId, wanted } = span.group
-    const run = new LiveRun({ span: span.sdkSpan, traceId, kind: 'agentless', wanted }, sourceOf(span.group, plan))
+    const run = new LiveRun(
+      { span: span.sdkSpan, traceId, kind: 'agentless', wanted },
+      agentlessSource(span.group, plan),
+    )
     run.freeze()
     this.#parts.onSettled(run)
-  }
-}
-
-/** A run with a finished layout. Its calls may be in several groups. */
-function sourceOf(group: LiveGroup, plan: RunPlan | undefined): LiveRunSource {
-  const planned = plan === undefined ? [...group.spans] : [...plan.models, ...plan.tools]
-  const spans = planned.filter((span) => span instanceof LiveSpan)
-  const ahead = new ReadAhead(spans)
-  return {
-    version: 0,
-    spanCount: spans.length,
-    contentBytes: spans.reduce((sum, span) => sum + span.contentBytes, 0),
-    hasOpenSpans: false,
-    plan: () => plan,
-    freeze: () => undefined,
-    readAhead: (isTimeUp) => ahead.readOn(isTimeUp),
   }
 }
 

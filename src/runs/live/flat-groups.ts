@@ -1,8 +1,8 @@
-import type { RunPlan } from '../layout/run-layout.ts'
 import type { AgentlessRuns } from './agentless-runs.ts'
 import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
-import { findPlan, planLive } from './plan-live.ts'
+import type { Moment } from './moment.ts'
+import { planLive, plansById } from './plan-live.ts'
 import type { SpanGroups } from './span-groups.ts'
 import { groupsOf } from './waiting-parts.ts'
 
@@ -51,17 +51,20 @@ export class FlatGroups {
   lookBeside(group: LiveGroup): void {
     if (!group.wanted) return
     group.waitsBeside = []
-    for (const other of this.#groups) if (other !== group && this.#isOpen(other)) group.waitsBeside.push(other)
+    const nowMs = this.#parts.now()
+    for (const other of this.#groups) if (other !== group && this.#isOpen(other, nowMs)) group.waitsBeside.push(other)
   }
 
   /** Whether a group waits for another one that was open when it, or an agent in it, ended. */
   isHeld(group: LiveGroup): boolean {
-    return group.waitsBeside.some((other) => this.#isOpen(other))
+    if (group.waitsBeside.length === 0) return false
+    const nowMs = this.#parts.now()
+    return group.waitsBeside.some((other) => this.#isOpen(other, nowMs))
   }
 
   /** Whether an ended agent may turn out to be part of an open graph that began before it. */
-  isUndecided(span: LiveSpan): boolean {
-    return (span.isFlat && hasOpenGraph(span.group)) || this.isHeld(span.group)
+  isUndecided(span: LiveSpan, moment?: Moment<LiveSpan>): boolean {
+    return (span.isFlat && hasOpenGraph(span.group, moment)) || this.isHeld(span.group)
   }
 
   /** Stops waiting, for example at shutdown. */
@@ -70,9 +73,14 @@ export class FlatGroups {
   }
 
   /** The placement of a span in the runs of all groups together. The spans of its run are moved into its group. */
-  place(span: LiveSpan): 'run' | 'nested' | 'part' {
-    this.#takeOthers(span.group)
-    const plan: RunPlan | undefined = findPlan(planLive([...span.group.spans], span.group.truncated), span.span.spanId)
+  place(span: LiveSpan, moment?: Moment<LiveSpan>): 'run' | 'nested' | 'part' {
+    let plans = moment?.plans.get(span.group)
+    if (plans === undefined) {
+      this.#takeOthers(span.group)
+      plans = plansById(planLive([...span.group.spans], span.group.truncated))
+      moment?.plans.set(span.group, plans)
+    }
+    const plan = plans.get(span.span.spanId)
     return plan === undefined ? 'part' : plan.parent === undefined ? 'run' : 'nested'
   }
 
@@ -106,20 +114,24 @@ export class FlatGroups {
     return found
   }
 
-  #isOpen(group: LiveGroup): boolean {
-    if (group.openCount === 0 || group.closed) return false
-    return this.#parts.now() - group.flatAtMs <= this.#parts.maxIdleMs
+  #isOpen(group: LiveGroup, nowMs: number): boolean {
+    return group.openCount > 0 && !group.closed && nowMs - group.flatAtMs <= this.#parts.maxIdleMs
   }
 }
 
 /** Whether a group has an open graph of a library that writes spans side by side, or an open span that may be one. */
-export function hasOpenGraph({ spans }: LiveGroup): boolean {
-  for (const span of spans) {
+export function hasOpenGraph(group: LiveGroup, moment?: Moment<LiveSpan>): boolean {
+  const known = moment?.hasOpenGraph.get(group)
+  if (known !== undefined) return known
+  let isFound = false
+  for (const span of group.spans) {
     if (!span.isOpen || !span.isFlat) continue
     span.lookAgain()
-    if (span.role === 'agent' || !span.saysItsKind) return true
+    isFound = span.role === 'agent' || !span.saysItsKind
+    if (isFound) break
   }
-  return false
+  moment?.hasOpenGraph.set(group, isFound)
+  return isFound
 }
 
 /** The ended spans of a group whose library writes them side by side. */

@@ -20,6 +20,7 @@ import { isFlat, TraceSpan } from '../trace-span.ts'
 import { takeSpan } from './content-bytes.ts'
 import type { Size } from './content-bytes.ts'
 import type { LiveRun } from './live-run.ts'
+import type { Moment } from './moment.ts'
 import type { SpanGroup } from './span-group.ts'
 import { tellUpwards } from './upwards.ts'
 
@@ -35,9 +36,6 @@ export interface WayUp {
   /** Whether any of several active runs could own it. */
   readonly isAmbiguous: boolean
 }
-
-/** The ancestors of the children of open spans, valid until a span starts or ends. */
-export type KnownAbove = Map<LiveSpan, Above>
 
 /** More than any program nests. */
 const MAX_DEPTH = 128
@@ -138,14 +136,6 @@ export class LiveSpan extends TraceSpan {
     return this.isOpen || this.openBelow > 0
   }
 
-  /** Whether it is below a span, or is that span. */
-  isWithin(other: LiveSpan): boolean {
-    if (this === other) return true
-    let { above } = this
-    while (above !== undefined && above !== other) above = above.above
-    return above !== undefined
-  }
-
   /** This span and all kept spans below it that had started by then, parents first. */
   withAllBelow(startedByOrder: number = Number.POSITIVE_INFINITY): LiveSpan[] {
     const found: LiveSpan[] = []
@@ -241,31 +231,31 @@ export class LiveSpan extends TraceSpan {
   }
 
   /** Whether its placement depends on open ancestors that may turn out to be agents. */
-  dependsOnAbove(known?: KnownAbove): boolean {
-    return placementOf(this, this.#placeAbove(known), this.below) === 'not-yet'
+  dependsOnAbove(moment?: Moment<LiveSpan>): boolean {
+    return placementOf(this, this.#placeAbove(moment), this.below) === 'not-yet'
   }
 
   /** Its placement in the runs around it, as far as they are known. */
-  placement(known?: KnownAbove): Placement {
+  placement(moment?: Moment<LiveSpan>): Placement {
     // Most entries have nothing below them that makes them an agent, wherever they are.
     if (!mayStartRun(this, this.below)) return 'part'
-    const placement = placementOf(this, this.#placeAbove(known), this.below)
+    const placement = placementOf(this, this.#placeAbove(moment), this.below)
     // An entry is the agent if no agent is below it. That is known once all open spans below have revealed their kind.
     const mayHaveAgents = this.role === 'entry' && placement !== 'part' && this.openBelow > 0
     return mayHaveAgents && this.withAllBelow().some((span) => span.isOpen && !span.saysItsKind) ? 'not-yet' : placement
   }
 
   /** Its ancestors; open ones as far as their kind is known. */
-  #placeAbove(known?: KnownAbove): Above {
+  #placeAbove(moment?: Moment<LiveSpan>): Above {
     const final = this.above === undefined ? OUTSIDE : this.above.#aboveChildren
     if (final !== undefined) return this.#seenFrom(final)
     const path: LiveSpan[] = []
     let span = this.above
-    while (span !== undefined && span.#aboveChildren === undefined && known?.has(span) !== true) {
+    while (span !== undefined && span.#aboveChildren === undefined && moment?.above.has(span) !== true) {
       path.push(span)
       span = span.above
     }
-    let above = span === undefined ? OUTSIDE : (span.#aboveChildren ?? known?.get(span) ?? OUTSIDE)
+    let above = span === undefined ? OUTSIDE : (span.#aboveChildren ?? moment?.above.get(span) ?? OUTSIDE)
     let isFinal = span === undefined || span.#aboveChildren !== undefined
     for (const around of path.toReversed()) {
       around.lookAgain()
@@ -277,7 +267,7 @@ export class LiveSpan extends TraceSpan {
         ? aboveChildrenOfOpen(around, above)
         : aboveChildrenOf(around, above, placementOf(around, above, around.below))
       if (isFinal) around.#aboveChildren = above
-      else known?.set(around, above)
+      else moment?.above.set(around, above)
     }
     return this.#seenFrom(above)
   }

@@ -37,6 +37,17 @@ function linkLive(span: LiveSpan): void {
   span.isAmbiguous = isAmbiguous && span.isOrphan && mayBeNested(span)
 }
 
+/** These runs, and all that their tools started, by the id of their agent's span. */
+export function plansById(plans: readonly RunPlan[]): ReadonlyMap<string, RunPlan> {
+  const found = new Map<string, RunPlan>()
+  const waiting = [...plans]
+  for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
+    found.set(plan.root.span.spanId, plan)
+    waiting.push(...plan.children)
+  }
+  return found
+}
+
 /** The plan of an agent's run, among these and all runs that their tools started; `undefined` if the span is not a run's agent. */
 export function findPlan(plans: readonly RunPlan[], spanId: string): RunPlan | undefined {
   const waiting = [...plans]

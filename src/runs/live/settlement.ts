@@ -67,16 +67,23 @@ export class Settlement {
   }
 
   #settleWaiting(group: LiveGroup, isDue: (agent: LiveSpan) => boolean): void {
-    for (const agent of group.waiting.filter(isDue)) {
-      const index = group.waiting.indexOf(agent)
-      const { run } = agent
-      // Settling one run may have settled this one too.
-      if (index === -1 || run === undefined) continue
-      group.waiting.splice(index, 1)
+    const due: { readonly agent: LiveSpan; readonly run: LiveRun }[] = []
+    const left: LiveSpan[] = []
+    for (const agent of group.waiting) {
+      if (!isDue(agent)) left.push(agent)
+      else if (agent.run !== undefined) due.push({ agent, run: agent.run })
+    }
+    group.waiting = left
+    for (const { run } of due) {
       this.#waiting -= run.nested ? 0 : 1
       // A deadline would keep the spans in memory until its time.
       if (run.deadline !== undefined) run.deadline.due = undefined
-      this.settle(agent, run)
+      // What is dropped with one run may belong to another one too.
+      run.freeze()
     }
+    // The group is closed with the run of its outermost span.
+    const { top } = group
+    for (const { agent, run } of due) if (agent !== top) this.settle(agent, run)
+    for (const { agent, run } of due) if (agent === top) this.settle(agent, run)
   }
 }

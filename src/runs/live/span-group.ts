@@ -1,3 +1,13 @@
+import type { RunPlan } from '../layout/run-layout.ts'
+
+/** The spans of a group at one of its versions. */
+export interface KeptSpans<Span> {
+  readonly version: number
+  readonly spans: readonly Span[]
+  /** All runs that they form, by the id of their agent's span, once somebody reads one. */
+  plans: ReadonlyMap<string, RunPlan> | undefined
+}
+
 /**
  * An outermost recognised span and all recognised spans below it. A group lists and counts them, and does not look into them.
  */
@@ -13,6 +23,8 @@ export class SpanGroup<Span> {
   openCount = 0
   /** Changes when a span is added or ends. A layout is valid until then. */
   version = 0
+  /** The spans with which runs were settled last. */
+  kept: KeptSpans<Span> | undefined
   /** Bytes of content of the kept spans that have ended. */
   contentBytes = 0
   /** Estimated bytes of its spans and log records in memory. */

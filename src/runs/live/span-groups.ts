@@ -114,6 +114,7 @@ export class SpanGroups implements Iterable<LiveGroup> {
     this.#heldBytes -= group.heldBytes
     for (const span of group.spans) this.#links.retire(span.sdkSpan)
     group.spans.clear()
+    group.kept = undefined
     this.#remove(group)
   }
 
@@ -148,6 +149,7 @@ export class SpanGroups implements Iterable<LiveGroup> {
       this.add(group, -span.contentBytes, -span.heldBytes)
     }
     group.version += 1
+    group.kept = undefined
   }
 
   #remove(group: LiveGroup): void {

@@ -10,7 +10,8 @@ import { evictTooOld, keepBounds } from './eviction.ts'
 import type { EvictionParts } from './eviction.ts'
 import { endedFlatSpans, FlatGroups, hasOpenGraph, isPlacedByAll } from './flat-groups.ts'
 import { LiveRun } from './live-run.ts'
-import type { KnownAbove, LiveGroup, LiveSpan } from './live-span.ts'
+import type { LiveGroup, LiveSpan } from './live-span.ts'
+import type { Moment } from './moment.ts'
 import { Settlement } from './settlement.ts'
 import { SpanGroups } from './span-groups.ts'
 import { SpanIntake } from './span-intake.ts'
@@ -78,7 +79,7 @@ export class TraceStore {
       flat: this.#flat,
       settlement: this.#settlement,
       deadlines: this.#deadlines,
-      runOf: (agent, known) => this.#runOf(agent, known),
+      runOf: (agent, moment) => this.#runOf(agent, moment),
       finish: (group) => this.#finish(group),
     })
     this.#eviction = {
@@ -221,8 +222,8 @@ export class TraceStore {
     this.#keepBounds()
   }
 
-  #runOf(span: LiveSpan, known?: KnownAbove): LiveRun | undefined {
-    const place = span.group.wanted && isPlacedByAll(span) ? this.#flat.place(span) : span.placement(known)
+  #runOf(span: LiveSpan, moment?: Moment<LiveSpan>): LiveRun | undefined {
+    const place = span.group.wanted && isPlacedByAll(span) ? this.#flat.place(span, moment) : span.placement(moment)
     const { group } = span
     if ((place !== 'run' && place !== 'nested') || group.closed) return undefined
     if (place === 'nested' && !this.#options.countsNested) return undefined

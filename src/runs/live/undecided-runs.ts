@@ -2,7 +2,8 @@ import type { Deadlines } from './deadlines.ts'
 import { isPlacedByAll } from './flat-groups.ts'
 import type { FlatGroups } from './flat-groups.ts'
 import type { LiveRun } from './live-run.ts'
-import type { KnownAbove, LiveGroup, LiveSpan } from './live-span.ts'
+import type { LiveGroup, LiveSpan } from './live-span.ts'
+import { Moment } from './moment.ts'
 import type { Settlement } from './settlement.ts'
 
 /** What is needed to decide about ended agents. */
@@ -11,7 +12,7 @@ export interface UndecidedRunsParts {
   readonly settlement: Settlement
   readonly deadlines: Deadlines
   /** The run of an agent whose ancestors are known. */
-  readonly runOf: (agent: LiveSpan, known: KnownAbove) => LiveRun | undefined
+  readonly runOf: (agent: LiveSpan, moment: Moment<LiveSpan>) => LiveRun | undefined
   /** Called when all spans of a group have ended. */
   readonly finish: (group: LiveGroup) => void
 }
@@ -29,11 +30,11 @@ export class UndecidedRuns {
   }
 
   /** Must be called with each ended agent or entry. Returns whether it is kept here to wait. */
-  takes(span: LiveSpan, known?: KnownAbove): boolean {
+  takes(span: LiveSpan, moment?: Moment<LiveSpan>): boolean {
     const { group } = span
     if (group.isFlat) this.#parts.flat.lookBeside(group)
-    if (!this.#isUndecided(span, known)) return false
-    const open = group.isFlat || !span.dependsOnAbove(known) ? undefined : openAbove(span)
+    if (!this.#isUndecided(span, moment)) return false
+    const open = group.isFlat || !span.dependsOnAbove(moment) ? undefined : openAbove(span)
     if (open !== undefined) {
       addUndecided(open.above, (span.role === 'entry' ? IS_ENTRY : 0) | open.via, [span])
       return true
@@ -55,14 +56,14 @@ export class UndecidedRuns {
   #decideBelow(span: LiveSpan): void {
     const next = openAbove(span)
     // Thousands of agents may have the same ancestors.
-    const known: KnownAbove = new Map()
+    const moment = new Moment<LiveSpan>()
     for (const [dependence, agents] of span.undecided ?? []) {
       // They all depend on the span in the same way.
-      const isDecided = agents[0]?.dependsOnAbove(known) !== true
+      const isDecided = agents[0]?.dependsOnAbove(moment) !== true
       if (!isDecided && span.isOpen) continue
       span.undecided?.delete(dependence)
       if (!isDecided && next !== undefined) addUndecided(next.above, dependence | next.via, agents)
-      else for (const agent of agents) if (!this.takes(agent, known)) this.#place(agent, known)
+      else for (const agent of agents) if (!this.takes(agent, moment)) this.#place(agent, moment)
     }
     if (span.undecided?.size === 0) span.undecided = undefined
   }
@@ -70,15 +71,15 @@ export class UndecidedRuns {
   #decide(group: LiveGroup): void {
     const waiting = group.undecided
     group.undecided = []
-    const known: KnownAbove = new Map()
+    const moment = new Moment<LiveSpan>()
     for (const span of waiting) {
-      if (this.#isUndecided(span, known)) span.group.undecided.push(span)
-      else this.#place(span, known)
+      if (this.#isUndecided(span, moment)) span.group.undecided.push(span)
+      else this.#place(span, moment)
     }
   }
 
-  #place(agent: LiveSpan, known: KnownAbove): void {
-    agent.run = this.#parts.runOf(agent, known)
+  #place(agent: LiveSpan, moment: Moment<LiveSpan>): void {
+    agent.run = this.#parts.runOf(agent, moment)
     if (agent.run !== undefined) this.#parts.settlement.wait(agent, agent.run)
   }
 
@@ -103,10 +104,10 @@ export class UndecidedRuns {
     })
   }
 
-  #isUndecided(span: LiveSpan, known?: KnownAbove): boolean {
-    const placement = span.placement(known)
+  #isUndecided(span: LiveSpan, moment?: Moment<LiveSpan>): boolean {
+    const placement = span.placement(moment)
     if (placement === 'not-yet') return true
-    return isPlacedByAll(span) && (placement !== 'part' || span.isFlat) && this.#parts.flat.isUndecided(span)
+    return isPlacedByAll(span) && (placement !== 'part' || span.isFlat) && this.#parts.flat.isUndecided(span, moment)
   }
 }
 
