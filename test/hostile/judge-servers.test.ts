@@ -18,6 +18,8 @@ afterEach(async () => {
 })
 
 /** A server that answers every request in the same way. */
+let served = 0
+
 async function serve(answer: Answer): Promise<{ url: string; requests: IncomingMessage[] }> {
   const requests: IncomingMessage[] = []
   const server = createServer((incoming, outgoing) => {
@@ -26,7 +28,9 @@ async function serve(answer: Answer): Promise<{ url: string; requests: IncomingM
   })
   const { origin, ...listening } = await listenOnLoopback(server, 0)
   closing.push(() => listening.close())
-  return { url: `${origin}/v1`, requests }
+  served += 1
+  // A port may be used again, and the judge remembers which servers failed.
+  return { url: `${origin}/${served}/v1`, requests }
 }
 
 async function evaluate(model: JudgeModel, timeoutMs = 5000): Promise<Evaluation> {
