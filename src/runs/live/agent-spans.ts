@@ -1,7 +1,7 @@
 import type { RunPlan } from '../layout/run-layout.ts'
 import type { LiveRunSource } from './live-run.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
-import { findPlan, planLive, plansById } from './plan-live.ts'
+import { findPlan, keptSpansOf, planLive, plansById, plansOf } from './plan-live.ts'
 import { ReadAhead } from './read-ahead.ts'
 import type { KeptSpans } from './span-group.ts'
 
@@ -61,10 +61,12 @@ export class AgentSpans implements LiveRunSource {
   plan(): RunPlan | undefined {
     const agent = this.#agent
     const kept = this.#kept
+    if (kept === undefined && agent.isFlat && agent.otherGroup === undefined) {
+      return plansOf(keptSpansOf(agent.group), agent.group.truncated).get(agent.span.spanId)
+    }
     if (kept === undefined) return findPlan(planLive(this.#spans(), agent.group.truncated), agent.span.spanId)
     if (kept.beside !== undefined) {
-      kept.beside.plans ??= plansById(planLive(kept.beside.spans, kept.lacksSpans))
-      return kept.beside.plans.get(agent.span.spanId)
+      return plansOf(kept.beside, kept.lacksSpans).get(agent.span.spanId)
     }
     if (this.#isNested && outermost(agent).hasOpen) {
       return findPlan(planLive(agent.withAllBelow(kept.startedByOrder), kept.lacksSpans), agent.span.spanId)
@@ -75,7 +77,7 @@ export class AgentSpans implements LiveRunSource {
   freeze(): void {
     const agent = this.#agent
     this.#kept = {
-      beside: agent.isFlat || agent.otherGroup !== undefined ? this.#keepBeside() : undefined,
+      beside: this.#keepBeside(),
       startedByOrder: this.#started(),
       lacksSpans: agent.group.truncated,
     }
@@ -86,14 +88,11 @@ export class AgentSpans implements LiveRunSource {
     return this.#ahead.readOn(isTimeUp)
   }
 
-  /** Runs of one group that are settled together share their spans and their layout. */
-  #keepBeside(): KeptSpans<LiveSpan> {
-    const { group, otherGroup } = this.#agent
-    const { version, kept } = group
-    if (otherGroup === undefined && kept?.version === version) return kept
-    const now = { version, spans: [...this.#spans()], plans: undefined }
-    if (otherGroup === undefined) group.kept = now
-    return now
+  #keepBeside(): KeptSpans<LiveSpan> | undefined {
+    const { group, otherGroup, isFlat } = this.#agent
+    if (otherGroup !== undefined) return { version: group.version, spans: this.#spans(), plans: undefined }
+    // Runs that are settled together share their spans and their layout.
+    return isFlat ? keptSpansOf(group) : undefined
   }
 
   #spans(): readonly LiveSpan[] {

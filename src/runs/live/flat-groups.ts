@@ -1,13 +1,14 @@
 import type { AgentlessRuns } from './agentless-runs.ts'
 import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
-import type { Moment } from './moment.ts'
-import { planLive, plansById } from './plan-live.ts'
+import { Moment } from './moment.ts'
+import type { SharedRun } from './moment.ts'
+import { keptSpansOf, planLive, plansOf } from './plan-live.ts'
 import type { SpanGroups } from './span-groups.ts'
 import { groupsOf } from './waiting-parts.ts'
 
 /** Maximum number of spans that are laid out together to place one. */
-const MAX_SPANS_TOGETHER = 4000
+const MAX_SPANS_TOGETHER = 2000
 
 /** The parts of the store that flat groups need. */
 export interface FlatGroupsParts {
@@ -73,32 +74,38 @@ export class FlatGroups {
   }
 
   /** The placement of a span in the runs of all groups together. The spans of its run are moved into its group. */
-  place(span: LiveSpan, moment?: Moment<LiveSpan>): 'run' | 'nested' | 'part' {
-    let plans = moment?.plans.get(span.group)
-    if (plans === undefined) {
-      this.#takeOthers(span.group)
-      plans = plansById(planLive([...span.group.spans], span.group.truncated))
-      moment?.plans.set(span.group, plans)
-    }
-    const plan = plans.get(span.span.spanId)
+  place(span: LiveSpan, moment: Moment<LiveSpan> = new Moment()): 'run' | 'nested' | 'part' {
+    this.#takeOthers(span.group, moment)
+    const plan = plansOf(keptSpansOf(span.group), span.group.truncated).get(span.span.spanId)
     return plan === undefined ? 'part' : plan.parent === undefined ? 'run' : 'nested'
   }
 
-  #takeOthers(group: LiveGroup): void {
-    const others = this.#endedBeside(group)
-    if (others.length === 0) return
-    const plans = planLive([...group.spans, ...others.flatMap(({ spans }) => [...spans])], false)
-    for (const plan of plans) {
-      const claimed = groupsOf(plan)
-      if (!claimed.has(group) || !(plan.root instanceof LiveSpan)) continue
+  #takeOthers(group: LiveGroup, moment: Moment<LiveSpan>): void {
+    if (moment.together?.has(group) !== true) moment.together = this.#layOutTogether(group)
+    for (const { plan, groups } of moment.together.get(group) ?? []) {
+      if (!(plan.root instanceof LiveSpan)) continue
       const into = plan.root.group
-      for (const other of claimed) {
-        if (other === into) continue
+      for (const other of groups) {
+        if (other === into || !this.#groups.delete(other)) continue
         this.#parts.agentless.drop([other])
         this.#parts.groups.merge(other, into)
-        this.#groups.delete(other)
+        moment.hasOpenGraph.delete(into)
       }
     }
+  }
+
+  #layOutTogether(group: LiveGroup): ReadonlyMap<LiveGroup, readonly SharedRun<LiveSpan>[]> {
+    const together = [group, ...this.#endedBeside(group)]
+    const found = new Map<LiveGroup, SharedRun<LiveSpan>[]>(together.map((each) => [each, []]))
+    if (together.length === 1) return found
+    for (const plan of planLive(
+      together.flatMap(({ spans }) => [...spans]),
+      false,
+    )) {
+      const groups = groupsOf(plan)
+      if (groups.size > 1) for (const each of groups) found.get(each)?.push({ plan, groups })
+    }
+    return found
   }
 
   /** The ended groups to lay out together; only the latest ones if there are very many, because this happens while a span is ending. */

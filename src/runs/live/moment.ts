@@ -8,6 +8,12 @@ export class Moment<Span> {
   readonly above: Map<Span, Above> = new Map()
   /** Whether a group has an open graph of a library that writes spans side by side. */
   readonly hasOpenGraph: Map<SpanGroup<Span>, boolean> = new Map()
-  /** The runs of such a group, by the id of their agent's span. */
-  readonly plans: Map<SpanGroup<Span>, ReadonlyMap<string, RunPlan>> = new Map()
+  /** The runs of several groups together, with their groups, by each of these groups. */
+  together: ReadonlyMap<SpanGroup<Span>, readonly SharedRun<Span>[]> | undefined
+}
+
+/** A run whose spans are in some groups. */
+export interface SharedRun<Span> {
+  readonly plan: RunPlan
+  readonly groups: ReadonlySet<SpanGroup<Span>>
 }

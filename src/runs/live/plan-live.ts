@@ -2,7 +2,8 @@ import { mayBeNested } from '../layout/lost-parents.ts'
 import { planTraces } from '../layout/plan-traces.ts'
 import { markIncomplete } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
-import type { LiveSpan } from './live-span.ts'
+import type { LiveGroup, LiveSpan } from './live-span.ts'
+import type { KeptSpans } from './span-group.ts'
 
 /** Lays out the runs of spans of this process, some of which may be open. */
 export function planLive(given: readonly LiveSpan[], lacksSpans: boolean): readonly RunPlan[] {
@@ -35,6 +36,20 @@ function linkLive(span: LiveSpan): void {
   if (above !== undefined && !(isBelowLost && !mayBeNested(span))) span.link(above, above.span.spanId, isBelowLost)
   else span.link(undefined, topId, isLost)
   span.isAmbiguous = isAmbiguous && span.isOrphan && mayBeNested(span)
+}
+
+/** The spans of a group so far. */
+export function keptSpansOf(group: LiveGroup): KeptSpans<LiveSpan> {
+  const { kept, version, spans } = group
+  if (kept?.version === version) return kept
+  group.kept = { version, spans: [...spans], plans: undefined }
+  return group.kept
+}
+
+/** All runs of kept spans. They are laid out once. */
+export function plansOf(kept: KeptSpans<LiveSpan>, lacksSpans: boolean): ReadonlyMap<string, RunPlan> {
+  kept.plans ??= plansById(planLive(kept.spans, lacksSpans))
+  return kept.plans
 }
 
 /** These runs, and all that their tools started, by the id of their agent's span. */

@@ -23,7 +23,7 @@ export class SpanGroup<Span> {
   openCount = 0
   /** Changes when a span is added or ends. A layout is valid until then. */
   version = 0
-  /** The spans with which runs were settled last. */
+  /** The spans that were laid out last. */
   kept: KeptSpans<Span> | undefined
   /** Bytes of content of the kept spans that have ended. */
   contentBytes = 0

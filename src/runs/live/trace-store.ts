@@ -197,7 +197,7 @@ export class TraceStore {
   /** Closes, in steps, agents' runs that wait for spans or for the clock, for example at shutdown. Runs with an open agent stay. */
   *settleAgents(): Generator<undefined, void> {
     this.#flat.release()
-    this.#undecided.decideFlat()
+    while (this.#undecided.decideFlat()) yield
     yield
     yield* this.#deadlines.sweepAll()
     // A run may have no deadline if the hook that should have settled it failed on content of a span.

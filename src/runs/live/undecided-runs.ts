@@ -68,10 +68,9 @@ export class UndecidedRuns {
     if (span.undecided?.size === 0) span.undecided = undefined
   }
 
-  #decide(group: LiveGroup): void {
+  #decide(group: LiveGroup, moment = new Moment<LiveSpan>()): void {
     const waiting = group.undecided
     group.undecided = []
-    const moment = new Moment<LiveSpan>()
     for (const span of waiting) {
       if (this.#isUndecided(span, moment)) span.group.undecided.push(span)
       else this.#place(span, moment)
@@ -83,16 +82,24 @@ export class UndecidedRuns {
     if (agent.run !== undefined) this.#parts.settlement.wait(agent, agent.run)
   }
 
-  /** Decides the ancestors of agents in flat groups that wait for nothing any more. */
-  decideFlat(): void {
+  /**
+   * Decides the ancestors of agents in flat groups that wait for nothing any more. Returns whether groups were left for a later turn, because
+   * there are very many.
+   */
+  decideFlat(): boolean {
     const { flat, settlement, finish } = this.#parts
-    const { undecided } = flat
-    for (const group of new Set(undecided.map((span) => span.group))) this.#decide(group)
-    for (const group of new Set(undecided.map((span) => span.group))) {
+    const moment = new Moment<LiveSpan>()
+    const ready = flat.undecided.filter((span) => !this.#isUndecided(span, moment))
+    const all = new Set(ready.map((span) => span.group))
+    const groups = new Set([...all].slice(0, MAX_GROUPS))
+    for (const group of groups) this.#decide(group, moment)
+    for (const group of new Set(ready.map((span) => span.group))) {
+      if (group.undecided.length > 0) continue
       settlement.settleDue(group)
       if (group.openCount === 0 && !group.closed) finish(group)
     }
-    if (undecided.some((span) => span.group.undecided.includes(span))) this.#decideFlatLater()
+    if (flat.undecided.length > 0) this.#decideFlatLater()
+    return all.size > groups.size
   }
 
   #decideFlatLater(): void {
@@ -110,6 +117,9 @@ export class UndecidedRuns {
     return isPlacedByAll(span) && (placement !== 'part' || span.isFlat) && this.#parts.flat.isUndecided(span, moment)
   }
 }
+
+/** Maximum number of flat groups that are decided in one turn. */
+const MAX_GROUPS = 250
 
 /** How an undecided agent depends on an open span above it: whether it is an entry, and whether a tool is in between. */
 const IS_ENTRY = 1
