@@ -17,9 +17,9 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** A server that answers every request in the same way. */
 let served = 0
 
+/** A server that answers every request in the same way. */
 async function serve(answer: Answer): Promise<{ url: string; requests: IncomingMessage[] }> {
   const requests: IncomingMessage[] = []
   const server = createServer((incoming, outgoing) => {
