@@ -33,8 +33,7 @@ export function skipWithoutChoices(run: AgentRun, id: string): Skipped | undefin
  * (`toolCalls[2].arguments`) is named with its place.
  */
 export function skipWithoutFact(run: AgentRun, fact: string, id: string): Skipped | undefined {
-  const missing =
-    fact === 'toolCalls' ? ReconstructedRun.missingCallsOf(run) : run.missing.find(({ what }) => what === fact)
+  const missing = ReconstructedRun.missingIn(run, fact)
   if (missing === undefined) return undefined
   const cure =
     cureOf(missing) ??

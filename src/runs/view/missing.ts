@@ -16,34 +16,48 @@ import { waitingCallOf } from './waiting-call.ts'
 
 /** Facts that the spans lack although every run has them, and the setting that records each. */
 export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
-  const missing: Missing[] = []
+  const missing = [...missingTextsOf(run, plan), ...missingInCalls(run, plan)]
+  const calls = missingCallsOf(run, plan)
+  if (calls !== undefined) missing.push(calls)
+  if (!run.complete) missing.push({ what: 'spans', why: 'span-lost' })
+  return missing
+}
+
+/** What is missing in each tool call: `toolCalls[2].arguments`. It is found while it is read, because there may be thousands of calls. */
+export function* missingInCalls(run: AgentRun, plan: RunPlan): Generator<Missing, void> {
   const absences = new Absences()
-  const firstModel = plan.models[0] ?? plan.root
   const lastModel = plan.models.at(-1) ?? plan.root
+  const spans = new Map(plan.tools.map((tool) => [tool.span.spanId, tool]))
+  for (const [index, call] of run.toolCalls.entries()) {
+    const tool = spans.get(call.spanId ?? '')
+    const lacking = (what: string, fact: ContentFact): Missing => {
+      const absence = tool === undefined ? absences.of(fact, lastModel) : explain(fact, tool, tool)
+      return { what: `toolCalls[${index}].${what}`, ...absence }
+    }
+    if (call.arguments === undefined) yield lacking('arguments', 'toolArguments')
+    const isCut = tool !== undefined && call.result === undefined && isCutIn(tool.span, RESULT_KEYS)
+    if (isCut || lacksResult(call, run)) yield lacking('result', 'toolResult')
+  }
+}
+
+/** The facts outside of the tool calls that may be missing. */
+export const TEXTS: ReadonlySet<string> = new Set(['input', 'output', 'systemInstructions', 'availableTools'])
+
+/** What is missing of them. This takes far less time than looking at thousands of them. */
+export function missingTextsOf(run: AgentRun, plan: RunPlan): Missing[] {
+  const missing: Missing[] = []
+  const firstModel = plan.models[0] ?? plan.root
   const explainText = (what: 'input' | 'output', model: TraceSpan): void => {
-    const found = absences.of(what, plan.root, model)
+    const found = explain(what, plan.root, model)
     // Plain text that a limit cut off does not show it; the JSON of any model call does.
     const isCut = found.why === 'not-recorded' && plan.models.some(({ span }) => isCutIn(span, ANY_KEY))
     missing.push({ what, ...(isCut ? TRUNCATED : found) })
   }
   if (run.userInput === undefined) explainText('input', firstModel)
   const hasEnded = run.status !== 'error' && run.status !== 'aborted' && waitingCallOf(run) === undefined
-  if (run.output === undefined && hasEnded) explainText('output', lastModel)
+  if (run.output === undefined && hasEnded) explainText('output', plan.models.at(-1) ?? plan.root)
   if (run.systemInstructions === undefined) addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
   if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
-  const spans = new Map(plan.tools.map((tool) => [tool.span.spanId, tool]))
-  for (const [index, call] of run.toolCalls.entries()) {
-    const tool = spans.get(call.spanId ?? '')
-    const node = tool ?? lastModel
-    const add = (what: string, fact: ContentFact): void =>
-      void missing.push({ what: `toolCalls[${index}].${what}`, ...absences.of(fact, node, node) })
-    if (call.arguments === undefined) add('arguments', 'toolArguments')
-    const isCut = tool !== undefined && call.result === undefined && isCutIn(tool.span, RESULT_KEYS)
-    if (isCut || lacksResult(call, run)) add('result', 'toolResult')
-  }
-  const calls = missingCallsOf(run, plan)
-  if (calls !== undefined) missing.push(calls)
-  if (!run.complete) missing.push({ what: 'spans', why: 'span-lost' })
   return missing
 }
 
@@ -185,22 +199,21 @@ const TRUNCATED: Absence = {
   switch: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit)',
 }
 
-/** Why facts of a run are missing. Each is looked up once for a span, because one model call may ask for thousands of tools. */
+/** Why facts are missing in a model call. Each is looked up once, because one model call may ask for thousands of tools. */
 class Absences {
-  readonly #known = new Map<TraceSpan, Map<ContentFact, Absence>>()
+  readonly #known = new Map<ContentFact, Absence>()
 
-  /** @param other the span that may know more than the first one */
-  of(fact: ContentFact, node: TraceSpan, other: TraceSpan): Absence {
-    let known = this.#known.get(node)
-    if (known === undefined) this.#known.set(node, (known = new Map()))
-    let absence = known.get(fact)
-    if (absence === undefined) known.set(fact, (absence = explain(fact, node, other)))
+  of(fact: ContentFact, model: TraceSpan): Absence {
+    const absence = this.#known.get(fact) ?? explain(fact, model, model)
+    this.#known.set(fact, absence)
     return absence
   }
 }
 
+/** @param other the span that may know more than the first one */
 function explain(fact: ContentFact, node: TraceSpan, other: TraceSpan): Absence {
-  for (const { span } of [node, other]) {
+  const nodes = node === other ? [node] : [node, other]
+  for (const { span } of nodes) {
     if (holdsUnparsed(span)) return { why: 'limit' }
     if (isCutIn(span, ANY_KEY)) return TRUNCATED
     if (span.droppedAttributesCount > 0) {
@@ -208,7 +221,7 @@ function explain(fact: ContentFact, node: TraceSpan, other: TraceSpan): Absence 
     }
   }
   const own = node.absence(fact)
-  if (own.why !== 'redacted' && [node, other].some(({ span }) => hasMark(span))) return { why: 'redacted' }
+  if (own.why !== 'redacted' && nodes.some(({ span }) => hasMark(span))) return { why: 'redacted' }
   // If the application writes the agent span itself, the instrumentation of its models may know the setting.
   const named = own.switch === undefined ? other.optionalAbsence(fact) : undefined
   return named?.switch === undefined ? own : named

@@ -1,7 +1,16 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
 import type { AgentRun, Missing, ModelCall, ToolCall } from '../../model/agent-run.ts'
-import { contentOf, lacksFirstCall, missingCallsOf, missingOf, wholeText } from './missing.ts'
+import {
+  contentOf,
+  lacksFirstCall,
+  missingCallsOf,
+  missingInCalls,
+  missingOf,
+  missingTextsOf,
+  TEXTS,
+  wholeText,
+} from './missing.ts'
 import { runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { printAsJson } from './print-as-json.ts'
@@ -231,9 +240,15 @@ export class ReconstructedRun implements AgentRun {
     return #plan in run ? frozen(run.#attribute(key)) : run.attributes[key]
   }
 
-  /** The entry of `missing` for tool calls, without looking for all others. */
-  static missingCallsOf(run: AgentRun): Missing | undefined {
-    return #plan in run ? missingCallsOf(run, run.#plan) : run.missing.find(({ what }) => what === 'toolCalls')
+  /** The entry of `missing` for a fact, without looking for all others. */
+  static missingIn(run: AgentRun, fact: string): Missing | undefined {
+    const isNamed = ({ what }: Missing): boolean => what === fact
+    if (!(#plan in run)) return run.missing.find(isNamed)
+    if (fact === 'toolCalls') return missingCallsOf(run, run.#plan)
+    if (TEXTS.has(fact)) return missingTextsOf(run, run.#plan).find(isNamed)
+    if (!fact.startsWith('toolCalls[')) return run.missing.find(isNamed)
+    for (const each of missingInCalls(run, run.#plan)) if (isNamed(each)) return each
+    return undefined
   }
 
   #attribute(key: string): unknown {

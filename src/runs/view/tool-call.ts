@@ -176,7 +176,7 @@ export class ReconstructedToolCall implements ToolCall {
     const { tool } = this.#call
     if (tool === undefined) return undefined
     // Of two records of one call, only the inner one may know how it ended.
-    const failed = [tool, ...tool.inner].find((span) => isFailed(span.outcome))
+    const failed = isFailed(tool.outcome) ? tool : tool.inner.find((span) => isFailed(span.outcome))
     if (failed === undefined) return this.#context.wasCutOff ? {} : undefined
     const { error } = failed.outcome
     // A hand-off with an answer took place. Of several at the same time, the span of the one that won reports an error.
