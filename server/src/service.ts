@@ -168,8 +168,7 @@ export class Service {
       if (this.#isStopping) return
       await this.#track(this.#score(each, turn))
       // Follow-up work of a scored run precedes the next run.
-      await Promise.resolve()
-      if (turn.isOver) await turn.next()
+      await turn.roomFor(0)
     }
   }
 
@@ -218,11 +217,12 @@ export class Service {
       // The runs hold what they need.
       buffer.scored(settled)
       observer?.settled(settled, offers)
+      await turn.roomFor(settled.spans.length)
       const scores = []
       for (const offered of offers) {
+        if (turn.isOver) await turn.next()
         while (scorer.isBusy && !this.#isStopping) await sleep(BUSY_MS)
         scores.push(scorer.offer(offered))
-        if (turn.isOver) await turn.next()
       }
       void this.#track(this.#deliver(settled, scores))
     } catch (error) {

@@ -1,6 +1,9 @@
 /** Maximum milliseconds of work in one turn of the event loop. */
 const SLICE_MS = 20
 
+/** Each step of the work with more spans than this gets a turn of its own. */
+const MANY_SPANS = 2000
+
 /** Divides long work into turns of the event loop. */
 export class Turn {
   #startMs = performance.now()
@@ -8,6 +11,11 @@ export class Turn {
   /** Whether this turn has taken long enough. */
   get isOver(): boolean {
     return performance.now() - this.#startMs >= SLICE_MS
+  }
+
+  /** Resolves when the next step of work with so many spans may begin. */
+  async roomFor(spans: number): Promise<void> {
+    if (this.isOver || spans > MANY_SPANS) await this.next()
   }
 
   /** Resolves in the next turn. */

@@ -15,7 +15,7 @@ export type {
   ProtobufDecoder,
   ProtobufDecoderOptions,
 } from '../otlp/protobuf.ts'
-export { buildRuns } from '../runs/build-runs.ts'
+export { buildRuns, buildRunsInSteps } from '../runs/build-runs.ts'
 export type { BuildRunsOptions } from '../runs/build-runs.ts'
 export type { Dialect, SpanRole } from '../spans/dialect.ts'
 export { recognise, roleOf } from '../spans/recognise.ts'

@@ -22,10 +22,25 @@ export interface BuildRunsOptions {
  * Top-level runs are ordered by start; nested ones are their `children`. Parsing is lazy, and nothing throws.
  */
 export function buildRuns(spans: readonly SourceSpan[], options: BuildRunsOptions = {}): AgentRun[] {
+  const steps = buildRunsInSteps(spans, options)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Like `buildRuns`, in a few steps, so that a trace of thousands of spans can be reconstructed in several turns of the event loop. */
+export function* buildRunsInSteps(
+  spans: readonly SourceSpan[],
+  options: BuildRunsOptions = {},
+): Generator<undefined, AgentRun[]> {
   const logs = groupLogs(options.logs ?? [])
   const traces = [...Map.groupBy(spans, (span) => span.traceId)]
-  const plans = planTraces(traces.map(([traceId, ofTrace]) => linkRecorded(ofTrace, logs.get(traceId) ?? NO_LOGS)))
+  const linked = traces.map(([traceId, ofTrace]) => linkRecorded(ofTrace, logs.get(traceId) ?? NO_LOGS))
+  yield
+  const plans = planTraces(linked)
   if (options.lacksSpans === true) for (const plan of plans) markIncomplete(plan)
+  yield
   return plans.map((plan) => new ReconstructedRun(plan, 1))
 }
 

@@ -1,4 +1,4 @@
-import { buildRuns } from 'spanscore/engine'
+import { buildRunsInSteps } from 'spanscore/engine'
 import type { AgentRun, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { RecordContents } from '../log/record-contents.ts'
@@ -33,7 +33,12 @@ export class SettledRuns {
     }
     // Content was deleted while it waited: what is left is no whole run.
     if (settled.units.some(({ state }) => state === 'finished')) return []
-    return buildRuns(sources, { logs, lacksSpans })
+    const steps = buildRunsInSteps(sources, { logs, lacksSpans })
+    for (;;) {
+      await turn.roomFor(sources.length)
+      const step = steps.next()
+      if (step.done === true) return step.value
+    }
   }
 
   /** Reads the log again if a span is not in memory. */
