@@ -79,6 +79,7 @@ export class TraceStore {
       flat: this.#flat,
       settlement: this.#settlement,
       deadlines: this.#deadlines,
+      now: options.now,
       runOf: (agent, moment) => this.#runOf(agent, moment),
       finish: (group) => this.#finish(group),
     })
@@ -105,15 +106,12 @@ export class TraceStore {
   /** The next deadline, on the clock of `now`; `undefined` if there is none. */
   get nextDeadlineMs(): number | undefined {
     const { oldest } = this.#groups
-    const nextMs = Math.min(
-      this.#deadlines.nextMs ?? Number.POSITIVE_INFINITY,
-      this.#agentless.nextMs ?? Number.POSITIVE_INFINITY,
-      oldest === undefined ? Number.POSITIVE_INFINITY : oldest.sinceMs + this.#options.maxRunAgeMs,
-    )
-    return nextMs === Number.POSITIVE_INFINITY ? undefined : nextMs
+    const oldestMs = oldest && oldest.sinceMs + this.#options.maxRunAgeMs
+    const all = [this.#deadlines.nextMs, this.#undecided.nextMs, this.#agentless.nextMs, oldestMs]
+    return all.reduce((next, atMs) => (next === undefined || (atMs !== undefined && atMs < next) ? atMs : next))
   }
 
-  /** Must be called when a span starts, with the active span of its parent context. Returns whether it may be part of a run. */
+  /** Must be called when a span starts, with the active span of its parent context. Returns whether it may be in a run. */
   start(span: SdkSpanLike, parent: ParentSpan | undefined): boolean {
     return this.#intake.start(span, parent)
   }
@@ -185,19 +183,21 @@ export class TraceStore {
   /** Closes what has waited long enough. */
   sweep(): void {
     this.#deadlines.sweep()
+    this.#undecided.sweep()
     this.#agentless.sweep()
     evictTooOld(this.#eviction)
   }
 
-  /** Closes, in steps, agentless model calls that wait for further ones by the clock, for example at a flush. */
-  settleAgentless(): Generator<undefined, void> {
-    return this.#agentless.settleAll()
+  /** Closes, in steps, what waits for its turn, or as an agentless model call for further ones by the clock, for example at a flush. */
+  *settleAgentless(): Generator<undefined, void> {
+    while (this.#undecided.nextMs !== undefined && this.#undecided.decideWaiting()) yield
+    yield* this.#agentless.settleAll()
   }
 
   /** Closes, in steps, agents' runs that wait for spans or for the clock, for example at shutdown. Runs with an open agent stay. */
   *settleAgents(): Generator<undefined, void> {
     this.#flat.release()
-    while (this.#undecided.decideFlat()) yield
+    while (this.#undecided.decideWaiting()) yield
     yield
     yield* this.#deadlines.sweepAll()
     // A run may have no deadline if the hook that should have settled it failed on content of a span.
@@ -251,12 +251,14 @@ export class TraceStore {
     for (const reader of group.readBy) this.#settlement.settleDue(reader)
     if (group.openCount > 0 || group.closed) return
     this.#finish(group)
-    if (group.isFlat) this.#undecided.decideFlat()
+    if (group.isFlat) this.#undecided.flatEnded()
   }
 
   /** Drops the spans of a run that is finished inside a group that continues (a workflow, a loop). */
   #forget(agent: LiveSpan): void {
     const { group } = agent
+    // Other agents beside it still wait to be decided, together with all spans.
+    if (agent.isFlat && group.undecided.length > 0) return
     // Spans beside a graph belong to its run, unless another graph is active.
     const isBeside = agent.isFlat && !hasOpenGraph(group)
     if (isBeside) this.#settlement.settleDue(group)

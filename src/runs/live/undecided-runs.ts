@@ -11,6 +11,8 @@ export interface UndecidedRunsParts {
   readonly flat: FlatGroups
   readonly settlement: Settlement
   readonly deadlines: Deadlines
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
   /** The run of an agent whose ancestors are known. */
   readonly runOf: (agent: LiveSpan, moment: Moment<LiveSpan>) => LiveRun | undefined
   /** Called when all spans of a group have ended. */
@@ -24,22 +26,35 @@ export interface UndecidedRunsParts {
 export class UndecidedRuns {
   readonly #parts: UndecidedRunsParts
   #isScheduled = false
+  #nextMs: number | undefined
+  /** One agent of each group that has more agents than one turn decides. */
+  #left: LiveSpan[] = []
 
   constructor(parts: UndecidedRunsParts) {
     this.#parts = parts
   }
 
+  /** When agents are decided that may wait only for their turn, on the clock of `now`. */
+  get nextMs(): number | undefined {
+    return this.#nextMs
+  }
+
+  /** Must be called when a flat group has ended. Groups that waited for it are decided in a later turn, and not one by one. */
+  flatEnded(): void {
+    this.#nextMs ??= this.#parts.now() + INTERVAL_MS
+  }
+
+  /** Decides agents whose turn has come. */
+  sweep(): void {
+    if (this.#nextMs !== undefined && this.#nextMs <= this.#parts.now()) this.decideWaiting()
+  }
+
   /** Must be called with each ended agent or entry. Returns whether it is kept here to wait. */
-  takes(span: LiveSpan, moment?: Moment<LiveSpan>): boolean {
+  takes(span: LiveSpan): boolean {
     const { group } = span
     if (group.isFlat) this.#parts.flat.lookBeside(group)
-    if (!this.#isUndecided(span, moment)) return false
-    const open = group.isFlat || !span.dependsOnAbove(moment) ? undefined : openAbove(span)
-    if (open !== undefined) {
-      addUndecided(open.above, (span.role === 'entry' ? IS_ENTRY : 0) | open.via, [span])
-      return true
-    }
-    group.undecided.push(span)
+    if (!this.#isUndecided(span)) return false
+    this.#keep(span)
     if (group.isFlat) this.#decideFlatLater()
     return true
   }
@@ -50,7 +65,7 @@ export class UndecidedRuns {
     // An open span may have been given the attributes that determine its kind.
     const open = openAbove(span)?.above
     if (open?.undecided !== undefined) this.#decideBelow(open)
-    if (span.group.undecided.length > 0) this.#decide(span.group)
+    if (span.group.undecided.length > 0) this.#decide(span.group, new Moment(), MAX_DECIDED)
   }
 
   #decideBelow(span: LiveSpan): void {
@@ -63,18 +78,36 @@ export class UndecidedRuns {
       if (!isDecided && span.isOpen) continue
       span.undecided?.delete(dependence)
       if (!isDecided && next !== undefined) addUndecided(next.above, dependence | next.via, agents)
-      else for (const agent of agents) if (!this.takes(agent, moment)) this.#place(agent, moment)
+      else for (const agent of agents) agent.group.undecided.push(agent)
     }
     if (span.undecided?.size === 0) span.undecided = undefined
   }
 
-  #decide(group: LiveGroup, moment = new Moment<LiveSpan>()): void {
+  /** Decides agents of a group, and returns how many. The others keep waiting. */
+  #decide(group: LiveGroup, moment: Moment<LiveSpan>, atMost: number): number {
     const waiting = group.undecided
     group.undecided = []
+    let decided = 0
     for (const span of waiting) {
-      if (this.#isUndecided(span, moment)) span.group.undecided.push(span)
-      else this.#place(span, moment)
+      if (decided === atMost) span.group.undecided.push(span)
+      else if (this.#isUndecided(span, moment)) this.#keep(span, moment)
+      else {
+        this.#place(span, moment)
+        decided += 1
+      }
     }
+    const last = waiting.at(-1)
+    if (decided === atMost && last !== undefined) {
+      this.#left.push(last)
+      this.#nextMs ??= this.#parts.now() + INTERVAL_MS
+    }
+    return decided
+  }
+
+  #keep(span: LiveSpan, moment?: Moment<LiveSpan>): void {
+    const open = span.group.isFlat || !span.dependsOnAbove(moment) ? undefined : openAbove(span)
+    if (open === undefined) span.group.undecided.push(span)
+    else addUndecided(open.above, (span.role === 'entry' ? IS_ENTRY : 0) | open.via, [span])
   }
 
   #place(agent: LiveSpan, moment: Moment<LiveSpan>): void {
@@ -83,23 +116,26 @@ export class UndecidedRuns {
   }
 
   /**
-   * Decides the ancestors of agents in flat groups that wait for nothing any more. Returns whether groups were left for a later turn, because
-   * there are very many.
+   * Decides agents that wait for nothing any more: those in flat groups, and those that waited for their turn. Returns whether some were
+   * left for another turn.
    */
-  decideFlat(): boolean {
+  decideWaiting(): boolean {
     const { flat, settlement, finish } = this.#parts
+    this.#nextMs = undefined
     const moment = new Moment<LiveSpan>()
-    const ready = flat.undecided.filter((span) => !this.#isUndecided(span, moment))
-    const all = new Set(ready.map((span) => span.group))
-    const groups = new Set([...all].slice(0, MAX_GROUPS))
-    for (const group of groups) this.#decide(group, moment)
+    const ready = [...flat.undecided, ...this.#left.splice(0)].filter((span) => !this.#isUndecided(span, moment))
+    let left = MAX_DECIDED
+    for (const { group } of new Map(ready.map((span) => [span.group, span])).values()) {
+      if (left > 0) left -= this.#decide(group, moment, left)
+      else this.#left.push(...group.undecided.slice(0, 1))
+    }
     for (const group of new Set(ready.map((span) => span.group))) {
-      if (group.undecided.length > 0) continue
       settlement.settleDue(group)
       if (group.openCount === 0 && !group.closed) finish(group)
     }
     if (flat.undecided.length > 0) this.#decideFlatLater()
-    return all.size > groups.size
+    if (this.#left.length > 0) this.#nextMs = this.#parts.now() + INTERVAL_MS
+    return this.#left.length > 0
   }
 
   #decideFlatLater(): void {
@@ -107,7 +143,7 @@ export class UndecidedRuns {
     this.#isScheduled = true
     this.#parts.deadlines.add(() => {
       this.#isScheduled = false
-      this.decideFlat()
+      this.decideWaiting()
     })
   }
 
@@ -118,8 +154,11 @@ export class UndecidedRuns {
   }
 }
 
-/** Maximum number of flat groups that are decided in one turn. */
-const MAX_GROUPS = 250
+/** Maximum number of agents that are decided in one turn, because their runs may be settled in the same turn. */
+const MAX_DECIDED = 100
+
+/** Milliseconds until the next of them are decided. */
+const INTERVAL_MS = 5
 
 /** How an undecided agent depends on an open span above it: whether it is an entry, and whether a tool is in between. */
 const IS_ENTRY = 1
