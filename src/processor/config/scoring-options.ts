@@ -79,7 +79,12 @@ export interface ScoringOptions {
   readonly settleMs?: number
   /** Maximum number of runs that are open at the same time. Above it, the oldest is evicted. @default 10000 */
   readonly maxOpenRuns?: number
-  /** Maximum number of spans that are kept of one run. @default 2000 */
+  /**
+   * Maximum number of spans that are kept of one run. A run is put together in one turn of the event loop, which takes up to about 10 ms for
+   * each 1,000 spans.
+   *
+   * @default 2000
+   */
   readonly maxSpansPerRun?: number
   /**
    * Maximum bytes, estimated, of the spans and log records of all open runs. Above it, the oldest run is evicted.
