@@ -123,13 +123,15 @@ export class UndecidedRuns {
     const { flat, settlement, finish } = this.#parts
     this.#nextMs = undefined
     const moment = new Moment<LiveSpan>()
-    const ready = [...flat.undecided, ...this.#left.splice(0)].filter((span) => !this.#isUndecided(span, moment))
+    const ready = flat.undecided.filter((span) => !this.#isUndecided(span, moment))
+    const agents = [...ready, ...this.#left.splice(0)]
     let left = MAX_DECIDED
-    for (const { group } of new Map(ready.map((span) => [span.group, span])).values()) {
+    for (const group of groupsOf(agents)) {
       if (left > 0) left -= this.#decide(group, moment, left)
       else this.#left.push(...group.undecided.slice(0, 1))
     }
-    for (const group of new Set(ready.map((span) => span.group))) {
+    // Groups may have been merged.
+    for (const group of groupsOf(agents)) {
       settlement.settleDue(group)
       if (group.openCount === 0 && !group.closed) finish(group)
     }
@@ -152,6 +154,10 @@ export class UndecidedRuns {
     if (placement === 'not-yet') return true
     return isPlacedByAll(span) && (placement !== 'part' || span.isFlat) && this.#parts.flat.isUndecided(span, moment)
   }
+}
+
+function groupsOf(spans: readonly LiveSpan[]): ReadonlySet<LiveGroup> {
+  return new Set(spans.map((span) => span.group))
 }
 
 /** Maximum number of agents that are decided in one turn, because their runs may be settled in the same turn. */
