@@ -178,7 +178,11 @@ export const optionTable: OptionRows<ScoringOptions> = {
     default: 10_000,
     doc: 'Maximum number of runs that are open at the same time. Above it, the oldest is evicted.',
   },
-  maxSpansPerRun: { kind: wholeNumber(1), default: 2000, doc: 'Maximum number of spans that are kept of one run.' },
+  maxSpansPerRun: {
+    kind: wholeNumber(1),
+    default: 2000,
+    doc: 'Maximum number of spans that are kept of one run. A run is put together in one turn of the event loop, which takes up to about 10 ms for each 1,000 spans.',
+  },
   maxContentBytes: {
     kind: limit,
     default: 64 * 1024 * 1024,
