@@ -58,7 +58,7 @@ export class TraceStore {
       onSettled: (run) => options.onSettled(run, true),
       isSecondRecord: (plan) => this.#duplicates.isSecondRecord(plan),
       onDuplicate: options.onDuplicate,
-      isHeld: (group) => this.#flat.isHeld(group) || group.undecided.length > 0,
+      isHeld: (group) => this.#flat.isHeld(group) || group.undecided.length > 0 || this.#undecided.mayTake(group),
       close: (group) => this.#close(group),
     })
     this.#flat = new FlatGroups({

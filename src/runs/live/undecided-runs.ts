@@ -39,6 +39,11 @@ export class UndecidedRuns {
     return this.#nextMs
   }
 
+  /** Whether an agent that waits for its turn may be found to own the spans of a group. */
+  mayTake(group: LiveGroup): boolean {
+    return group.isFlat && this.#nextMs !== undefined
+  }
+
   /** Must be called when a flat group has ended. Groups that waited for it are decided in a later turn, and not one by one. */
   flatEnded(): void {
     this.#nextMs ??= this.#parts.now() + INTERVAL_MS
