@@ -55,10 +55,8 @@ export class Settlement {
     run.freeze()
     this.#parts.settled(agent)
     this.#parts.onSettled(run, true)
-    // Agents of the group may still wait to be decided.
-    if (group.closed || (isRoot && group.undecided.length > 0)) return
-    if (isRoot) this.#parts.close(group)
-    else if (!run.nested) this.#parts.forget(agent)
+    if (isRoot && !group.closed) this.#parts.close(group)
+    else if (!group.closed && !run.nested) this.#parts.forget(agent)
   }
 
   #settleByClock(agent: LiveSpan, run: LiveRun): void {

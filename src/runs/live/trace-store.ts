@@ -72,7 +72,7 @@ export class TraceStore {
       rescore: options.rescore,
       onSettled: options.onSettled,
       settled: (agent) => this.#duplicates.settled(agent),
-      close: (group) => this.#close(group),
+      close: (group) => this.#undecided.isLeft(group) || this.#close(group),
       forget: (agent) => this.#forget(agent),
     })
     this.#undecided = new UndecidedRuns({
@@ -257,8 +257,8 @@ export class TraceStore {
   /** Drops the spans of a run that is finished inside a group that continues (a workflow, a loop). */
   #forget(agent: LiveSpan): void {
     const { group } = agent
-    // Other agents beside it still wait to be decided, together with all spans.
-    if (agent.isFlat && group.undecided.length > 0) return
+    // Other agents beside it still wait for their turn, and need all spans.
+    if (agent.isFlat && this.#undecided.isLeft(group)) return
     // Spans beside a graph belong to its run, unless another graph is active.
     const isBeside = agent.isFlat && !hasOpenGraph(group)
     if (isBeside) this.#settlement.settleDue(group)

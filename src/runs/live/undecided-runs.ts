@@ -39,6 +39,11 @@ export class UndecidedRuns {
     return this.#nextMs
   }
 
+  /** Whether agents of a group wait for their turn. */
+  isLeft(group: LiveGroup): boolean {
+    return this.#left.some((agent) => agent.group === group)
+  }
+
   /** Whether an agent that waits for its turn may be found to own the spans of a group. */
   mayTake(group: LiveGroup): boolean {
     return group.isFlat && this.#nextMs !== undefined
