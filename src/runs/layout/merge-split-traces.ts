@@ -3,6 +3,7 @@ import { callsOf, inputOf, isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { answeredIds, isQuestion, repeats } from './continuity.ts'
 import type { RunPlan } from './run-layout.ts'
+import { OnlyAround } from './time-ranges.ts'
 import { compareSpans } from './tree.ts'
 import { lastUserText } from '../view/message-text.ts'
 
@@ -19,7 +20,9 @@ export function mergeSplitTraces(all: readonly RunPlan[], loose: readonly TraceS
   const spread = plans.filter((plan) => plan.root.role === 'model' && plan.root.span.parentSpanId === undefined)
   if (spread.length === 0) return plans
   spread.sort((left, right) => compareSpans(left.root.span, right.root.span))
-  const graphs = plans.filter((plan) => plan.models.length === 0 && plan.root.dialect.transcript !== undefined)
+  const graphs = new AskedGraphs(
+    plans.filter((plan) => plan.models.length === 0 && plan.root.dialect.transcript !== undefined),
+  )
   const joined = new Set<RunPlan>()
   const byCallId = new Map<string, RunPlan>()
   const byRequest = new Map<string, RunPlan>()
@@ -27,7 +30,7 @@ export function mergeSplitTraces(all: readonly RunPlan[], loose: readonly TraceS
   for (const plan of spread) {
     const { requestId } = plan.root
     const ofRequest = requestId === undefined ? undefined : byRequest.get(requestId)
-    const target = graphOf(plan, graphs) ?? earlierPart(plan, byCallId, latest, ofRequest)
+    const target = graphs.find(plan) ?? earlierPart(plan, byCallId, latest, ofRequest)
     if (requestId !== undefined && ofRequest === undefined) byRequest.set(requestId, target ?? plan)
     latest.push(target ?? plan)
     if (latest.length > MAX_COMPARED) latest.shift()
@@ -116,15 +119,16 @@ function take(target: RunPlan, plan: RunPlan): void {
 }
 
 function takeLoose(plans: readonly RunPlan[], loose: readonly TraceSpan[]): void {
-  const graphs = plans.filter(({ root, models }) => models.length === 0 && root.dialect.isFlat?.(root.span) === true)
-  if (graphs.length * loose.length > MAX_GUESSES) return
+  const graphs = plans.filter(({ root, models }) => models.length === 0 && isFlat(root))
+  const byDialect = new Map(
+    [...Map.groupBy(graphs, ({ root }) => root.dialect)].map(([dialect, some]) => [
+      dialect,
+      new OnlyAround(some, rootOf),
+    ]),
+  )
   for (const node of loose.toSorted((left, right) => compareSpans(left.span, right.span))) {
-    const { startTimeMs, endTimeMs } = node.span
-    const [graph, other] = graphs.filter(
-      ({ root }) =>
-        root.dialect === node.dialect && root.span.startTimeMs <= startTimeMs && root.span.endTimeMs >= endTimeMs,
-    )
-    if (graph === undefined || other !== undefined) continue
+    const graph = byDialect.get(node.dialect)?.find(node.span.startTimeMs, node.span.endTimeMs)
+    if (graph === undefined) continue
     if (node.role === 'tool') graph.tools.push(node)
     else graph.inside.push(node)
   }
@@ -133,15 +137,25 @@ function takeLoose(plans: readonly RunPlan[], loose: readonly TraceSpan[]): void
 /** After this many comparisons, spans are no longer assigned to a run by time alone. */
 const MAX_GUESSES = 1_000_000
 
-/** The only graph that was active at the time and was asked the same question. */
-function graphOf(plan: RunPlan, graphs: readonly RunPlan[]): RunPlan | undefined {
-  const { span, dialect, input } = plan.root
-  const found = graphs.filter(
-    ({ root }) =>
-      root.dialect.name === dialect.name &&
-      root.span.startTimeMs <= span.startTimeMs &&
-      root.span.endTimeMs >= span.startTimeMs &&
-      lastUserText(root.input) === lastUserText(input),
-  )
-  return found.length === 1 ? found[0] : undefined
+/** Graphs by their question, to find the only one that was active at a time and was asked the same. */
+class AskedGraphs {
+  readonly #byQuestion = new Map<string, OnlyAround<RunPlan>>()
+
+  constructor(graphs: readonly RunPlan[]) {
+    const byQuestion = Map.groupBy(graphs, ({ root }) => asked(root))
+    for (const [question, some] of byQuestion) this.#byQuestion.set(question, new OnlyAround(some, rootOf))
+  }
+
+  find({ root }: RunPlan): RunPlan | undefined {
+    const { startTimeMs } = root.span
+    return this.#byQuestion.get(asked(root))?.find(startTimeMs, startTimeMs)
+  }
+}
+
+function asked({ dialect, input }: TraceSpan): string {
+  return JSON.stringify([dialect.name, lastUserText(input)])
+}
+
+function rootOf({ root }: RunPlan): TraceSpan {
+  return root
 }

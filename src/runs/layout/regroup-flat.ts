@@ -1,11 +1,13 @@
 import { toolCallsIn } from '../../spans/content/messages.ts'
+import type { SpanRole } from '../../spans/dialect.ts'
 import { isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { lastUserText } from '../view/message-text.ts'
+import { encloses, timed } from './time-ranges.ts'
+import type { TimedSpan } from './time-ranges.ts'
 
 /** After this many comparisons, a trace of flat spans stays as it is. */
-const MAX_COMPARISONS = 250_000
-const MAX_STEPS = 2000
+const MAX_COMPARISONS = 2_000_000
 
 /**
  * Gives flat spans their correct parents. Some libraries write all spans of a run side by side, and under load even below the span of
@@ -15,92 +17,114 @@ const MAX_STEPS = 2000
  */
 export function regroupFlat(nodes: readonly TraceSpan[]): void {
   const flat = nodes.filter(isFlat)
-  const graphs = flat.filter((node) => node.role === 'agent').toSorted(byLength)
-  if (graphs.length === 0 || graphs.length * flat.length > MAX_COMPARISONS) return
-  const tools = flat.filter((node) => node.role === 'tool')
-  const graphsByCall = graphs.length === 1 ? undefined : indexCalls(graphs)
-  for (const tool of tools) {
-    const id = graphsByCall === undefined ? undefined : tool.tool?.id
-    tool.parent = (id === undefined ? innermost(tool, besideFirst(tool, graphs)) : graphsByCall?.get(id)) ?? tool.parent
+  if (!flat.some((node) => node.role === 'agent')) return
+  const spans = flat.map(timed)
+  const ofRole = (role: SpanRole): TimedSpan[] => spans.filter(({ node }) => node.role === role)
+  const all = ofRole('agent').toSorted(byLength)
+  if (all.length * flat.length > MAX_COMPARISONS) return
+  const graphs = new Graphs(all)
+  const tools = ofRole('tool')
+  for (const tool of tools) tool.node.parent = graphs.ofTool(tool) ?? tool.node.parent
+  const wrappers = nodes.filter((node) => node.role === 'entry' && !isFlat(node))
+  for (const graph of all) graph.node.parent = parentOfGraph(graph, graphs, tools, wrappers)
+  const steps = ofRole('step').toSorted(byLength)
+  for (const step of steps) step.node.parent = graphs.ofQuestion(step)
+  // If a graph has several agents, the step around a model call names the agent.
+  const naming = Map.groupBy(
+    steps.filter(({ node }) => node.agent?.name !== undefined),
+    ({ node }) => node.parent,
+  )
+  for (const model of ofRole('model')) {
+    const graph = graphs.ofQuestion(model)
+    const step = naming.get(graph)?.find((other) => encloses(other, model))
+    model.node.parent = step?.node ?? graph ?? model.node.parent
   }
-  const wrappers = nodes.filter((node) => node.role === 'entry' && !flat.includes(node))
-  for (const graph of graphs) graph.parent = parentOfGraph(graph, graphs, tools, wrappers)
-  const steps = flat.filter((node) => node.role === 'step').toSorted(byLength)
-  for (const step of steps) step.parent = innermost(step, sameQuestion(step, graphs))
-  for (const node of flat) {
-    if (node.role !== 'model') continue
-    const graph = innermost(node, sameQuestion(node, graphs))
-    // If a graph has several agents, the step around a model call names the agent.
-    const step =
-      steps.length > MAX_STEPS
-        ? undefined
-        : steps.find((other) => other.parent === graph && encloses(other, node) && hasAgent(other))
-    node.parent = step ?? graph ?? node.parent
-  }
 }
 
-function hasAgent(node: TraceSpan): boolean {
-  return node.agent?.name !== undefined
+function byLength(left: TimedSpan, right: TimedSpan): number {
+  return left.toMs - left.fromMs - (right.toMs - right.fromMs)
 }
 
-function byLength(left: TraceSpan, right: TraceSpan): number {
-  return left.span.endTimeMs - left.span.startTimeMs - (right.span.endTimeMs - right.span.startTimeMs)
-}
+/** The graphs of a trace, shortest first, by what assigns spans to them. */
+class Graphs {
+  readonly #all: readonly TimedSpan[]
+  readonly #byParent: ReadonlyMap<string | undefined, readonly TimedSpan[]>
+  readonly #byQuestion: ReadonlyMap<string | undefined, readonly TimedSpan[]>
+  readonly #byQuestionAndParent: ReadonlyMap<string, readonly TimedSpan[]>
+  /** The innermost graph that lists each call id. */
+  readonly #byCall = new Map<string, TraceSpan>()
 
-/** The innermost graph that lists each call id. */
-function indexCalls(graphs: readonly TraceSpan[]): ReadonlyMap<string, TraceSpan> {
-  const index = new Map<string, TraceSpan>()
-  for (const graph of graphs) {
-    for (const call of toolCallsIn(graph.transcript)) {
-      if (call.id !== undefined && !index.has(call.id)) index.set(call.id, graph)
+  constructor(all: readonly TimedSpan[]) {
+    this.#all = all
+    this.#byParent = Map.groupBy(all, ({ node }) => node.span.parentSpanId)
+    this.#byQuestion = Map.groupBy(all, ({ node }) => questionOf(node))
+    this.#byQuestionAndParent = Map.groupBy(all, ({ node }) => questionAndParent(node))
+    if (all.length === 1) return
+    for (const { node } of all) {
+      for (const { id } of toolCallsIn(node.transcript)) {
+        if (id !== undefined && !this.#byCall.has(id)) this.#byCall.set(id, node)
+      }
     }
   }
-  return index
-}
 
-/** The first graph, shortest first, that was active when the span began. A single graph always matches. */
-function innermost(node: TraceSpan, graphs: readonly TraceSpan[]): TraceSpan | undefined {
-  return graphs.length === 1 ? graphs[0] : graphs.find((graph) => graph !== node && encloses(graph, node))
-}
+  /** Whether there is only one graph, which owns everything. */
+  get isSingle(): boolean {
+    return this.#all.length === 1
+  }
 
-function encloses(outer: TraceSpan, inner: TraceSpan): boolean {
-  return outer.span.startTimeMs <= inner.span.startTimeMs && outer.span.endTimeMs >= inner.span.endTimeMs
-}
+  /** The graph that lists a tool's call; without an id, the innermost one. */
+  ofTool(tool: TimedSpan): TraceSpan | undefined {
+    const id = this.isSingle ? undefined : tool.node.tool?.id
+    // Two requests of one trace may be active at the same time.
+    if (id === undefined) return this.#innermost(tool, this.#byParent.get(tool.node.span.parentSpanId) ?? this.#all)
+    return this.#byCall.get(id)
+  }
 
-function sameQuestion(node: TraceSpan, graphs: readonly TraceSpan[]): readonly TraceSpan[] {
-  if (graphs.length === 1) return graphs
-  const question = questionOf(node)
-  const same = graphs.filter((graph) => questionOf(graph) === question)
-  return besideFirst(node, same.length === 0 ? graphs : same)
-}
+  /** The innermost graph that was asked the same question, or the innermost one; those beside the span come first. */
+  ofQuestion(span: TimedSpan): TraceSpan | undefined {
+    const asked =
+      this.#byQuestionAndParent.get(questionAndParent(span.node)) ?? this.#byQuestion.get(questionOf(span.node))
+    return this.#innermost(span, asked ?? this.#byParent.get(span.node.span.parentSpanId) ?? this.#all)
+  }
 
-/** Those of several graphs that have the parent of the span, if there are any: two requests of one trace may ask the same question. */
-function besideFirst(node: TraceSpan, graphs: readonly TraceSpan[]): readonly TraceSpan[] {
-  if (graphs.length === 1) return graphs
-  const beside = graphs.filter((graph) => graph.span.parentSpanId === node.span.parentSpanId)
-  return beside.length === 0 ? graphs : beside
+  /** The innermost other graph around one that was asked the same question. */
+  aroundWithQuestion(graph: TimedSpan, question: string | undefined): TraceSpan | undefined {
+    return this.#byQuestion.get(question)?.find((other) => other !== graph && encloses(other, graph))?.node
+  }
+
+  /** The first graph, shortest first, that was active when the span began. A single graph always matches. */
+  #innermost(span: TimedSpan, graphs: readonly TimedSpan[]): TraceSpan | undefined {
+    if (this.isSingle || graphs.length === 1) return graphs[0]?.node
+    return graphs.find((graph) => graph.node !== span.node && encloses(graph, span))?.node
+  }
 }
 
 function questionOf(node: TraceSpan): string | undefined {
   return lastUserText(node.input)
 }
 
+function questionAndParent(node: TraceSpan): string {
+  return JSON.stringify([questionOf(node), node.span.parentSpanId])
+}
+
 /** The enclosing graph that was asked the same question; else the tool in which it ran; else the wrapper with the same question. */
 function parentOfGraph(
-  graph: TraceSpan,
-  graphs: readonly TraceSpan[],
-  tools: readonly TraceSpan[],
+  graph: TimedSpan,
+  graphs: Graphs,
+  tools: readonly TimedSpan[],
   wrappers: readonly TraceSpan[],
 ): TraceSpan | undefined {
-  if (graphs.length === 1) return graph.parent
-  const question = questionOf(graph)
-  const isAround = (other: TraceSpan): boolean => other !== graph && encloses(other, graph)
-  const outer = graphs.find((other) => isAround(other) && questionOf(other) === question)
+  if (graphs.isSingle) return graph.node.parent
+  const question = questionOf(graph.node)
+  const outer = graphs.aroundWithQuestion(graph, question)
   if (outer !== undefined) return outer
-  const around = tools.filter((tool) => tool.parent !== graph && isAround(tool))
-  const asked = around.filter(
-    (tool) => question !== undefined && JSON.stringify(tool.toolArguments)?.includes(JSON.stringify(question)),
-  )
-  const started = asked[0] ?? (around.length === 1 ? around[0] : undefined)
-  return started ?? wrappers.find((wrapper) => questionOf(wrapper) === question) ?? graph.parent
+  const around = tools
+    .filter((tool) => tool.node.parent !== graph.node && encloses(tool, graph))
+    .map(({ node }) => node)
+  const asked =
+    question === undefined
+      ? undefined
+      : around.find((tool) => JSON.stringify(tool.toolArguments)?.includes(JSON.stringify(question)))
+  const started = asked ?? (around.length === 1 ? around[0] : undefined)
+  return started ?? wrappers.find((wrapper) => questionOf(wrapper) === question) ?? graph.node.parent
 }
