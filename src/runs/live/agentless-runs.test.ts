@@ -23,7 +23,14 @@ test('A held group does not keep the event loop busy if nothing is awaited', () 
     close: () => undefined,
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is read of a group that nobody wants to score
-  runs.wait({ spans: [], openCount: 0, hasRun: false, closed: false, wanted: false } as unknown as LiveGroup)
+  runs.wait({
+    isFlat: true,
+    spans: [],
+    openCount: 0,
+    hasRun: false,
+    closed: false,
+    wanted: false,
+  } as unknown as LiveGroup)
   const endMs = nowMs + 1000
   for (; nowMs < endMs; nowMs += 1) {
     const { nextMs } = runs

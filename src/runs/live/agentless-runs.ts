@@ -5,7 +5,8 @@ import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
 import { outermostOpen } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
-import { readWhole } from './read-ahead.ts'
+import { Moment } from './moment.ts'
+import { readForLayout } from './read-ahead.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { SpanLinks } from './span-links.ts'
 import { StepQueue } from './step-queue.ts'
@@ -26,7 +27,7 @@ export interface AgentlessParts {
   readonly isSecondRecord: (plan: RunPlan) => boolean
   readonly onDuplicate: () => void
   /** Whether further spans may assign a group to a run of another group. */
-  readonly isHeld: (group: LiveGroup) => boolean
+  readonly isHeld: (group: LiveGroup, moment: Moment<LiveSpan>) => boolean
   readonly close: (group: LiveGroup) => void
 }
 
@@ -50,6 +51,8 @@ export class AgentlessRuns {
   readonly #parts: AgentlessParts
   /** When the last span of each group ended. */
   readonly #waiting = new Map<LiveGroup, number>()
+  /** When those ended that other groups may turn out to own, once these have ended. */
+  readonly #held = new Map<LiveGroup, number>()
   /** Groups that wait for the end of a span around them. */
   readonly #below = new WaitingBelow()
   /** Groups whose surrounding span has ended, by trace. They are laid out together, because they may continue one another. */
@@ -67,7 +70,7 @@ export class AgentlessRuns {
   /** The next deadline, on the clock of `now`. */
   get nextMs(): number | undefined {
     if (this.#due.size + this.#surrounded.size > 0) return this.#parts.now()
-    return this.#waiting.size === 0 ? undefined : this.#nextLayoutMs
+    return this.#waiting.size + this.#held.size === 0 ? undefined : this.#nextLayoutMs
   }
 
   /** Called when all spans of a group have ended and none is an agent. */
@@ -101,9 +104,10 @@ export class AgentlessRuns {
 
   /** Settles, in steps, groups that wait by the clock now. Those below an open span keep waiting. */
   *settleAll(): Generator<undefined, void> {
-    if (this.#waiting.size + this.#due.size + this.#surrounded.size === 0) return
+    if (this.#waiting.size + this.#held.size + this.#due.size + this.#surrounded.size === 0) return
     const state = { isDone: false }
     this.#due.add(() => {
+      this.#release()
       const groups = [...this.#waiting.keys()]
       for (let from = 0; from < groups.length; from += MAX_WAITING) {
         const some = groups.slice(from, from + MAX_WAITING)
@@ -136,7 +140,8 @@ export class AgentlessRuns {
     const nowMs = now()
     // If it is already in the map, it moves to the end.
     this.#waiting.delete(group)
-    this.#waiting.set(group, nowMs)
+    if (group.isFlat) this.#held.set(group, nowMs)
+    else this.#waiting.set(group, nowMs)
     this.#nextLayoutMs = Math.min(this.#nextLayoutMs, nowMs + settleMs)
     if (this.#waiting.size > MAX_WAITING) this.#nextLayoutMs = nowMs
   }
@@ -153,10 +158,21 @@ export class AgentlessRuns {
       this.#layOutSurrounded(traceId)
       return true
     }
-    if (this.#waiting.size === 0 || this.#parts.now() < this.#nextLayoutMs) return false
+    if (this.#waiting.size + this.#held.size === 0 || this.#parts.now() < this.#nextLayoutMs) return false
     this.#nextLayoutMs = Number.POSITIVE_INFINITY
+    this.#release()
     this.#readFirst([...this.#longestWaiting().keys()], () => this.#layOutWaiting())
     return true
+  }
+
+  /** Groups that no other one may own any more wait by the clock, like all others. */
+  #release(): void {
+    const moment = new Moment<LiveSpan>()
+    for (const [group, endMs] of this.#held) {
+      if (this.#parts.isHeld(group, moment)) continue
+      this.#held.delete(group)
+      if (isWaiting(group)) this.#waiting.set(group, endMs)
+    }
   }
 
   /** Lays out the groups of a trace whose surrounding span has ended, unless open spans may continue them. */
@@ -165,8 +181,9 @@ export class AgentlessRuns {
     this.#surrounded.delete(traceId)
     const goesOn = this.#goesOn(traceId)
     const free: LiveGroup[] = []
+    const moment = new Moment<LiveSpan>()
     for (const group of surrounded) {
-      if (!goesOn && !this.#parts.isHeld(group)) free.push(group)
+      if (!goesOn && !this.#parts.isHeld(group, moment)) free.push(group)
       else if (isWaiting(group)) this.#waitByClock(group)
     }
     if (free.length > 0) this.#readFirst(free, () => this.#layOut(free))
@@ -176,13 +193,17 @@ export class AgentlessRuns {
   #goesOn(traceId: string): boolean {
     return this.#parts.groups
       .ofTrace(traceId)
-      .some((group) => !group.hasRun && (group.openCount > 0 || this.#waiting.has(group) || this.#below.has(group)))
+      .some(
+        (group) =>
+          !group.hasRun &&
+          (group.openCount > 0 || this.#waiting.has(group) || this.#held.has(group) || this.#below.has(group)),
+      )
   }
 
   /** Reads the spans one by one first, so that the layout itself is fast. */
   #readFirst(groups: readonly LiveGroup[], layOut: () => void): void {
     const unread = groups.flatMap((group) => (group.wanted ? [...group.spans].filter((span) => !span.isRead) : []))
-    const steps = readAll(unread)
+    const steps = readForLayout(unread)
     const readOn = (): void => {
       // What waits in line comes later.
       this.#due.addFirst(steps.next().done === true ? layOut : readOn)
@@ -196,16 +217,17 @@ export class AgentlessRuns {
     const { now, settleMs } = this.#parts
     const nowMs = now()
     const isFull = this.#waiting.size > MAX_WAITING
-    this.drop([...this.#waiting.keys()].filter((group) => !isWaiting(group)))
-    let nextMs = isFull ? nowMs : Number.POSITIVE_INFINITY
+    this.drop([...this.#waiting.keys(), ...this.#held.keys()].filter((group) => !isWaiting(group)))
+    let nextMs = isFull ? nowMs : this.#held.size > 0 ? nowMs + settleMs : Number.POSITIVE_INFINITY
     let left = this.#waiting.size
     for (const part of waitingParts(this.#longestWaiting(), settleMs)) {
-      const isHeld = part.groups.some((group) => this.#parts.isHeld(group))
-      if ((part.dueMs > nowMs || isHeld) && !(isFull && left > MAX_WAITING / 2)) {
-        nextMs = Math.min(nextMs, isHeld ? nowMs + settleMs : part.dueMs)
+      const held = part.groups.filter((group) => this.#held.has(group)).length
+      const waiting = part.groups.length - held
+      if ((part.dueMs > nowMs || held > 0) && !(waiting > 0 && isFull && left > MAX_WAITING / 2)) {
+        if (held === 0) nextMs = Math.min(nextMs, part.dueMs)
         continue
       }
-      left -= part.groups.length
+      left -= waiting
       this.#settle(part)
     }
     this.#nextLayoutMs = Math.min(
@@ -216,7 +238,7 @@ export class AgentlessRuns {
 
   /** The groups that are laid out together. Those of one turn may be more. */
   #longestWaiting(): ReadonlyMap<LiveGroup, number> {
-    return this.#waiting.size > MAX_WAITING ? new Map([...this.#waiting].slice(0, MAX_WAITING)) : this.#waiting
+    return new Map([...this.#waiting, ...this.#held].slice(0, MAX_WAITING))
   }
 
   #layOut(groups: readonly LiveGroup[]): void {
@@ -243,7 +265,10 @@ export class AgentlessRuns {
 
   /** Drops groups that wait by the clock. */
   drop(groups: readonly LiveGroup[]): void {
-    for (const group of groups) this.#waiting.delete(group)
+    for (const group of groups) {
+      this.#waiting.delete(group)
+      this.#held.delete(group)
+    }
   }
 
   #settleRun(spans: readonly LiveSpan[], plan: RunPlan | undefined): void {
@@ -265,23 +290,6 @@ export class AgentlessRuns {
 
 function isWaiting(group: LiveGroup): boolean {
   return group.openCount === 0 && !group.hasRun && !group.closed
-}
-
-/** A larger span is read completely before its run is put together. */
-const LARGE_BYTES = 16 * 1024
-
-/** Reads ahead, in steps, what the layout reads of spans, and of large spans also what the run reads. */
-function* readAll(spans: readonly LiveSpan[]): Generator<undefined, void> {
-  for (const span of spans) {
-    span.isRead = true
-    span.sortLogs()
-    if (span.contentBytes > LARGE_BYTES) yield* readWhole(span)
-    if (span.role === 'model') {
-      void span.input
-      void span.toolCalls
-    }
-    yield
-  }
 }
 
 /** The span of the last model call, which receives the score of an agentless run. */

@@ -2,13 +2,19 @@ import type { AgentlessRuns } from './agentless-runs.ts'
 import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
 import { Moment } from './moment.ts'
-import type { SharedRun } from './moment.ts'
 import { keptSpansOf, planLive, plansOf } from './plan-live.ts'
+import { readForLayout } from './read-ahead.ts'
 import type { SpanGroups } from './span-groups.ts'
 import { groupsOf } from './waiting-parts.ts'
 
-/** Maximum number of spans that are laid out together to place one. */
-const MAX_SPANS_TOGETHER = 2000
+/** Maximum number of spans that are laid out together, which takes about 10 ms for each 1,000. */
+const MAX_SPANS_TOGETHER = 4000
+
+/** The same while a span is ending, or in a turn that does more than that. */
+export const FEW_SPANS_TOGETHER = 1000
+
+/** Maximum milliseconds of one turn of the event loop for reading spans that are about to be laid out. */
+const READING_MS = 10
 
 /** The parts of the store that flat groups need. */
 export interface FlatGroupsParts {
@@ -22,11 +28,13 @@ export interface FlatGroupsParts {
 /**
  * Groups with spans of libraries that write the spans of a run side by side (`Dialect.isFlat`), in traces of their own or below a span of
  * another request. Only all of these groups together show which span belongs to which run. So a group that ends waits for all groups that
- * are open at that moment.
+ * are open at that moment. Then the groups that are ready are laid out together, and the spans of each run are moved into one group.
  */
 export class FlatGroups {
   readonly #parts: FlatGroupsParts
   readonly #groups = new Set<LiveGroup>()
+  #latest = 0
+  #reading: Generator<undefined, void> | undefined
 
   constructor(parts: FlatGroupsParts) {
     this.#parts = parts
@@ -40,6 +48,9 @@ export class FlatGroups {
   /** Must be called when a span of such a library has started or ended. */
   note(group: LiveGroup): void {
     group.flatAtMs = this.#parts.now()
+    if (this.#groups.has(group)) return
+    this.#latest += 1
+    group.flatOrder = this.#latest
     this.#groups.add(group)
   }
 
@@ -51,79 +62,130 @@ export class FlatGroups {
   /** Must be called when a group, or an agent in it, has ended. It then waits for all open groups. */
   lookBeside(group: LiveGroup): void {
     if (!group.wanted) return
-    group.waitsBeside = []
-    const nowMs = this.#parts.now()
-    for (const other of this.#groups) if (other !== group && this.#isOpen(other, nowMs)) group.waitsBeside.push(other)
+    group.waitsUpTo = this.#latest
+    group.isGathered = false
   }
 
   /** Whether a group waits for another one that was open when it, or an agent in it, ended. */
-  isHeld(group: LiveGroup): boolean {
-    if (group.waitsBeside.length === 0) return false
-    const nowMs = this.#parts.now()
-    return group.waitsBeside.some((other) => this.#isOpen(other, nowMs))
+  isHeld(group: LiveGroup, moment: Moment<LiveSpan> = new Moment()): boolean {
+    moment.oldestOpen ??= this.#twoOldest((other) => this.#isOpen(other))
+    return waitsFor(group, moment.oldestOpen)
+  }
+
+  /** Whether agents are not decided yet that may turn out to own the calls of a group. */
+  mayBeTaken(group: LiveGroup, moment: Moment<LiveSpan> = new Moment()): boolean {
+    if (group.undecided.length > 0 || this.isHeld(group, moment)) return true
+    moment.oldestUndecided ??= this.#twoOldest(({ undecided }) => undecided.length > 0)
+    return waitsFor(group, moment.oldestUndecided)
   }
 
   /** Whether an ended agent may turn out to be part of an open graph that began before it. */
   isUndecided(span: LiveSpan, moment?: Moment<LiveSpan>): boolean {
-    return (span.isFlat && hasOpenGraph(span.group, moment)) || this.isHeld(span.group)
+    return (span.isFlat && hasOpenGraph(span.group, moment)) || this.isHeld(span.group, moment)
+  }
+
+  /** Whether too many spans would have to be laid out for a group while a span is ending. */
+  isTooManyInHook(group: LiveGroup): boolean {
+    let left = FEW_SPANS_TOGETHER - group.spans.size
+    if (group.isGathered) return false
+    for (const other of this.#groups) {
+      if (left < 0) return true
+      if (other !== group && hasEnded(other)) left -= other.spans.size
+    }
+    return left < 0
   }
 
   /** Stops waiting, for example at shutdown. */
   release(): void {
-    for (const group of this.#groups) group.waitsBeside = []
+    for (const group of this.#groups) group.waitsUpTo = 0
   }
 
   /** The placement of a span in the runs of all groups together. The spans of its run are moved into its group. */
-  place(span: LiveSpan, moment: Moment<LiveSpan> = new Moment()): 'run' | 'nested' | 'part' {
-    this.#takeOthers(span.group, moment)
+  place(span: LiveSpan): 'run' | 'nested' | 'part' {
+    if (!span.group.isGathered) this.gather([span.group])
     const plan = plansOf(keptSpansOf(span.group), span.group.truncated).get(span.span.spanId)
     return plan === undefined ? 'part' : plan.parent === undefined ? 'run' : 'nested'
   }
 
-  #takeOthers(group: LiveGroup, moment: Moment<LiveSpan>): void {
-    if (moment.together?.has(group) !== true) moment.together = this.#layOutTogether(group)
-    for (const { plan, groups } of moment.together.get(group) ?? []) {
-      if (!(plan.root instanceof LiveSpan)) continue
-      const into = plan.root.group
+  /** Reads the spans of groups first, so that the layout itself is fast. Returns whether everything was read. */
+  readFirst(ready: readonly LiveGroup[]): boolean {
+    const endMs = this.#parts.now() + READING_MS
+    if (this.#reading === undefined) {
+      const { first, beside } = this.#together(ready)
+      this.#reading = readForLayout([...first, ...beside].flatMap(({ spans }) => [...spans]))
+    }
+    while (this.#reading.next().done !== true) if (this.#parts.now() >= endMs) return false
+    this.#reading = undefined
+    return true
+  }
+
+  /**
+   * Moves the spans of the runs of these groups together: for all of them in the same layout, because one's spans may be another's. Returns
+   * how many spans were laid out.
+   */
+  gather(ready: readonly LiveGroup[]): number {
+    const { first, beside } = this.#together(ready)
+    for (const group of first) group.isGathered = true
+    if (first.size + beside.length < 2) return 0
+    const spans = [...first, ...beside].flatMap((group) => [...group.spans])
+    for (const plan of planLive(spans, false)) {
+      const { root } = plan
+      const groups = [...groupsOf(plan)]
+      if (groups.length < 2 || !groups.some((group) => first.has(group)) || !(root instanceof LiveSpan)) continue
+      const into = root.group
       for (const other of groups) {
         if (other === into || !this.#groups.delete(other)) continue
         this.#parts.agentless.drop([other])
         this.#parts.groups.merge(other, into)
-        moment.hasOpenGraph.delete(into)
       }
+      into.isGathered = true
     }
+    return spans.length
   }
 
-  #layOutTogether(group: LiveGroup): ReadonlyMap<LiveGroup, readonly SharedRun<LiveSpan>[]> {
-    const together = [group, ...this.#endedBeside(group)]
-    const found = new Map<LiveGroup, SharedRun<LiveSpan>[]>(together.map((each) => [each, []]))
-    if (together.length === 1) return found
-    for (const plan of planLive(
-      together.flatMap(({ spans }) => [...spans]),
-      false,
-    )) {
-      const groups = groupsOf(plan)
-      if (groups.size > 1) for (const each of groups) found.get(each)?.push({ plan, groups })
+  /** As many of the groups that are ready as one layout can take, and ended ones beside them, the oldest first. */
+  #together(ready: readonly LiveGroup[]): { first: ReadonlySet<LiveGroup>; beside: readonly LiveGroup[] } {
+    const first = new Set<LiveGroup>()
+    const beside: LiveGroup[] = []
+    let left = MAX_SPANS_TOGETHER
+    for (const group of ready) {
+      left -= group.spans.size
+      if (left < MAX_SPANS_TOGETHER / 2 && first.size > 0) break
+      first.add(group)
     }
-    return found
-  }
-
-  /** The ended groups to lay out together; only the latest ones if there are very many, because this happens while a span is ending. */
-  #endedBeside(group: LiveGroup): readonly LiveGroup[] {
-    const found: LiveGroup[] = []
-    let left = MAX_SPANS_TOGETHER - group.spans.size
-    for (const other of [...this.#groups].toReversed()) {
-      if (other === group || other.openCount > 0 || !other.wanted || other.closed) continue
-      left -= other.spans.size
+    for (const group of this.#groups) {
+      if (first.has(group) || !hasEnded(group)) continue
+      left -= group.spans.size
       if (left < 0) break
-      found.push(other)
+      beside.push(group)
     }
-    return found
+    return { first, beside }
   }
 
-  #isOpen(group: LiveGroup, nowMs: number): boolean {
-    return group.openCount > 0 && !group.closed && nowMs - group.flatAtMs <= this.#parts.maxIdleMs
+  #twoOldest(isWanted: (group: LiveGroup) => boolean): readonly LiveGroup[] {
+    let [oldest, second]: (LiveGroup | undefined)[] = []
+    for (const group of this.#groups) {
+      if (second !== undefined && group.flatOrder > second.flatOrder) continue
+      if (!isWanted(group)) continue
+      if (oldest === undefined || group.flatOrder < oldest.flatOrder) [oldest, second] = [group, oldest]
+      else second = group
+    }
+    return [oldest, second].filter((group) => group !== undefined)
   }
+
+  #isOpen(group: LiveGroup): boolean {
+    return group.openCount > 0 && !group.closed && this.#parts.now() - group.flatAtMs <= this.#parts.maxIdleMs
+  }
+}
+
+function hasEnded(group: LiveGroup): boolean {
+  return group.openCount === 0 && group.wanted && !group.closed
+}
+
+function waitsFor(group: LiveGroup, oldest: readonly LiveGroup[]): boolean {
+  const [first, second] = oldest
+  const other = first === group ? second : first
+  return other !== undefined && other.flatOrder <= group.waitsUpTo
 }
 
 /** Whether a group has an open graph of a library that writes spans side by side, or an open span that may be one. */

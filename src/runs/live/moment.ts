@@ -1,4 +1,3 @@
-import type { RunPlan } from '../layout/run-layout.ts'
 import type { Above } from '../placement.ts'
 import type { SpanGroup } from './span-group.ts'
 
@@ -8,12 +7,8 @@ export class Moment<Span> {
   readonly above: Map<Span, Above> = new Map()
   /** Whether a group has an open graph of a library that writes spans side by side. */
   readonly hasOpenGraph: Map<SpanGroup<Span>, boolean> = new Map()
-  /** The runs of several groups together, with their groups, by each of these groups. */
-  together: ReadonlyMap<SpanGroup<Span>, readonly SharedRun<Span>[]> | undefined
-}
-
-/** A run whose spans are in some groups. */
-export interface SharedRun<Span> {
-  readonly plan: RunPlan
-  readonly groups: ReadonlySet<SpanGroup<Span>>
+  /** The two oldest of the open groups with spans that their library writes beside others. */
+  oldestOpen: readonly SpanGroup<Span>[] | undefined
+  /** The two oldest of the groups with such spans that contain undecided agents. */
+  oldestUndecided: readonly SpanGroup<Span>[] | undefined
 }

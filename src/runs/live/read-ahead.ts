@@ -55,8 +55,25 @@ function* readAll(spans: readonly LiveSpan[]): Steps {
   }
 }
 
+/** A larger span is read completely before it is laid out. */
+const LARGE_BYTES = 16 * 1024
+
+/** Reads, in steps, what the layout reads of spans, and of large spans also what their run reads. */
+export function* readForLayout(spans: readonly LiveSpan[]): Steps {
+  for (const span of spans) {
+    if (span.isRead) continue
+    span.isRead = true
+    span.sortLogs()
+    if (span.contentBytes > LARGE_BYTES) yield* readWhole(span)
+    if (span.role === 'model' || span.isFlat) void span.input
+    if (span.role === 'model') void span.toolCalls
+    if (span.isFlat && span.role === 'agent') void span.transcript
+    yield
+  }
+}
+
 /** Reads everything in a large span, in steps. Never throws. */
-export function* readWhole(span: LiveSpan): Steps {
+function* readWhole(span: LiveSpan): Steps {
   yield* quietly(readContent(span))
   yield* quietly(readInput(span))
 }

@@ -41,6 +41,7 @@ export class Settlement {
   /** Settles the runs of a group that have no open spans any more. */
   settleDue(group: LiveGroup): void {
     if (group.waiting.length > 0) this.#settleWaiting(group, (agent) => agent.run?.hasOpenSpans !== true)
+    if (group.undecided.length === 0) for (const agent of group.settled.splice(0)) this.#leave(agent)
   }
 
   /** Settles all waiting runs of a group. */
@@ -51,12 +52,20 @@ export class Settlement {
   /** Settles the run of an agent. Later spans do not change it. */
   settle(agent: LiveSpan, run: LiveRun): void {
     const { group } = agent
-    const isRoot = group.top === agent
     run.freeze()
     this.#parts.settled(agent)
     this.#parts.onSettled(run, true)
-    if (isRoot && !group.closed) this.#parts.close(group)
-    else if (!group.closed && !run.nested) this.#parts.forget(agent)
+    // Others of the group can only be decided with all spans.
+    if (group.isFlat && group.undecided.length > 0) group.settled.push(agent)
+    else this.#leave(agent)
+  }
+
+  /** Drops what a settled run no longer needs. */
+  #leave(agent: LiveSpan): void {
+    const { group } = agent
+    if (group.closed) return
+    if (group.top === agent) this.#parts.close(group)
+    else if (agent.run?.nested !== true) this.#parts.forget(agent)
   }
 
   #settleByClock(agent: LiveSpan, run: LiveRun): void {

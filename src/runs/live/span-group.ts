@@ -46,8 +46,14 @@ export class SpanGroup<Span> {
   closed = false
   /** The last start or end of a span that its library writes beside others, on the store's clock. */
   flatAtMs: number = Number.NEGATIVE_INFINITY
-  /** Other groups with such spans that were open when this one, or an agent in it, ended. */
-  waitsBeside: SpanGroup<Span>[] = []
+  /** Its number among the groups with such spans, in the order in which they began. */
+  flatOrder: number = Number.POSITIVE_INFINITY
+  /** It waits for open groups up to this number: those that had begun when this one, or an agent in it, ended. */
+  waitsUpTo = 0
+  /** Whether spans of other groups that belong to its runs were moved into it. */
+  isGathered = false
+  /** Agents with settled runs whose spans are still needed to decide others of the group. */
+  settled: Span[] = []
   /** Groups whose run may include some spans of this group. It waits for them. */
   readonly readBy: SpanGroup<Span>[] = []
   /** Its neighbours in the order in which groups began. Only `SpanGroups` writes them. */

@@ -129,10 +129,12 @@ export class SpanGroups implements Iterable<LiveGroup> {
     into.heldBytes += from.heldBytes
     into.waiting.push(...from.waiting.splice(0))
     into.undecided.push(...from.undecided.splice(0))
+    into.settled.push(...from.settled.splice(0))
     into.hasWork ||= from.hasWork
     into.hasRun ||= from.hasRun
     into.hasDuplicate ||= from.hasDuplicate
     into.flatAtMs = Math.max(into.flatAtMs, from.flatAtMs)
+    into.flatOrder = Math.min(into.flatOrder, from.flatOrder)
     into.truncated ||= from.truncated
     into.version += 1
     from.openCount = 0

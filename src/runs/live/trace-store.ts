@@ -58,7 +58,7 @@ export class TraceStore {
       onSettled: (run) => options.onSettled(run, true),
       isSecondRecord: (plan) => this.#duplicates.isSecondRecord(plan),
       onDuplicate: options.onDuplicate,
-      isHeld: (group) => this.#flat.isHeld(group) || group.undecided.length > 0 || this.#undecided.mayTake(group),
+      isHeld: (group, moment) => this.#flat.mayBeTaken(group, moment),
       close: (group) => this.#close(group),
     })
     this.#flat = new FlatGroups({
@@ -72,7 +72,7 @@ export class TraceStore {
       rescore: options.rescore,
       onSettled: options.onSettled,
       settled: (agent) => this.#duplicates.settled(agent),
-      close: (group) => this.#undecided.isLeft(group) || this.#close(group),
+      close: (group) => this.#close(group),
       forget: (agent) => this.#forget(agent),
     })
     this.#undecided = new UndecidedRuns({
@@ -223,7 +223,7 @@ export class TraceStore {
   }
 
   #runOf(span: LiveSpan, moment?: Moment<LiveSpan>): LiveRun | undefined {
-    const place = span.group.wanted && isPlacedByAll(span) ? this.#flat.place(span, moment) : span.placement(moment)
+    const place = span.group.wanted && isPlacedByAll(span) ? this.#flat.place(span) : span.placement(moment)
     const { group } = span
     if ((place !== 'run' && place !== 'nested') || group.closed) return undefined
     if (place === 'nested' && !this.#options.countsNested) return undefined
@@ -250,15 +250,13 @@ export class TraceStore {
     this.#settlement.settleDue(group)
     for (const reader of group.readBy) this.#settlement.settleDue(reader)
     if (group.openCount > 0 || group.closed) return
+    if (group.isFlat) this.#undecided.flatEnded(group)
     this.#finish(group)
-    if (group.isFlat) this.#undecided.flatEnded()
   }
 
   /** Drops the spans of a run that is finished inside a group that continues (a workflow, a loop). */
   #forget(agent: LiveSpan): void {
     const { group } = agent
-    // Other agents beside it still wait for their turn, and need all spans.
-    if (agent.isFlat && this.#undecided.isLeft(group)) return
     // Spans beside a graph belong to its run, unless another graph is active.
     const isBeside = agent.isFlat && !hasOpenGraph(group)
     if (isBeside) this.#settlement.settleDue(group)
@@ -271,7 +269,6 @@ export class TraceStore {
   #finish(group: LiveGroup): void {
     // One of its runs may wait for spans of another group.
     if (group.waiting.some(({ run }) => run?.hasOpenSpans === true)) return
-    if (group.isFlat) this.#flat.lookBeside(group)
     if (group.undecided.length > 0) return
     // Spans of agents' runs were already dropped. The remaining calls were made beside them.
     if (group.wanted && !group.hasDuplicate && [...group.spans].some(isCall)) group.hasRun = false

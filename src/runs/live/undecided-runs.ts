@@ -1,5 +1,5 @@
 import type { Deadlines } from './deadlines.ts'
-import { isPlacedByAll } from './flat-groups.ts'
+import { FEW_SPANS_TOGETHER, isPlacedByAll } from './flat-groups.ts'
 import type { FlatGroups } from './flat-groups.ts'
 import type { LiveRun } from './live-run.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
@@ -27,7 +27,7 @@ export class UndecidedRuns {
   readonly #parts: UndecidedRunsParts
   #isScheduled = false
   #nextMs: number | undefined
-  /** One agent of each group that has more agents than one turn decides. */
+  /** One agent of each group that has more agents than one turn decides. Groups may be merged. */
   #left: LiveSpan[] = []
 
   constructor(parts: UndecidedRunsParts) {
@@ -39,19 +39,10 @@ export class UndecidedRuns {
     return this.#nextMs
   }
 
-  /** Whether agents of a group wait for their turn. */
-  isLeft(group: LiveGroup): boolean {
-    return this.#left.some((agent) => agent.group === group)
-  }
-
-  /** Whether an agent that waits for its turn may be found to own the spans of a group. */
-  mayTake(group: LiveGroup): boolean {
-    return group.isFlat && this.#nextMs !== undefined
-  }
-
   /** Must be called when a flat group has ended. Groups that waited for it are decided in a later turn, and not one by one. */
-  flatEnded(): void {
-    this.#nextMs ??= this.#parts.now() + INTERVAL_MS
+  flatEnded(group: LiveGroup): void {
+    this.#parts.flat.lookBeside(group)
+    this.#decideSoon()
   }
 
   /** Decides agents whose turn has come. */
@@ -63,9 +54,11 @@ export class UndecidedRuns {
   takes(span: LiveSpan): boolean {
     const { group } = span
     if (group.isFlat) this.#parts.flat.lookBeside(group)
-    if (!this.#isUndecided(span)) return false
+    const isUndecided = this.#isUndecided(span)
+    if (!isUndecided && !this.#isTooManyInHook(span)) return false
     this.#keep(span)
-    if (group.isFlat) this.#decideFlatLater()
+    if (!isUndecided) this.#decideSoon()
+    else if (group.isFlat) this.#decideFlatLater()
     return true
   }
 
@@ -75,7 +68,9 @@ export class UndecidedRuns {
     // An open span may have been given the attributes that determine its kind.
     const open = openAbove(span)?.above
     if (open?.undecided !== undefined) this.#decideBelow(open)
-    if (span.group.undecided.length > 0) this.#decide(span.group, new Moment(), MAX_DECIDED)
+    if (span.group.undecided.length > 0 && !this.#isTooManyInHook(span)) {
+      this.#decide(span.group, new Moment(), MAX_DECIDED)
+    }
   }
 
   #decideBelow(span: LiveSpan): void {
@@ -107,9 +102,9 @@ export class UndecidedRuns {
       }
     }
     const last = waiting.at(-1)
-    if (decided === atMost && last !== undefined) {
+    if (decided === atMost && last !== undefined && last.group.undecided.length > 0) {
       this.#left.push(last)
-      this.#nextMs ??= this.#parts.now() + INTERVAL_MS
+      this.#decideSoon()
     }
     return decided
   }
@@ -134,20 +129,31 @@ export class UndecidedRuns {
     this.#nextMs = undefined
     const moment = new Moment<LiveSpan>()
     const ready = flat.undecided.filter((span) => !this.#isUndecided(span, moment))
+    const ungathered = [...groupsOf(ready)].filter(({ isGathered }) => !isGathered)
+    if (ungathered.length > 0 && (!flat.readFirst(ungathered) || flat.gather(ungathered) > FEW_SPANS_TOGETHER)) {
+      this.#decideSoon()
+      return true
+    }
     const agents = [...ready, ...this.#left.splice(0)]
+    // Groups may have been merged, now and by each decision.
+    const merged = new Moment<LiveSpan>()
     let left = MAX_DECIDED
     for (const group of groupsOf(agents)) {
-      if (left > 0) left -= this.#decide(group, moment, left)
+      const isDecided = left > 0 && (group.isGathered || !group.isFlat)
+      if (isDecided) left -= this.#decide(group, merged, left)
       else this.#left.push(...group.undecided.slice(0, 1))
     }
-    // Groups may have been merged.
     for (const group of groupsOf(agents)) {
       settlement.settleDue(group)
       if (group.openCount === 0 && !group.closed) finish(group)
     }
     if (flat.undecided.length > 0) this.#decideFlatLater()
-    if (this.#left.length > 0) this.#nextMs = this.#parts.now() + INTERVAL_MS
+    if (this.#left.length > 0) this.#decideSoon()
     return this.#left.length > 0
+  }
+
+  #decideSoon(): void {
+    this.#nextMs ??= this.#parts.now() + INTERVAL_MS
   }
 
   #decideFlatLater(): void {
@@ -157,6 +163,10 @@ export class UndecidedRuns {
       this.#isScheduled = false
       this.decideWaiting()
     })
+  }
+
+  #isTooManyInHook(span: LiveSpan): boolean {
+    return span.group.isFlat && this.#parts.flat.isTooManyInHook(span.group)
   }
 
   #isUndecided(span: LiveSpan, moment?: Moment<LiveSpan>): boolean {

@@ -41,3 +41,38 @@ it('finds what is missing outside of the tool calls without reading them', () =>
   expect(run.missing.map(({ what }) => ReconstructedRun.missingIn(run, what))).toEqual(run.missing)
   expect(reads).toBeGreaterThan(0)
 })
+
+it('joins thousands of hand-offs in order, whose spans are named differently from the calls, within a moment', () => {
+  const each = Array.from({ length: 4000 }, (_, index) => index)
+  const calls = each.map((index) => ({
+    type: 'tool_call',
+    id: `call_${index}`,
+    name: `transfer_to_${index}`,
+    arguments: {},
+  }))
+  const chat = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: calls, finish_reason: 'tool_call' }]),
+  }
+  const handoffs = each.map((index) =>
+    sourceSpan({
+      spanId: `${index + 10}`,
+      parentSpanId: '01',
+      startTimeMs: 1000 + index,
+      attributes: {
+        'gen_ai.operation.name': 'handoff',
+        'gen_ai.tool.name': `agent ${index}`,
+        'gen_ai.tool.call.result': index,
+      },
+    }),
+  )
+  const [run] = buildRuns([
+    sourceSpan({ spanId: '01', attributes: { 'gen_ai.operation.name': 'invoke_agent' } }),
+    sourceSpan({ spanId: '02', parentSpanId: '01', attributes: chat }),
+    ...handoffs,
+  ])
+  const before = process.cpuUsage()
+  expect(run?.toolCalls.map(({ id, result }) => [id, result])).toEqual(each.map((index) => [`call_${index}`, index]))
+  const { user, system } = process.cpuUsage(before)
+  expect((user + system) / 1000).toBeLessThan(2000)
+})
