@@ -8,7 +8,7 @@ import type { SpanGroups } from './span-groups.ts'
 import { groupsOf } from './waiting-parts.ts'
 
 /** Maximum number of spans that are laid out together, which takes about 10 ms for each 1,000. */
-const MAX_SPANS_TOGETHER = 4000
+const MAX_SPANS_TOGETHER = 3000
 
 /** The same while a span is ending, or in a turn that does more than that. */
 export const FEW_SPANS_TOGETHER = 1000
@@ -126,7 +126,7 @@ export class FlatGroups {
   gather(ready: readonly LiveGroup[]): number {
     const { first, beside } = this.#together(ready)
     for (const group of first) group.isGathered = true
-    if (first.size + beside.length < 2) return 0
+    if (first.size + beside.size < 2) return 0
     const spans = [...first, ...beside].flatMap((group) => [...group.spans])
     for (const plan of planLive(spans, false)) {
       const { root } = plan
@@ -143,22 +143,27 @@ export class FlatGroups {
     return spans.length
   }
 
-  /** As many of the groups that are ready as one layout can take, and ended ones beside them, the oldest first. */
-  #together(ready: readonly LiveGroup[]): { first: ReadonlySet<LiveGroup>; beside: readonly LiveGroup[] } {
+  /**
+   * As many of the groups that are ready as one layout can take, and ended ones beside them: those of the same trace first, then the
+   * oldest.
+   */
+  #together(ready: readonly LiveGroup[]): { first: ReadonlySet<LiveGroup>; beside: ReadonlySet<LiveGroup> } {
     const first = new Set<LiveGroup>()
-    const beside: LiveGroup[] = []
+    const beside = new Set<LiveGroup>()
     let left = MAX_SPANS_TOGETHER
     for (const group of ready) {
-      left -= group.spans.size
-      if (left < MAX_SPANS_TOGETHER / 2 && first.size > 0) break
+      if (beside.has(group)) {
+        first.add(group)
+        continue
+      }
+      if (first.size > 0 && left < MAX_SPANS_TOGETHER / 2) continue
       first.add(group)
-    }
-    for (const group of this.#groups) {
-      if (first.has(group) || !hasEnded(group)) continue
+      beside.add(group)
       left -= group.spans.size
-      if (left < 0) break
-      beside.push(group)
+      left = addEnded(this.#parts.groups.inTrace(group.traceId), beside, left)
     }
+    addEnded(this.#groups, beside, left)
+    for (const group of first) beside.delete(group)
     return { first, beside }
   }
 
@@ -176,6 +181,18 @@ export class FlatGroups {
   #isOpen(group: LiveGroup): boolean {
     return group.openCount > 0 && !group.closed && this.#parts.now() - group.flatAtMs <= this.#parts.maxIdleMs
   }
+}
+
+/** Adds groups that have ended, while there is room for their spans. Returns the room that is left. */
+function addEnded(from: Iterable<LiveGroup>, into: Set<LiveGroup>, room: number): number {
+  let left = room
+  for (const group of from) {
+    if (into.has(group) || !group.isFlat || !hasEnded(group)) continue
+    left -= group.spans.size
+    if (left < 0) break
+    into.add(group)
+  }
+  return left
 }
 
 function hasEnded(group: LiveGroup): boolean {

@@ -27,6 +27,8 @@ export class UndecidedRuns {
   readonly #parts: UndecidedRunsParts
   #isScheduled = false
   #nextMs: number | undefined
+  /** Whether the last turn was spent on a layout, and this one is for deciding. */
+  #hasGathered = false
   /** One agent of each group that has more agents than one turn decides. Groups may be merged. */
   #left: LiveSpan[] = []
 
@@ -130,7 +132,9 @@ export class UndecidedRuns {
     const moment = new Moment<LiveSpan>()
     const ready = flat.undecided.filter((span) => !this.#isUndecided(span, moment))
     const ungathered = [...groupsOf(ready)].filter(({ isGathered }) => !isGathered)
-    if (ungathered.length > 0 && (!flat.readFirst(ungathered) || flat.gather(ungathered) > FEW_SPANS_TOGETHER)) {
+    const isTheirTurn = ungathered.length > 0 && !this.#hasGathered
+    this.#hasGathered = isTheirTurn && flat.readFirst(ungathered) && flat.gather(ungathered) > FEW_SPANS_TOGETHER
+    if (this.#hasGathered) {
       this.#decideSoon()
       return true
     }
@@ -139,8 +143,8 @@ export class UndecidedRuns {
     const merged = new Moment<LiveSpan>()
     let left = MAX_DECIDED
     for (const group of groupsOf(agents)) {
-      const isDecided = left > 0 && (group.isGathered || !group.isFlat)
-      if (isDecided) left -= this.#decide(group, merged, left)
+      if (group.isFlat && !group.isGathered) continue
+      if (left > 0) left -= this.#decide(group, merged, left)
       else this.#left.push(...group.undecided.slice(0, 1))
     }
     for (const group of groupsOf(agents)) {
@@ -148,8 +152,9 @@ export class UndecidedRuns {
       if (group.openCount === 0 && !group.closed) finish(group)
     }
     if (flat.undecided.length > 0) this.#decideFlatLater()
-    if (this.#left.length > 0) this.#decideSoon()
-    return this.#left.length > 0
+    const isLeft = this.#left.length > 0 || ungathered.some((group) => !group.isGathered && group.undecided.length > 0)
+    if (isLeft) this.#decideSoon()
+    return isLeft
   }
 
   #decideSoon(): void {
