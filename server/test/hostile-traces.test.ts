@@ -120,7 +120,7 @@ async function pass(spans: readonly unknown[]): Promise<{ readonly ms: number; r
   }
   expect(service.counts.errors).toBe(0)
   await service.stop(0)
-  return { ms, long: turns.report().own }
+  return { ms, long: turns.report().own.map((turn) => turn.text) }
 }
 
 async function leastMs(make: (count: number) => readonly unknown[], count: number): Promise<number> {

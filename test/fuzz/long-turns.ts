@@ -6,11 +6,21 @@ const LEAST_COLLECTION_MS = 2
 /** A turn that took long, with its description. */
 interface LongTurn {
   readonly what: string
+  /** The seed of what was played, if it was random. */
+  readonly seed: number | undefined
   readonly beginMs: number
   readonly endMs: number
   readonly cpuMs: number
   /** What ran in the turn, if that was sampled. */
   ran?: string
+}
+
+/** A turn that took long by itself. */
+export interface OwnTurn {
+  /** The seed of what was played, if it was random. */
+  readonly seed: number | undefined
+  /** What it did, how long it took, and what ran. */
+  readonly text: string
 }
 
 /**
@@ -38,12 +48,12 @@ export class LongTurns {
   }
 
   /** Starts a measurement; the returned function ends it. */
-  begin(what: string): () => void {
+  begin(what: string, seed?: number): () => void {
     const [beginMs, beginUs] = [performance.now(), threadCpuUs()]
     return () => {
       this.count += 1
       const cpuMs = (threadCpuUs() - beginUs) / 1000
-      if (cpuMs > this.#limitMs) this.#long.push({ what, beginMs, endMs: performance.now(), cpuMs })
+      if (cpuMs > this.#limitMs) this.#long.push({ what, seed, beginMs, endMs: performance.now(), cpuMs })
     }
   }
 
@@ -53,23 +63,20 @@ export class LongTurns {
   }
 
   /** The turns that took longer than the limit without their collections of garbage, and those that did so only with them. */
-  report(): { readonly own: readonly string[]; readonly withGarbage: number } {
+  report(): { readonly own: readonly OwnTurn[]; readonly withGarbage: number } {
     this.#observer.disconnect()
-    const all = this.#long.map(({ what, beginMs, endMs, cpuMs, ran }) => {
+    const own: OwnTurn[] = []
+    for (const { what, seed, beginMs, endMs, cpuMs, ran } of this.#long) {
       const collectionsMs = this.#collections.reduce(
         (sum, one) => sum + Math.max(0, Math.min(endMs, one.endMs) - Math.max(beginMs, one.beginMs)),
         0,
       )
-      return { what, ownMs: cpuMs - collectionsMs, cpuMs, ran }
-    })
-    const own = all.filter(({ ownMs }) => ownMs > this.#limitMs)
-    return {
-      own: own.map(({ what, ownMs, cpuMs, ran }) => {
-        const took = `${what}: ${ownMs.toFixed(0)} of ${cpuMs.toFixed(0)} ms`
-        return ran === undefined ? took : `${took}; ${ran}`
-      }),
-      withGarbage: all.length - own.length,
+      if (cpuMs - collectionsMs <= this.#limitMs) continue
+      const played = seed === undefined ? what : `${what}, seed ${seed}`
+      const took = `${played}: ${(cpuMs - collectionsMs).toFixed(0)} of ${cpuMs.toFixed(0)} ms`
+      own.push({ seed, text: ran === undefined ? took : `${took}; ${ran}` })
     }
+    return { own, withGarbage: this.#long.length - own.length }
   }
 }
 

@@ -46,7 +46,7 @@ async function longTurns(shape: DenseShape, limitMs: number, redacts: boolean): 
   }
   expect(rows().every(({ failed }) => failed === 0)).toBe(true)
   await processor.shutdown()
-  return turns.report().own
+  return turns.report().own.map(({ text }) => text)
 }
 
 /** The compilation at the first score of a process is not measured here. */

@@ -68,7 +68,7 @@ async function play(
   const { user, system } = process.threadCpuUsage(before)
   await processor.shutdown()
   return {
-    long: turns.report().own,
+    long: turns.report().own.map(({ text }) => text),
     cpuMs: (user + system) / 1000,
     scored: rows().filter((row) => row.scored > 0).length,
   }

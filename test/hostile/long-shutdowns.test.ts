@@ -62,7 +62,7 @@ async function end(shape: DenseShape, ending: Ending, limitMs: number) {
     endTurn()
   }
   await over
-  return { long: turns.report().own, ledger: processor.ledger(), handedOn }
+  return { long: turns.report().own.map(({ text }) => text), ledger: processor.ledger(), handedOn }
 }
 
 beforeAll(async () => {

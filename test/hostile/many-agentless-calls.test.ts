@@ -47,7 +47,7 @@ async function longTurns(): Promise<readonly string[]> {
   await scoring.forceFlush()
   expect(scoring.ledger().scorers).toMatchObject({ answer_present: { runs: CALLS, scored: CALLS } })
   await scoring.shutdown()
-  return turns.report().own
+  return turns.report().own.map(({ text }) => text)
 }
 
 test('the end of a span with thousands of model calls below it settles none of them, and no turn is long', async () => {

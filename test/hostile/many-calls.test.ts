@@ -55,7 +55,7 @@ async function longTurns(limitMs: number, answered: string): Promise<readonly st
   }
   expect(scoring.ledger().scorers).toMatchObject({ trajectory: { scored: 1 }, tool_errors: { scored: 1 } })
   await scoring.shutdown()
-  return turns.report().own
+  return turns.report().own.map(({ text }) => text)
 }
 
 test.each([

@@ -95,7 +95,7 @@ async function play(requests: number): Promise<Found> {
   const runs = buildRuns(exporter.getFinishedSpans().map((span) => toSourceSpan(span)))
   const files = runs.map(({ toolCalls }) => toolCalls.map(({ id }) => id).join())
   await scoring.shutdown()
-  return { long: turns.report().own, live: live.toSorted(), files: files.toSorted() }
+  return { long: turns.report().own.map(({ text }) => text), live: live.toSorted(), files: files.toSorted() }
 }
 
 const each = Array.from({ length: GRAPHS }, (_, index) => `call_${index}`).toSorted()
