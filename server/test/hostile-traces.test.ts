@@ -35,9 +35,9 @@ const text = (key: string, value: string): unknown => ({ key, value: { stringVal
 const idOf = (number: number): string => number.toString(16).padStart(16, '0')
 
 /** A span with a number, below the one with another number. */
-function span(kind: Kind, number: number, parent?: number): unknown {
+function span(kind: Kind, number: number, parent?: number, trace = 1): unknown {
   return {
-    traceId: 'ab'.repeat(16),
+    traceId: trace.toString(16).padStart(32, '0'),
     spanId: idOf(number),
     ...(parent !== undefined && { parentSpanId: idOf(parent) }),
     name: kind,
@@ -68,14 +68,30 @@ function beside(count: number, kinds: readonly Kind[], lost: readonly Kind[]): r
   })
 }
 
+/** Small runs, each in a trace of its own. */
+function smallRuns(count: number): readonly unknown[] {
+  return Array.from({ length: count }, (_, index) => [
+    span('agent', 1, undefined, 1 + index),
+    span('chat', 2, 1, 1 + index),
+    span('tool', 3, 1, 1 + index),
+    span('chat', 4, 1, 1 + index),
+  ]).flat()
+}
+
 const nowMs = (): number => performance.now()
 
-/**
- * Sends spans through a service, until nothing of them is held.
- *
- * @returns the milliseconds of processor time, and what took long
- */
-async function pass(spans: readonly unknown[]): Promise<{ readonly ms: number; readonly long: readonly string[] }> {
+/** What a service did with spans. */
+interface Passed {
+  /** Processor time in milliseconds. */
+  readonly ms: number
+  /** Turns that took long. */
+  readonly long: readonly string[]
+  /** Runs that were scored. */
+  readonly runs: number
+}
+
+/** Sends spans through a service, until nothing of them is held. */
+async function pass(spans: readonly unknown[]): Promise<Passed> {
   const bodies = Array.from({ length: Math.ceil(spans.length / BATCH) }, (_, index) => {
     const request = toRequest(spans.slice(index * BATCH, (index + 1) * BATCH))
     return toProtobuf(parseJsonRequest(Buffer.from(JSON.stringify(request))))
@@ -120,7 +136,8 @@ async function pass(spans: readonly unknown[]): Promise<{ readonly ms: number; r
   }
   expect(service.counts.errors).toBe(0)
   await service.stop(0)
-  return { ms, long: turns.report().own.map((turn) => turn.text) }
+  expect(service.counts.revisions).toBe(0)
+  return { ms, long: turns.report().own.map((turn) => turn.text), runs: service.counts.runs }
 }
 
 async function leastMs(make: (count: number) => readonly unknown[], count: number): Promise<number> {
@@ -144,4 +161,18 @@ it.each<[string, (count: number) => readonly unknown[]]>([
   const many = await leastMs(make, 12_000)
   // There are twelve times as many spans; to compare each with all others would take up to 144 times as long.
   expect(many / few).toBeLessThan(14)
+})
+
+/** Times that spans are sent until no turn is long: a machine that pauses does so once. */
+const TRIES = 3
+
+it.each<[string, readonly unknown[], number]>([
+  ['1,000 runs that are complete together', smallRuns(1000), 1000],
+  ['4,000 agents in one trace', beside(4000, ['agent'], ['agent']), 4000],
+  ['agents at each depth of a chain', chain(4000, 'ordinary', 'agent'), 2000],
+])('Turns of the event loop are short while runs are scored: %s', async (_, spans, count) => {
+  let passed = await pass(spans)
+  for (let time = 1; time < TRIES && passed.long.length > 0; time++) passed = await pass(spans)
+  expect(passed.long).toEqual([])
+  expect(passed.runs).toBe(count)
 })
