@@ -29,6 +29,7 @@ export async function checkTopics(kafka: KafkaOptions, base: BaseOptions, topics
   try {
     const names = [topics.spans, topics.logs, topics.dead]
     const existing = await topicsOf(kafka, base)
+    await client.checkVersions()
     const missing = names.filter((name) => !existing.includes(name))
     if (missing.length > 0) {
       throw new Error(

@@ -1,8 +1,5 @@
-import { listOffsetsV7, listOffsetsV8, listOffsetsV9 } from '@platformatic/kafka'
-
 import type { KafkaClient } from './kafka-client.ts'
-
-const LIST_OFFSETS = [listOffsetsV7.api, listOffsetsV8.api, listOffsetsV9.api]
+import { LIST_OFFSETS } from './requests.ts'
 
 /** The isolation level of requests: the Collector does not use transactions. */
 const READ_UNCOMMITTED = 0

@@ -1,11 +1,8 @@
-import { fetchV13, fetchV14, fetchV15, fetchV16, fetchV17 } from '@platformatic/kafka'
-
 import { isProtocolError } from './answered-errors.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import { recordsOf } from './records-of.ts'
 import type { FetchedRecord } from './records-of.ts'
-
-const FETCH = [fetchV13.api, fetchV14.api, fetchV15.api, fetchV16.api, fetchV17.api]
+import { FETCH } from './requests.ts'
 
 type Answer = Awaited<ReturnType<(typeof FETCH)[number]['async']>>
 

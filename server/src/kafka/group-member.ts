@@ -1,18 +1,3 @@
-import {
-  heartbeatV4,
-  joinGroupV7,
-  joinGroupV8,
-  joinGroupV9,
-  leaveGroupV4,
-  leaveGroupV5,
-  offsetCommitV8,
-  offsetCommitV9,
-  offsetFetchV8,
-  offsetFetchV9,
-  syncGroupV4,
-  syncGroupV5,
-} from '@platformatic/kafka'
-
 import { assignPartitions } from './assign-partitions.ts'
 import type { Member } from './assign-partitions.ts'
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts'
@@ -20,6 +5,7 @@ import { assignedMemberId, isProtocolError } from './answered-errors.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
 import type { Refusals } from './refusals.ts'
+import { COMMIT, FETCH_OFFSETS, HEARTBEAT, JOIN, LEAVE, SYNC } from './requests.ts'
 
 /** What a member of a consumer group needs. */
 export interface GroupMemberParts {
@@ -41,12 +27,6 @@ export interface GroupMemberParts {
 
 /** How workers assign partitions: the name by which brokers distinguish them from other consumers. */
 export const PROTOCOL = 'spanscore-sticky'
-
-const JOIN = [joinGroupV7.api, joinGroupV8.api, joinGroupV9.api]
-const SYNC = [syncGroupV4.api, syncGroupV5.api]
-const LEAVE = [leaveGroupV4.api, leaveGroupV5.api]
-const COMMIT = [offsetCommitV8.api, offsetCommitV9.api]
-const FETCH_OFFSETS = [offsetFetchV8.api, offsetFetchV9.api]
 
 const RETRY_MS = 500
 const HEARTBEATS_IN_A_SESSION = 5
@@ -254,7 +234,7 @@ export class GroupMember {
   async #heartbeat(): Promise<void> {
     const { client, groupId } = this.#parts
     await this.#ask((coordinator) =>
-      client.send(coordinator, [heartbeatV4.api], groupId, this.#generation, this.#memberId, null),
+      client.send(coordinator, HEARTBEAT, groupId, this.#generation, this.#memberId, null),
     )
   }
 

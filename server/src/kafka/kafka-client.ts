@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises'
 
-import { AuthenticationError, Base, findCoordinatorV4, findCoordinatorV5, findCoordinatorV6 } from '@platformatic/kafka'
+import { AuthenticationError, Base, protocolAPIsById } from '@platformatic/kafka'
 import type { BaseOptions, Connection } from '@platformatic/kafka'
 
+import { within } from '../within.ts'
+import { isProtocolError } from './answered-errors.ts'
 import { clusterIn } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
+import { API_VERSIONS, FIND_COORDINATOR, NEEDED_REQUESTS } from './requests.ts'
 import { decompressIntoOneBuffer } from './zstd-batches.ts'
 
 /** How to reach the brokers. */
@@ -32,6 +35,9 @@ export interface Request<Arguments extends unknown[], Answer> {
   async(connection: Connection, ...given: Arguments): Promise<Answer>
 }
 
+/** How long the start waits for brokers that do not answer. */
+const CHECK_MS = 2000
+
 /** The options of every client of the library. */
 export async function clientOptions({ brokers, clientId, tls, sasl }: KafkaOptions): Promise<BaseOptions> {
   return {
@@ -58,7 +64,8 @@ export async function clientOptions({ brokers, clientId, tls, sasl }: KafkaOptio
  */
 export class KafkaClient {
   readonly #base: Base
-  #versions: Promise<ReadonlyMap<number, { readonly min: number; readonly max: number }>> | undefined
+  /** By connection, because brokers are upgraded one after the other, and each of them closes its connections for that. */
+  readonly #versions = new WeakMap<Connection, Promise<KnownVersions>>()
 
   constructor(options: BaseOptions) {
     decompressIntoOneBuffer()
@@ -77,7 +84,7 @@ export class KafkaClient {
   }
 
   /**
-   * Sends a request to a broker, in the latest version that both sides support.
+   * Sends a request to a broker, in the latest version that this broker and the library support.
    *
    * @param versions the versions that the library supports
    */
@@ -86,10 +93,27 @@ export class KafkaClient {
     versions: readonly Request<Arguments, Answer>[],
     ...given: Arguments
   ): Promise<Answer> {
-    const request = await this.#negotiate(versions)
-    const connection = (await this.#base.connectToBrokers([node])).get(node)
-    if (connection === undefined) throw new Error(`Expected broker ${node} in the metadata of the cluster, got none.`)
+    const connection = await this.#connect(node)
+    const request = latestOf(versions, await this.#versionsOf(connection))
+    if (request === undefined) throw tooOld(node, versions)
     return await request.async(connection, ...given)
+  }
+
+  /**
+   * Checks that all brokers know the requests of workers. Brokers that do not answer soon are not checked.
+   *
+   * @throws Error if one is too old: what was expected, what was found
+   */
+  async checkVersions(): Promise<void> {
+    const { brokers } = await this.metadata([])
+    let failure: Error | undefined
+    const check = async (node: number): Promise<void> => {
+      const known = await this.#versionsOf(await this.#connect(node))
+      const unknown = NEEDED_REQUESTS.find((versions) => latestOf(versions, known) === undefined)
+      if (unknown !== undefined) failure ??= tooOld(node, unknown)
+    }
+    await within(CHECK_MS, Promise.allSettled([...brokers.keys()].map(check)))
+    if (failure !== undefined) throw failure
   }
 
   /** The broker that currently coordinates a consumer group. */
@@ -98,12 +122,7 @@ export class KafkaClient {
     let failure: unknown = new Error('Expected brokers in the metadata of the cluster, got none.')
     for (const node of brokers.keys()) {
       try {
-        const { coordinators } = await this.send(
-          node,
-          [findCoordinatorV4.api, findCoordinatorV5.api, findCoordinatorV6.api],
-          0,
-          [groupId],
-        )
+        const { coordinators } = await this.send(node, FIND_COORDINATOR, 0, [groupId])
         const [coordinator] = coordinators
         if (coordinator !== undefined && coordinator.nodeId >= 0) return coordinator.nodeId
       } catch (error) {
@@ -117,31 +136,51 @@ export class KafkaClient {
     await this.#base.close()
   }
 
-  async #negotiate<Arguments extends unknown[], Answer>(
-    versions: readonly Request<Arguments, Answer>[],
-  ): Promise<Request<Arguments, Answer>> {
-    this.#versions ??= this.#base
-      .listApis()
-      .then(
-        (apis) =>
-          new Map(apis.map(({ apiKey, minVersion, maxVersion }) => [apiKey, { min: minVersion, max: maxVersion }])),
-      )
-    const known = await this.#versions.catch((error: unknown) => {
-      this.#versions = undefined
-      throw error
-    })
-    const both = versions.filter(({ key, version }) => {
+  async #connect(node: number): Promise<Connection> {
+    const connection = (await this.#base.connectToBrokers([node])).get(node)
+    if (connection === undefined) throw new Error(`Expected broker ${node} in the metadata of the cluster, got none.`)
+    return connection
+  }
+
+  #versionsOf(connection: Connection): Promise<KnownVersions> {
+    const asked = this.#versions.get(connection) ?? askForVersions(connection)
+    this.#versions.set(connection, asked)
+    asked.catch(() => this.#versions.delete(connection))
+    return asked
+  }
+}
+
+/** The first and the last version of each request that a broker knows, by the key of the request. */
+type KnownVersions = ReadonlyMap<number, { readonly min: number; readonly max: number }>
+
+async function askForVersions(connection: Connection): Promise<KnownVersions> {
+  try {
+    const { apiKeys } = await API_VERSIONS.async(connection, 'spanscore', '0')
+    return new Map(apiKeys.map(({ apiKey, minVersion, maxVersion }) => [apiKey, { min: minVersion, max: maxVersion }]))
+  } catch (error) {
+    // A broker that does not know this question is too old for all others.
+    if (isProtocolError(error, 'UNSUPPORTED_VERSION')) return new Map()
+    throw error
+  }
+}
+
+function latestOf<Each extends { readonly key: number; readonly version: number }>(
+  versions: readonly Each[],
+  known: KnownVersions,
+): Each | undefined {
+  return versions
+    .filter(({ key, version }) => {
       const range = known.get(key)
       return range !== undefined && version >= range.min && version <= range.max
     })
-    const latest = both.toSorted((left, right) => right.version - left.version)[0]
-    if (latest === undefined) {
-      throw new Error(
-        `Expected a broker that speaks version ${versions.map(({ version }) => version).join(' or ')} of request ${versions[0]?.key}, got one that does not: Kafka 3.1 and later do.`,
-      )
-    }
-    return latest
-  }
+    .toSorted((left, right) => right.version - left.version)[0]
+}
+
+function tooOld(node: number, versions: readonly { readonly key: number; readonly version: number }[]): Error {
+  const name = protocolAPIsById[versions[0]?.key ?? -1] ?? 'a request'
+  return new Error(
+    `Expected brokers of Kafka 3.1 or later, got broker ${node}, which does not know ${name} in version ${versions.map(({ version }) => version).join(' or ')}.`,
+  )
 }
 
 async function textOf(option: string, path: string | undefined): Promise<string | undefined> {

@@ -1,9 +1,10 @@
-import { ProduceAcks, produceV10, produceV11, produceV9 } from '@platformatic/kafka'
+import { ProduceAcks } from '@platformatic/kafka'
 import type { BaseOptions } from '@platformatic/kafka'
 
 import { isProtocolError } from './answered-errors.ts'
 import type { ClusterTopic } from './cluster.ts'
 import { KafkaClient } from './kafka-client.ts'
+import { PRODUCE } from './requests.ts'
 
 /** A message to append. */
 export interface NewMessage {
@@ -11,8 +12,6 @@ export interface NewMessage {
   readonly value: Uint8Array
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
-
-const PRODUCE = [produceV9.api, produceV10.api, produceV11.api]
 
 /** How long a broker may wait for its replicas. */
 const ACKNOWLEDGE_MS = 10_000

@@ -30,6 +30,7 @@ export async function checkJobsTopic(
   const client = new KafkaClient(retrying)
   try {
     const existing = await topicsOf(kafka, base)
+    await client.checkVersions()
     const missing = [topic, ...others].filter((name) => !existing.includes(name))
     if (missing.length > 0) {
       throw new Error(
