@@ -9,7 +9,7 @@ import { COMMIT, FETCH_OFFSETS, HEARTBEAT, JOIN, LEAVE, SYNC } from './requests.
 
 /** What a member of a consumer group needs. */
 export interface GroupMemberParts {
-  readonly client: KafkaClient
+  readonly client: Pick<KafkaClient, 'send' | 'findCoordinator'>
   readonly groupId: string
   /** Topics whose partitions of the same number belong together. */
   readonly topics: readonly string[]
@@ -45,6 +45,8 @@ export class GroupMember {
   #coordinator: number | undefined
   #isStopped = false
   #isJoined = false
+  /** Whether nothing was started since the group began to rebalance. */
+  #isAtRest = false
   #wake: () => void = () => undefined
   #loop: Promise<void> | undefined
 
@@ -62,7 +64,7 @@ export class GroupMember {
     this.#loop ??= this.#run()
   }
 
-  /** Increases whenever the group shares out its partitions again. */
+  /** The one in which this member got its partitions. It increases whenever the group shares out its partitions again. */
   get generation(): number {
     return this.#generation
   }
@@ -143,7 +145,9 @@ export class GroupMember {
         refusals.groupSucceeded(groupId)
       } catch (error) {
         if (isProtocolError(error, 'REBALANCE_IN_PROGRESS')) {
-          await this.#parts.onRebalance()
+          // If it rebalances again meanwhile, there is nothing to commit, and it would be refused.
+          if (!this.#isAtRest) await this.#parts.onRebalance()
+          this.#isAtRest = true
           this.#isJoined = false
           continue
         }
@@ -195,22 +199,18 @@ export class GroupMember {
       return await this.#join()
     }
     this.#memberId = joined.memberId ?? this.#memberId
-    this.#generation = joined.generationId
+    const { generationId } = joined
     const isLeader = joined.leader === this.#memberId
     const assignments = isLeader ? this.#share(joined.members) : []
     const { assignment } = await this.#ask((coordinator) =>
-      client.send(
-        coordinator,
-        SYNC,
-        groupId,
-        this.#generation,
-        this.#memberId,
-        null,
-        'consumer',
-        PROTOCOL,
-        assignments,
-      ),
+      client.send(coordinator, SYNC, groupId, generationId, this.#memberId, null, 'consumer', PROTOCOL, assignments),
     )
+    // In a generation that this member missed, others may have had its partitions. They are read from their commits again.
+    const hasMissedOne = generationId !== this.#generation && generationId !== this.#generation + 1
+    this.#isAtRest = false
+    if (hasMissedOne && this.#owned.length > 0) await this.#parts.onAssigned([])
+    // From now on commits are accepted, so from now on there are only partitions of this generation.
+    this.#generation = generationId
     this.#owned = decodeAssignment(assignment)
     await this.#parts.onAssigned(this.#owned)
     this.#isJoined = true

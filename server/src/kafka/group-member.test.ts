@@ -1,0 +1,96 @@
+import { ResponseError } from '@platformatic/kafka'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+
+import { encodeAssignment } from './consumer-protocol.ts'
+import { GroupMember } from './group-member.ts'
+import type { GroupMemberParts } from './group-member.ts'
+import { Refusals } from './refusals.ts'
+import { COMMIT, HEARTBEAT, JOIN, SYNC } from './requests.ts'
+
+const REBALANCE_IN_PROGRESS = 27
+
+const [joinKey, syncKey, heartbeatKey, commitKey] = [JOIN, SYNC, HEARTBEAT, COMMIT].map((versions) => versions[0]?.key)
+
+/** What the coordinator answers to one request. */
+type Answer = (given: readonly unknown[]) => unknown
+
+const inGeneration =
+  (generationId: number): Answer =>
+  () => ({ generationId, memberId: 'me', leader: 'another', members: [] })
+const assigned =
+  (partitions: readonly number[]): Answer =>
+  () => ({ assignment: encodeAssignment(['spans', 'logs'], partitions) })
+const rebalances: Answer = () => {
+  throw new ResponseError(heartbeatKey ?? 0, 4, { '/': [REBALANCE_IN_PROGRESS, null] }, {})
+}
+
+/** A member whose coordinator gives these answers, in order, for requests of each key. Others remain unanswered. */
+function setUp(answers: ReadonlyMap<number | undefined, Answer[]>) {
+  const assignments: (readonly number[])[] = []
+  const committedIn: unknown[] = []
+  const rebalancesSeen = { count: 0 }
+  const send = (_node: number, versions: readonly { readonly key: number }[], ...given: readonly unknown[]) => {
+    const key = versions[0]?.key
+    if (key === commitKey) committedIn.push(given[1])
+    const answer = answers.get(key)?.shift()
+    if (answer === undefined) return new Promise(() => undefined)
+    return Promise.resolve().then(() => answer(given))
+  }
+  const member = new GroupMember({
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it answers as the test wants
+    client: { findCoordinator: () => Promise.resolve(1), send } as unknown as GroupMemberParts['client'],
+    groupId: 'group',
+    topics: ['spans', 'logs'],
+    partitionCount: 2,
+    sessionTimeoutMs: 1000,
+    configHash: '',
+    onRebalance: () => {
+      rebalancesSeen.count += 1
+      return Promise.resolve()
+    },
+    onAssigned: (partitions) => {
+      assignments.push(partitions)
+      return Promise.resolve()
+    },
+    refusals: new Refusals(() => 0),
+    report: () => undefined,
+  })
+  return { member, assignments, committedIn, rebalancesSeen }
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+it('keeps its partitions from one generation to the next, and lets go of them if it has missed one', async () => {
+  const { member, assignments, rebalancesSeen } = setUp(
+    new Map([
+      // Generation 4 goes on without this member, because a third one joins before its partitions have arrived.
+      [joinKey, [inGeneration(2), inGeneration(3), inGeneration(4), inGeneration(5)]],
+      [syncKey, [assigned([0, 1]), assigned([0, 1]), rebalances, assigned([0, 1])]],
+      [heartbeatKey, [rebalances, rebalances]],
+    ]),
+  )
+  member.start()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(assignments).toEqual([[0, 1], [0, 1], [], [0, 1]])
+  expect(member.generation).toBe(5)
+  // It settles down once for each time that it has worked.
+  expect(rebalancesSeen.count).toBe(2)
+})
+
+it('commits partitions in the generation in which it has them, also while the next one is shared out', async () => {
+  const { member, assignments, committedIn } = setUp(
+    new Map([
+      [joinKey, [inGeneration(2), inGeneration(3)]],
+      // The leader of generation 3 has not yet shared out the partitions.
+      [syncKey, [assigned([0, 1])]],
+      [heartbeatKey, [rebalances]],
+    ]),
+  )
+  member.start()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(assignments).toEqual([[0, 1]])
+  void member.commit(new Map(), member.generation)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(committedIn).toEqual([2])
+})
