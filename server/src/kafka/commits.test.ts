@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 
 import { Commits } from './commits.ts'
 import type { Commit } from './offset-states.ts'
@@ -15,7 +15,11 @@ function textOf(positions: Positions): string {
 
 /** Two partitions: the first has short commits, the second a long one that is written when a test allows it. */
 function setUp() {
-  const state = { nowMs: 0, generation: 1 }
+  const state: { nowMs: number; generation: number; refusal: string | undefined } = {
+    nowMs: 0,
+    generation: 1,
+    refusal: undefined,
+  }
   const committed: { readonly text: string; readonly generation: number }[] = []
   const writes: { readonly done: (commit: Commit) => void; readonly fail: () => void }[] = []
   const lines: string[] = []
@@ -27,6 +31,10 @@ function setUp() {
   })
   const [short, long] = [partition(''), partition('long')]
   const counts = noCounts()
+  const partitions = new Map([
+    [0, short],
+    [1, long],
+  ])
   const commits = new Commits({
     member: {
       get generation() {
@@ -34,7 +42,10 @@ function setUp() {
       },
       commit: (positions, generation) => {
         committed.push({ text: textOf(positions), generation })
-        return Promise.resolve()
+        const { refusal } = state
+        return refusal === undefined
+          ? Promise.resolve()
+          : Promise.reject(Object.assign(new Error('refused'), { apiId: refusal }))
       },
     },
     long: {
@@ -44,16 +55,13 @@ function setUp() {
           writes.push({ done: resolve, fail: () => reject(new Error('no leader')) })
         }),
     },
-    partitions: new Map([
-      [0, short],
-      [1, long],
-    ]),
+    partitions,
     counts,
     report: (line) => lines.push(line),
     now: () => state.nowMs,
   })
   for (const each of [short, long]) commits.begin(each)
-  return { state, commits, committed, writes, lines, counts, short, long }
+  return { state, commits, committed, writes, lines, counts, partitions, short, long }
 }
 
 function turn(): Promise<void> {
@@ -101,4 +109,27 @@ it('reports a commit that could not be written, and writes the next one', async 
   await commits.commit()
   expect(writes).toHaveLength(2)
   expect(committed).toHaveLength(2)
+})
+
+it('gives up at once on partitions that no longer exist, but not if they exist again since then', async () => {
+  vi.useFakeTimers()
+  const { state, commits, committed, partitions, writes, long } = setUp()
+  partitions.delete(1)
+  state.refusal = 'UNKNOWN_TOPIC_OR_PARTITION'
+  await commits.commitUntil(10_000)
+  expect(committed).toHaveLength(1)
+  state.refusal = undefined
+  expect(await commits.commit()).toBe(true)
+  partitions.set(1, long)
+  const ended = commits.commitUntil(10_000)
+  await vi.advanceTimersByTimeAsync(100)
+  writes[0]?.fail()
+  await vi.advanceTimersByTimeAsync(500)
+  for (const topic of [1, 2]) {
+    writes[topic]?.done({ offset: 0, metadata: '' })
+    await vi.advanceTimersByTimeAsync(100)
+  }
+  await ended
+  expect(committed.at(-1)?.text).toBe('spans/1@0 logs/1@0')
+  vi.useRealTimers()
 })

@@ -41,6 +41,7 @@ export class Commits {
   /** When the latest accepted commit of a partition was taken. */
   readonly #takenMs = new WeakMap<object, number>()
   #isUnanswered = false
+  /** Whether a partition no longer existed at the latest commit. */
   #isGone = false
 
   constructor(parts: CommitsParts) {
@@ -99,6 +100,7 @@ export class Commits {
   #commitAll(): Promise<boolean> {
     const { partitions, member, long, now } = this.#parts
     const takenMs = now()
+    this.#isGone = false
     const together: Cut[] = []
     for (const [number, partition] of partitions) {
       if (this.#apart.has(number)) continue
@@ -145,7 +147,7 @@ export class Commits {
       counts.failedCommits += 1
       this.#isUnanswered = !isAnswer(error)
       // The broker has accepted the commits of all other partitions.
-      this.#isGone = isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')
+      this.#isGone ||= isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')
       report(`Progress could not be committed: ${describeError(error)}.`)
       return false
     }
