@@ -89,7 +89,7 @@ export function workers(): dashboard.Dashboard {
         {
           title: 'Dead letters and lost messages',
           description:
-            'Messages in each five minutes that could not be read and were moved to the dead-letter topic, and messages that Kafka dropped before they were read.',
+            'Messages in each five minutes that could not be read and were moved to the dead-letter topic, and messages that Kafka dropped before they were scored.',
           unit: 'short',
           size: [8, 8],
         },

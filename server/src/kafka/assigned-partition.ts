@@ -125,9 +125,10 @@ export class AssignedPartition {
       },
       lost: (first) => {
         const gone = log.skipTo(topic, first)
+        if (gone === 0) return
         counts.lostToRetention += gone
         report(
-          `${gone} messages of ${topic}, partition ${number}, were dropped by the broker before they were read: raise its retention, or add workers.`,
+          `${gone} messages of ${topic}, partition ${number}, were dropped by the broker before they were scored: raise its retention, or add workers.`,
         )
       },
       recreated: (first) => onRecreated(topic, first),

@@ -78,12 +78,18 @@ export class OffsetStates {
     if (this.#states.size === 0) this.#latest = undefined
   }
 
-  /** Everything before an offset was read or is gone. */
-  skipTo(offset: number): void {
+  /**
+   * Everything before an offset was read or is gone.
+   *
+   * @returns how many records are gone that no owner has scored. Offsets without a record may be among them.
+   */
+  skipTo(offset: number): number {
+    const gone = this.#openUntil(offset)
     this.#latest = undefined
     this.#next = Math.max(this.#next, offset)
     for (const known of this.#states.keys()) if (known < offset) this.#states.delete(known)
     this.#lowest = Math.max(this.#lowest, offset)
+    return gone
   }
 
   set(offset: number, state: RecordState): void {
@@ -128,6 +134,19 @@ export class OffsetStates {
       before = offset
     }
     return this.#states
+  }
+
+  /** How many offsets that were not read, up to one, have no other state than open. */
+  #openUntil(offset: number): number {
+    let from = this.#next
+    let open = 0
+    for (const { end, state } of this.#before.runs) {
+      if (end <= from) continue
+      const until = Math.min(end, offset)
+      if (state === 'open') open += Math.max(0, until - from)
+      from = Math.max(from, until)
+    }
+    return open + Math.max(0, offset - from)
   }
 
   /** The first unknown offset. */

@@ -19,6 +19,10 @@ export class PartitionLog implements SpanLog {
   /** By topic and position, in the order of the positions. */
   readonly #byPosition: ReadonlyMap<string, Map<number, number>>
   readonly #byTrace = new Map<string, Set<number>>()
+  /** Offsets that the broker dropped before they were read. */
+  readonly #dropped: { readonly topic: string; readonly from: number; readonly end: number }[] = []
+  /** Those of them whose message was appended again and has come back, by topic and offset. */
+  readonly #restored = new Set<string>()
   #onRecords: ((records: readonly LogRecord[]) => void) | undefined
   #nextOffset = 1
   #heldBytes = 0
@@ -75,9 +79,10 @@ export class PartitionLog implements SpanLog {
       this.#move(known, position)
       return
     }
-    const state = this.stateBefore(topic, position)
+    const isRestored = from !== undefined && this.#isRestored(topic, from)
+    const state = this.stateBefore(topic, isRestored ? from : position)
     // An appended message that is no longer held was finished before it came back.
-    const isOver = from !== undefined && position >= states.before.end
+    const isOver = from !== undefined && position >= states.before.end && !isRestored
     const traceIds = tracesOf(record.decoded)
     if (isOver || state === 'finished' || traceIds.length === 0) {
       states.add(position, 'finished')
@@ -111,13 +116,21 @@ export class PartitionLog implements SpanLog {
     this.#states.get(topic)?.advance(next)
   }
 
-  /** The broker dropped everything before an offset. @returns how many unread messages are lost */
+  /** The broker dropped everything before an offset. @returns how many messages are lost that were not scored */
   skipTo(topic: string, first: number): number {
     const states = this.#states.get(topic)
     if (states === undefined) return 0
-    const gone = Math.max(0, first - states.next)
-    states.skipTo(first)
-    return gone
+    this.#dropped.push({ topic, from: states.next, end: first })
+    return states.skipTo(first)
+  }
+
+  /** Whether this is the first copy of a message that was dropped before this owner could read it. */
+  #isRestored(topic: string, from: number): boolean {
+    const isDropped = this.#dropped.some((each) => each.topic === topic && from >= each.from && from < each.end)
+    const name = `${topic} ${from}`
+    if (!isDropped || this.stateBefore(topic, from) === 'finished' || this.#restored.has(name)) return false
+    this.#restored.add(name)
+    return true
   }
 
   /** The messages that hold back a topic's commit, oldest first. */

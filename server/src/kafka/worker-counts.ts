@@ -14,7 +14,7 @@ export interface WorkerCounts {
   overLimit: number
   /** Unreadable messages that were moved to the dead-letter topic. */
   dead: number
-  /** Messages that the broker dropped before they were read. */
+  /** Messages that the broker dropped before they were scored. */
   lostToRetention: number
   /** Messages that were appended again so that the commit could advance. */
   carried: number

@@ -12,7 +12,7 @@ export interface JudgeCounts {
   readonly unasked: Record<UnaskedReason, number>
   /** Messages that are not jobs and were moved to the dead-letter topic. */
   dead: number
-  /** Jobs that the broker dropped before they were read. */
+  /** Jobs that the broker dropped before they were done. */
   lostToRetention: number
   /** How often a provider was overloaded or unavailable, so that a job was postponed. */
   left: number

@@ -124,17 +124,15 @@ export class JudgePartition {
     else this.#states.advance(next)
   }
 
-  /** The broker dropped everything before an offset. @returns how many unread jobs are lost */
+  /** The broker dropped everything before an offset. @returns how many jobs are lost that were not done */
   skipTo(first: number): number {
     if (first <= this.#firstOffset) {
       this.#behind = first
       return 0
     }
     this.#behind = this.#firstOffset
-    const gone = Math.max(0, first - this.#states.next)
-    this.#states.skipTo(first)
     this.#isDirty = true
-    return gone
+    return this.#states.skipTo(first)
   }
 
   /** The job that has waited longest, and whether the same job was started before. Duplicates on the topic are asked once. */

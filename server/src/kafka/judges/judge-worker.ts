@@ -262,7 +262,7 @@ export class JudgeWorker {
         if (gone === 0) return
         this.counts.lostToRetention += gone
         this.#parts.report(
-          `${gone} jobs of ${topic}, partition ${partition.number}, were dropped by the broker before they were read: raise its retention, add judge workers, or lower sample.`,
+          `${gone} jobs of ${topic}, partition ${partition.number}, were dropped by the broker before they were done: raise its retention, add judge workers, or lower sample.`,
         )
       },
       recreated: (first) => {
