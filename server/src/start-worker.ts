@@ -76,5 +76,5 @@ async function openJobs(
 ): Promise<JobWriter | undefined> {
   const hasJudges = options.scorers.some((entry) => ('scorer' in entry ? entry.scorer : entry).kind === 'judge')
   if (jobsTopic === undefined || !hasJudges) return undefined
-  return JobWriter.start({ kafka, topic: jobsTopic, configHash: jobConfigHash(text), report })
+  return JobWriter.start(kafka, { topic: jobsTopic, configHash: jobConfigHash(text), report })
 }

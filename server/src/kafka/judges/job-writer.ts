@@ -1,5 +1,4 @@
 import { murmur2 } from '@platformatic/kafka'
-import type { BaseOptions } from '@platformatic/kafka'
 import type { Skipped } from 'spanscore/engine'
 
 import { encodeJob } from '../../score/judge-job.ts'
@@ -15,8 +14,10 @@ import { checkJobsTopic } from './check-jobs-topic.ts'
 
 /** What a writer of jobs needs. */
 export interface JobWriterParts {
-  readonly kafka: KafkaOptions
+  readonly writer: Pick<RecordWriter, 'partitions' | 'append' | 'close'>
   readonly topic: string
+  /** Maximum bytes of one batch of messages. */
+  readonly maxMessageBytes: number
   /** Identifies the configuration by which runs were chosen. */
   readonly configHash: string
   readonly report: (message: string) => void
@@ -61,8 +62,6 @@ const LONGEST_PAUSE_MS = 10_000
  */
 export class JobWriter implements JudgeJobs {
   readonly #parts: JobWriterParts
-  readonly #writer: RecordWriter
-  readonly #maxMessageBytes: number
   readonly counts: JobWriterCounts = { written: 0, tooLarge: 0, failures: 0 }
   readonly #refusals = new Refusals(() => performance.now())
   readonly #tried: Tried
@@ -76,18 +75,19 @@ export class JobWriter implements JudgeJobs {
   #isDispatching = false
   #isClosed = false
 
-  private constructor(parts: JobWriterParts, base: BaseOptions, maxMessageBytes: number) {
+  constructor(parts: JobWriterParts) {
     this.#parts = parts
-    this.#maxMessageBytes = maxMessageBytes
     this.#tried = { right: 'WRITE', topics: [{ name: parts.topic }] }
-    this.#writer = new RecordWriter(base)
   }
 
   /** @throws Error if the topic is not configured correctly: what was expected, what was found, and what to do */
-  static async start(parts: JobWriterParts): Promise<JobWriter> {
-    const base = await clientOptions(parts.kafka)
-    const { maxMessageBytes } = await checkJobsTopic(parts.kafka, base, parts.topic, [])
-    return new JobWriter(parts, base, maxMessageBytes)
+  static async start(
+    kafka: KafkaOptions,
+    parts: Omit<JobWriterParts, 'writer' | 'maxMessageBytes'>,
+  ): Promise<JobWriter> {
+    const base = await clientOptions(kafka)
+    const { maxMessageBytes } = await checkJobsTopic(kafka, base, parts.topic, [])
+    return new JobWriter({ ...parts, maxMessageBytes, writer: new RecordWriter(base) })
   }
 
   get isFull(): boolean {
@@ -119,7 +119,7 @@ export class JobWriter implements JudgeJobs {
 
   write(job: JudgeJob): Promise<Skipped | undefined> {
     const bytes = encodeJob(job, this.#parts.configHash)
-    if (bytes.byteLength + OVERHEAD_BYTES > this.#maxMessageBytes) {
+    if (bytes.byteLength + OVERHEAD_BYTES > this.#parts.maxMessageBytes) {
       return Promise.resolve(this.#tooLarge(bytes.byteLength))
     }
     this.#waitingBytes += bytes.byteLength
@@ -136,7 +136,7 @@ export class JobWriter implements JudgeJobs {
   /** Drops unacknowledged jobs. Their runs are not done, so another worker writes the jobs again. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#writer.close()
+    await this.#parts.writer.close()
   }
 
   /** Writes waiting jobs soon. Jobs of the same moment share a request. */
@@ -148,9 +148,10 @@ export class JobWriter implements JudgeJobs {
 
   async #dispatchAll(): Promise<void> {
     try {
-      const { length } = await this.#writer.partitions(this.#parts.topic)
+      const { length } = await this.#parts.writer.partitions(this.#parts.topic)
       if (length === 0) throw new Error(`Expected partitions of ${this.#parts.topic}, got none`)
-      this.#failing.delete('topic')
+      // The jobs of a partition that no longer exists are written to others.
+      for (const key of this.#failing.keys()) if (key === 'topic' || key >= length) this.#failing.delete(key)
       for (const [partition, jobs] of Map.groupBy(this.#waiting, ({ hash }) => hash % length)) {
         if (!this.#busy.has(partition)) void this.#write(partition, this.#batchOf(jobs))
       }
@@ -164,7 +165,7 @@ export class JobWriter implements JudgeJobs {
   }
 
   #batchOf(jobs: readonly Waiting[]): readonly Waiting[] {
-    const limit = Math.min(MAX_REQUEST_BYTES, this.#maxMessageBytes)
+    const limit = Math.min(MAX_REQUEST_BYTES, this.#parts.maxMessageBytes)
     let bytes = 0
     let count = 0
     for (const job of jobs) {
@@ -194,7 +195,7 @@ export class JobWriter implements JudgeJobs {
   async #append(partition: number, jobs: readonly Waiting[]): Promise<void> {
     const messages = jobs.map(({ id, bytes }) => ({ key: id, value: bytes }))
     try {
-      await this.#writer.append(this.#parts.topic, partition, messages)
+      await this.#parts.writer.append(this.#parts.topic, partition, messages)
     } catch (error) {
       if (!isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')) throw error
       return await this.#appendApart(partition, jobs)
@@ -228,7 +229,7 @@ export class JobWriter implements JudgeJobs {
   #tooLarge(bytes: number): Skipped {
     this.counts.tooLarge += 1
     const { topic } = this.#parts
-    const message = `The judge's material has ${bytes} bytes, and a message of ${topic} may have ${this.#maxMessageBytes}: raise its max.message.bytes, or let redact shorten runs.`
+    const message = `The judge's material has ${bytes} bytes, and a message of ${topic} may have ${this.#parts.maxMessageBytes}: raise its max.message.bytes, or let redact shorten runs.`
     this.#parts.report(`A run is not judged. ${message}`)
     return { status: 'skipped', reason: 'refused', message, messageWithoutContent: message }
   }
