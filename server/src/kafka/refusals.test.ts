@@ -9,7 +9,6 @@ const HEARTBEAT = 12
 const TOPIC_AUTHORIZATION_FAILED = 29
 const GROUP_AUTHORIZATION_FAILED = 30
 const JOIN_GROUP = 11
-const INCONSISTENT_GROUP_PROTOCOL = 23
 const NOT_LEADER_OR_FOLLOWER = 6
 
 const read = {
@@ -53,12 +52,18 @@ it('distinguishes missing write permissions, missing topics and the group', () =
   expect(refusals.reason).toBeUndefined()
 })
 
-it('reports a group that other programs use', () => {
-  const refusals = new Refusals(() => 0)
-  refusals.groupFailed('a', responseError(JOIN_GROUP, { '': [INCONSISTENT_GROUP_PROTOCOL, null] }, {}))
-  expect(refusals.reason).toBe(
+it.each([
+  [
+    'other programs use',
+    23,
     'The group a has members that are no workers of spanscore: give the workers another --group, or stop these members',
-  )
+  ],
+  ['allows no such session timeout', 26, 'The brokers do not allow this --session-timeout: choose one between'],
+  ['has too many members', 81, 'The brokers allow no more members of the group a: raise their group.max.size'],
+])('reports a group that %s', (_, code, reason) => {
+  const refusals = new Refusals(() => 0)
+  refusals.groupFailed('a', responseError(JOIN_GROUP, { '': [code, null] }, {}))
+  expect(refusals.reason).toContain(reason)
 })
 
 it('treats no other error as a refusal', () => {

@@ -100,6 +100,10 @@ const REASONS: Readonly<Record<string, (topic: string, right: keyof typeof VERBS
 const GROUP_REASONS: Readonly<Record<string, (groupId: string) => string>> = {
   GROUP_AUTHORIZATION_FAILED: (groupId) =>
     `The brokers do not let this user be a member of the group ${groupId}: give it READ on that group`,
+  INVALID_SESSION_TIMEOUT: () =>
+    'The brokers do not allow this --session-timeout: choose one between their group.min.session.timeout.ms and group.max.session.timeout.ms, by default 6 s and 30 min',
+  GROUP_MAX_SIZE_REACHED: (groupId) =>
+    `The brokers allow no more members of the group ${groupId}: raise their group.max.size, or start fewer workers`,
   INCONSISTENT_GROUP_PROTOCOL: (groupId) =>
     `The group ${groupId} has members that are no workers of spanscore: give the workers another --group, or stop these members`,
 }
