@@ -20,17 +20,26 @@ export function readCertificates(option: string, path: string, report: Report): 
   return text
 }
 
+/** An option of the command line, and the path that it gives. */
+type GivenPath = readonly [option: string, path: string]
+
 /**
  * Reads a certificate and its key.
  *
  * @throws Error if they do not belong together: what was expected, and what came
  */
-export function readKeyPair(certPath: string, keyPath: string, report: Report): { cert: string; key: string } {
-  const cert = readGiven('--tls-cert', certPath)
-  const [own] = certificatesIn('--tls-cert', certPath, cert, report)
-  const key = readGiven('--tls-key', keyPath)
-  if (own?.checkPrivateKey(toPrivateKey(keyPath, key)) !== true) {
-    throw new Error(`--tls-key ${keyPath}: expected the key of the certificate in ${certPath}, got the one of another.`)
+export function readKeyPair(
+  [certOption, certPath]: GivenPath,
+  [keyOption, keyPath]: GivenPath,
+  report: Report,
+): { cert: string; key: string } {
+  const cert = readGiven(certOption, certPath)
+  const [own] = certificatesIn(certOption, certPath, cert, report)
+  const key = readGiven(keyOption, keyPath)
+  if (own?.checkPrivateKey(toPrivateKey(keyOption, keyPath, key)) !== true) {
+    throw new Error(
+      `${keyOption} ${keyPath}: expected the key of the certificate in ${certPath}, got the one of another.`,
+    )
   }
   return { cert, key }
 }
@@ -53,11 +62,11 @@ function toCertificate(option: string, path: string, pem: string): X509Certifica
   }
 }
 
-function toPrivateKey(path: string, text: string): KeyObject {
+function toPrivateKey(option: string, path: string, text: string): KeyObject {
   try {
     return createPrivateKey(text)
   } catch (error) {
-    throw new Error(`--tls-key ${path}: expected a private key in PEM that needs no password, got another file.`, {
+    throw new Error(`${option} ${path}: expected a private key in PEM that needs no password, got another file.`, {
       cause: error,
     })
   }

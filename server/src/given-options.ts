@@ -71,7 +71,7 @@ const MEBIBYTE = 1024 * 1024
 export function toWorkerOptions(given: GivenOptions, report: Report): WorkerServerOptions {
   const { to, configPath, limits, traces } = toOptions(given, report)
   return {
-    ...toGroupOptions(given),
+    ...toGroupOptions(given, report),
     to: required(to, given),
     configPath,
     jobsTopic: given.judgeJobs ? `${given.topicPrefix}.jobs` : undefined,
@@ -92,7 +92,7 @@ export function toWorkerOptions(given: GivenOptions, report: Report): WorkerServ
 export function toJudgeOptions(given: GivenOptions, report: Report): JudgeServerOptions {
   const { to, configPath } = toOptions(given, report)
   return {
-    ...toGroupOptions(given),
+    ...toGroupOptions(given, report),
     to: required(to, given),
     configPath,
     report,
@@ -110,36 +110,57 @@ function required(to: ServerOptions['to'], { role }: GivenOptions): Destination 
 /** Options that workers and judge workers share. */
 function toGroupOptions(
   given: GivenOptions,
+  report: Report,
 ): Pick<WorkerServerOptions, 'kafka' | 'host' | 'httpPort' | 'sessionTimeoutMs' | 'commitMs'> {
   if (given.brokers === undefined) throw new Error(`--role ${given.role}: expected --brokers host:port,…, got none.`)
-  const password =
-    given.kafkaPasswordFile === undefined
-      ? process.env['SPANSCORE_KAFKA_PASSWORD']
-      : readGiven('--kafka-password-file', given.kafkaPasswordFile).trim()
-  if (given.kafkaSasl !== undefined && (given.kafkaUser === undefined || password === undefined)) {
-    throw new Error('--kafka-sasl: expected --kafka-user and a password, got less.')
-  }
   return {
     host: given.host,
     httpPort: given.httpPort,
     kafka: {
       brokers: brokersIn(given.brokers),
       clientId: 'spanscore',
-      tls: given.kafkaTls
-        ? {
-            ...(given.kafkaCa !== undefined && { caFile: given.kafkaCa }),
-            ...(given.kafkaCert !== undefined && { certFile: given.kafkaCert }),
-            ...(given.kafkaKey !== undefined && { keyFile: given.kafkaKey }),
-          }
-        : undefined,
-      sasl:
-        given.kafkaSasl === undefined
-          ? undefined
-          : { mechanism: given.kafkaSasl, username: given.kafkaUser ?? '', password: password ?? '' },
+      tls: toKafkaTls(given, report),
+      sasl: toKafkaSasl(given),
     },
     sessionTimeoutMs: given.sessionTimeout * 1000,
     commitMs: 1000,
   }
+}
+
+function toKafkaTls(
+  { kafkaTls, kafkaCa, kafkaCert, kafkaKey }: GivenOptions,
+  report: Report,
+): WorkerServerOptions['kafka']['tls'] {
+  const paths = { '--kafka-ca': kafkaCa, '--kafka-cert': kafkaCert, '--kafka-key': kafkaKey }
+  const [first] = Object.entries(paths).find(([, path]) => path !== undefined) ?? []
+  if (!kafkaTls) {
+    // Otherwise spans and passwords would be sent unencrypted.
+    if (first !== undefined) throw new Error(`${first}: expected --kafka-tls too.`)
+    return undefined
+  }
+  if (kafkaCa !== undefined) readCertificates('--kafka-ca', kafkaCa, report)
+  if (kafkaCert !== undefined && kafkaKey !== undefined)
+    readKeyPair(['--kafka-cert', kafkaCert], ['--kafka-key', kafkaKey], report)
+  else if (kafkaCert !== kafkaKey) throw new Error('Expected both --kafka-cert and --kafka-key, got one of them.')
+  return {
+    ...(kafkaCa !== undefined && { caFile: kafkaCa }),
+    ...(kafkaCert !== undefined && { certFile: kafkaCert }),
+    ...(kafkaKey !== undefined && { keyFile: kafkaKey }),
+  }
+}
+
+function toKafkaSasl({ kafkaSasl, kafkaUser, kafkaPasswordFile }: GivenOptions): WorkerServerOptions['kafka']['sasl'] {
+  if (kafkaSasl === undefined) {
+    if (kafkaUser === undefined && kafkaPasswordFile === undefined) return undefined
+    throw new Error(`${kafkaUser === undefined ? '--kafka-password-file' : '--kafka-user'}: expected --kafka-sasl too.`)
+  }
+  const password =
+    kafkaPasswordFile === undefined
+      ? process.env['SPANSCORE_KAFKA_PASSWORD']
+      : readGiven('--kafka-password-file', kafkaPasswordFile).trim()
+  if (kafkaUser === undefined || password === undefined || password === '')
+    throw new Error('--kafka-sasl: expected --kafka-user and a password, got less.')
+  return { mechanism: kafkaSasl, username: kafkaUser, password }
 }
 
 function brokersIn(list: string): readonly string[] {
@@ -183,7 +204,7 @@ export function toOptions(given: GivenOptions, report: Report): ServerOptions {
     tls:
       given.tlsCert === undefined || given.tlsKey === undefined
         ? undefined
-        : { ...readKeyPair(given.tlsCert, given.tlsKey, report), clientCa },
+        : { ...readKeyPair(['--tls-cert', given.tlsCert], ['--tls-key', given.tlsKey], report), clientCa },
     limits: {
       maxBodyBytes: given.maxBody * MEBIBYTE,
       maxDecompressedBytes: given.maxDecompressed * MEBIBYTE,

@@ -116,6 +116,27 @@ describe('files', () => {
     // With an empty one, Node.js would accept each certificate that an authority of the system has signed.
     ['--tls-cert one.crt --tls-key one.key --tls-client-ca empty', /--tls-client-ca .*: expected a certificate in PEM/],
     ['--tls-cert one.crt --tls-key one.key --tls-client-ca text', /--tls-client-ca .*: expected a certificate in PEM/],
+    [
+      '--role=worker --brokers=127.0.0.1:1 --kafka-tls --kafka-ca empty',
+      /--kafka-ca .*empty: expected a certificate in PEM, got a file without one\.$/,
+    ],
+    [
+      '--role=worker --brokers=127.0.0.1:1 --kafka-tls --kafka-cert one.crt --kafka-key other.key',
+      /--kafka-key .*other\.key: expected the key of the certificate in .*one\.crt/,
+    ],
+    [
+      '--role=judge --brokers=127.0.0.1:1 --kafka-tls --kafka-cert one.crt',
+      /Expected both --kafka-cert and --kafka-key, got one of them\.$/,
+    ],
+    ['--role=worker --brokers=127.0.0.1:1 --kafka-ca one.crt', /--kafka-ca: expected --kafka-tls too\.$/],
+    [
+      '--role=worker --brokers=127.0.0.1:1 --kafka-password-file text',
+      /--kafka-password-file: expected --kafka-sasl too\.$/,
+    ],
+    [
+      '--role=worker --brokers=127.0.0.1:1 --kafka-sasl=PLAIN --kafka-user=worker --kafka-password-file empty',
+      /--kafka-sasl: expected --kafka-user and a password, got less\.$/,
+    ],
     ['--to-ca empty', /--to-ca .*empty: expected a certificate in PEM, got a file without one\.$/],
   ])('%s: they are refused, and the error says what was expected', (options, message) => {
     const args = options.split(' ').map((text) => (text.startsWith('--') ? text : join(folder, text)))
