@@ -30,6 +30,7 @@ const deployment = z.strictObject({
   metadata: z.strictObject({ name: z.string(), labels }),
   spec: z.strictObject({
     replicas: z.int().min(2),
+    strategy: z.strictObject({ rollingUpdate: z.strictObject({ maxSurge: z.int(), maxUnavailable: z.int() }) }),
     selector: z.strictObject({ matchLabels: labels }),
     template: z.strictObject({
       metadata: z.strictObject({ labels }),
@@ -145,6 +146,10 @@ describe('the manifests for Kubernetes', () => {
     expect(spec?.maxReplicaCount).toBe(most)
   })
 
+  it('replace pods without adding one, which would get no partition and never be ready if all of them are taken', () => {
+    for (const { spec } of deployments) expect(spec.strategy.rollingUpdate).toEqual({ maxSurge: 0, maxUnavailable: 1 })
+  })
+
   it('scale judge workers by the jobs that wait', () => {
     const target = deployments.find(({ metadata }) => metadata.name === 'spanscore-judge-worker')
     const { spec } = scaled.find(({ metadata }) => metadata.name === 'spanscore-judge-worker') ?? {}
@@ -179,6 +184,8 @@ describe('the services for Docker Compose', () => {
     readonly container_name?: string
     readonly ports?: readonly string[]
     readonly depends_on?: Readonly<Record<string, unknown>>
+    readonly environment?: Readonly<Record<string, string>>
+    readonly volumes?: readonly string[]
   }
   const { services }: { services: Record<string, Service> } = parse(read('collector-config/kafka/docker-compose.yml'))
 
@@ -201,6 +208,11 @@ describe('the services for Docker Compose', () => {
       expect(worker).not.toHaveProperty('container_name')
       expect(worker).not.toHaveProperty('ports')
     }
+  })
+
+  it('keep the messages of Kafka on a volume', () => {
+    const { environment = {}, volumes = [] } = services['kafka'] ?? {}
+    expect(volumes).toContain(`kafka-data:${environment['KAFKA_LOG_DIRS']}`)
   })
 
   it('depend on existing services, and publish ports on loopback only', () => {
