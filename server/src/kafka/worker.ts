@@ -17,6 +17,7 @@ import { clientOptions } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
 import { PartitionClock } from './partition-clock.ts'
 import { PartitionLog } from './partition-log.ts'
+import { sharedLimits } from './shared-limits.ts'
 import { WorkerCondition } from './worker-condition.ts'
 import { noCounts } from './worker-counts.ts'
 
@@ -24,7 +25,7 @@ import { noCounts } from './worker-counts.ts'
 export interface WorkerOptions extends GroupOptions {
   /** Names of the topics. */
   readonly topics: Topics
-  /** The limits apply to all partitions together. */
+  /** The limits apply to all partitions of the process together. */
   readonly traces: TraceBufferOptions
   /** The age at which a message that holds back the commit is appended again. */
   readonly carryAfterMs: number
@@ -52,7 +53,6 @@ export class Worker {
   readonly #options: WorkerOptions
   readonly #parts: WorkerParts
   readonly #partitions = new Map<number, AssignedPartition>()
-  readonly #partitionCount: number
   readonly #reader: GroupReader
   readonly #commits: Commits
   readonly #carryForward: CarryForward
@@ -71,7 +71,6 @@ export class Worker {
   ) {
     this.#options = options
     this.#parts = parts
-    this.#partitionCount = partitionCount
     const { topics } = options
     this.#reader = new GroupReader({
       options,
@@ -215,12 +214,7 @@ export class Worker {
     const nowMs = () => clock.nowMs
     const begin = both.map((topic) => [topic, commits.get(topic) ?? { offset: 0, metadata: '' }] as const)
     const log = new PartitionLog(new Map(begin), nowMs)
-    const share = (limit: number) => Math.ceil(limit / this.#partitionCount)
-    const buffer = new TraceBuffer({
-      ...traces,
-      maxSpans: share(traces.maxSpans),
-      maxContentBytes: share(traces.maxContentBytes),
-    })
+    const buffer = new TraceBuffer(sharedLimits(traces, () => this.#partitions.size))
     const { scorer, outbox, take, report, reader } = this.#parts
     // The topics' own settings limit how long messages are kept.
     const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs })

@@ -40,7 +40,12 @@ export class HeldUnits {
 
   constructor(options: TraceBufferOptions) {
     this.#options = options
-    this.contents = new HeldContents({ maxBytes: options.maxContentBytes, usualMs: 2 * options.settleMs })
+    this.contents = new HeldContents({
+      get maxBytes() {
+        return options.maxContentBytes
+      },
+      usualMs: 2 * options.settleMs,
+    })
   }
 
   /** Spans in all units. */
