@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 
 import type { GroupMember } from '../group-member.ts'
 import { JudgeCommits } from './judge-commits.ts'
@@ -109,4 +109,20 @@ it('writes a commit to its partition that is longer than brokers accept', async 
   answers[1]?.take()
   expect(await second).toBe(true)
   expect(sent).toEqual(['', 'on jobs/0'])
+})
+
+it('does not wait beyond the given moment for a broker that does not answer', async () => {
+  vi.useFakeTimers()
+  const { commits, answers, clock } = setUp()
+  let hasEnded = false
+  const ending = commits.commitUntil(3000).then(() => {
+    hasEnded = true
+  })
+  await vi.advanceTimersByTimeAsync(2000)
+  expect([answers.length, hasEnded]).toEqual([1, false])
+  clock.ms = 3000
+  await vi.advanceTimersByTimeAsync(1500)
+  expect(hasEnded).toBe(true)
+  await ending
+  vi.useRealTimers()
 })

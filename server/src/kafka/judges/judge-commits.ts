@@ -1,3 +1,4 @@
+import { within } from '../../within.ts'
 import { FailingTime } from '../failing-time.ts'
 import type { GroupMember } from '../group-member.ts'
 import { describeError } from '../kafka-client.ts'
@@ -24,6 +25,8 @@ export interface JudgeCommitCounts {
 }
 
 const AGAIN_MS = 200
+/** A last commit gets at least this time, however long jobs took. */
+const LEAST_MS = 1000
 
 /**
  * Commits to the group's coordinator which jobs are done, and the spending. One request is in progress at a time; later changes go into the
@@ -62,7 +65,15 @@ export class JudgeCommits {
 
   /** Commits all changes so far. Retries while the group rebalances or its coordinator moves. */
   async commitUntil(endMs: number): Promise<void> {
-    while (!(await this.commit()) && performance.now() < endMs) {
+    const leftMs = () => Math.max(0, endMs - this.#parts.now())
+    let isCommitted = false
+    const commit = async (): Promise<void> => {
+      isCommitted = await this.commit()
+    }
+    // A coordinator that does not answer must not delay the return to the group beyond its timeout.
+    for (;;) {
+      await within(Math.max(leftMs(), LEAST_MS), commit())
+      if (isCommitted || leftMs() === 0) return
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
     }
   }
