@@ -42,3 +42,23 @@ it('opens a partition when its leader answers, other partitions before that, and
   expect(commits.waiting).toEqual([])
   vi.useRealTimers()
 })
+
+it('opens no partition that is given away while its commit is read', async () => {
+  const answers: (() => void)[] = []
+  const opened: number[] = []
+  const commits = new AssignedCommits({
+    member: { committed: () => Promise.resolve({ offset: 7, metadata: 'elsewhere' }) },
+    long: {
+      isElsewhere: () => true,
+      read: (_topic, _partition, commit) => new Promise((resolve) => answers.push(() => resolve(commit))),
+    },
+    topics: ['spans'],
+    report: () => undefined,
+  })
+  for (const partition of [0, 1]) await commits.read(partition, () => opened.push(partition))
+  commits.keep([1])
+  for (const answer of answers) answer()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(opened).toEqual([1])
+  expect(commits.waiting).toEqual([])
+})

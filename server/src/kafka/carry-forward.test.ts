@@ -186,6 +186,34 @@ it('loses and splits no trace when processes are killed while they carry message
   expect(kills).toBeGreaterThan(1000)
 }, 120_000)
 
+it('appends a message again once until it has come back, and once more if the broker refused it', async () => {
+  const appended: string[] = []
+  let isRefused = true
+  const carryForward = new CarryForward({
+    writer: {
+      append: (_topic, _partition, messages) => {
+        appended.push(...messages.map(({ headers }) => headers?.[CARRIED_HEADER] ?? ''))
+        return isRefused ? Promise.reject(new Error('refused')) : Promise.resolve(0)
+      },
+    },
+    carryAfterMs: 1000,
+    refusals: new Refusals(() => 0),
+    report: () => undefined,
+  })
+  const log = new PartitionLog(new Map([[TOPIC, { offset: 0, metadata: '' }]]), () => 0)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only these properties are read
+  const decoded = { spans: [{ traceId: 'trace', spanId: '0' }], logs: [] } as unknown as DecodedRecord
+  const record = { signal: 'traces', encoding: 'protobuf', contentEncoding: '', body: BODY, decoded } as const
+  log.receive(TOPIC, 0, record)
+  for (const nowMs of [1000, 1001]) expect(await carryForward.run(0, log, nowMs)).toBe(0)
+  isRefused = false
+  for (const count of [1, 0]) expect(await carryForward.run(0, log, 1002)).toBe(count)
+  // It keeps its age. So it is appended again as soon as it has come back.
+  log.receive(TOPIC, 1, record, { from: 0, seenMs: 0 })
+  expect(await carryForward.run(0, log, 1003)).toBe(1)
+  expect(appended).toEqual(['0', '0', '1'])
+})
+
 function range(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from }, (_, index) => from + index)
 }

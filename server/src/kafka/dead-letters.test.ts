@@ -12,13 +12,17 @@ function unreadable(bytes: number): Unreadable {
 
 /** Dead letters whose topic has no leader for as long as a test wants, with its own clock and a broker that accepts afterwards. */
 function setUp() {
-  const state = { nowMs: 0, isAway: true, sent: 0, attempts: 0 }
+  const state = { nowMs: 0, isAway: true, sent: 0, sentBytes: 0, attempts: 0, mostBytes: Infinity }
   const writer: Pick<RecordWriter, 'anyPartition' | 'append'> = {
     anyPartition: () => Promise.resolve(0),
     append: (_topic, _partition, messages) => {
       state.attempts += 1
       if (state.isAway) return Promise.reject(new Error('LEADER_NOT_AVAILABLE'))
+      const bytes = messages.reduce((sum, { value }) => sum + value.byteLength, 0)
+      if (bytes > state.mostBytes)
+        return Promise.reject(Object.assign(new Error('too large'), { apiId: 'MESSAGE_TOO_LARGE' }))
       state.sent += messages.length
+      state.sentBytes += bytes
       return Promise.resolve(0)
     },
   }
@@ -76,4 +80,13 @@ it('forgets messages of partitions that have moved, and is not failing then', as
   expect(await put).toBe(false)
   await expect.poll(() => letters.failingForMs).toBe(0)
   expect(state.sent).toBe(0)
+})
+
+it('keeps place and reason of a message that is too large for the topic, and the others whole', async () => {
+  const { state, letters } = setUp()
+  state.isAway = false
+  state.mostBytes = 1000
+  const puts = [400, 5000, 400, 400].map((bytes) => letters.put(unreadable(bytes), () => true))
+  expect(await Promise.all(puts)).toEqual([true, true, true, true])
+  expect(state).toMatchObject({ sent: 4, sentBytes: 1200 })
 })

@@ -68,3 +68,14 @@ it('takes no copy of a message that it has finished itself, also if the broker d
   expect(states()).toHaveLength(1)
   expect(log.commits().get(TOPIC)).toEqual({ offset: 6, metadata: '' })
 })
+
+it('moves a held message to where it was appended again, so that the commit advances', () => {
+  const { log, receive, states } = open({ offset: 0, metadata: '' })
+  receive(0, 'trace-0')
+  receive(1, 'trace-1')
+  finish(log, 2)
+  receive(2, 'trace-0', 0)
+  expect(states()).toHaveLength(2)
+  expect(log.held).toBe(1)
+  expect(log.commits().get(TOPIC)?.offset).toBe(2)
+})

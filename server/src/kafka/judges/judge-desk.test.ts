@@ -85,10 +85,11 @@ async function setUp(count: number) {
     return { offset: index, appendMs: Date.now(), key: job.ids.id, value: encodeJob(job, ''), headers: new Map() }
   })
   partition.take(records, count)
-  const putOnOther = (indexes: number): void => {
+  /** @param first The number of the first job; others are numbered from there. */
+  const putOnOther = (indexes: number, { first = count, ageMs = 0 } = {}): void => {
     const more = Array.from({ length: indexes }, (_, offset) => {
-      const job = createJob(count + offset, configured)
-      return { offset, appendMs: Date.now(), key: job.ids.id, value: encodeJob(job, ''), headers: new Map() }
+      const job = createJob(first + offset, configured)
+      return { offset, appendMs: Date.now() - ageMs, key: job.ids.id, value: encodeJob(job, ''), headers: new Map() }
     })
     other.take(more, indexes)
   }
@@ -161,4 +162,21 @@ it('starts jobs of the partitions in turn, so that one with many jobs does not d
   expect(counts.asked).toBeLessThan(15)
   await until(() => partition.lag === 0)
   expect(counts.asked).toBe(43)
+})
+
+it('asks no judge about a job that is too old, or whose score it has delivered, and finishes both', async () => {
+  await using all = await setUp(2)
+  const { server, counts, partition, other, putOnOther, begin } = all
+  begin()
+  await until(() => partition.lag === 0)
+  // Another partition does not know which jobs were on this one.
+  putOnOther(2, { first: 0 })
+  begin()
+  await until(() => other.lag === 0)
+  expect(counts).toMatchObject({ asked: 2, duplicates: 2 })
+  putOnOther(4, { first: 10, ageMs: 61_000 })
+  begin()
+  await until(() => other.lag === 0)
+  expect(counts.unasked.expired).toBe(4)
+  expect(server.requests).toHaveLength(2)
 })
