@@ -7,6 +7,8 @@ import type { GroupMemberParts } from './group-member.ts'
 import { Refusals } from './refusals.ts'
 import { COMMIT, HEARTBEAT, JOIN, SYNC } from './requests.ts'
 
+const NOT_COORDINATOR = 16
+const UNKNOWN_MEMBER_ID = 25
 const REBALANCE_IN_PROGRESS = 27
 
 const [joinKey, syncKey, heartbeatKey, commitKey] = [JOIN, SYNC, HEARTBEAT, COMMIT].map((versions) => versions[0]?.key)
@@ -20,17 +22,23 @@ const inGeneration =
 const assigned =
   (partitions: readonly number[]): Answer =>
   () => ({ assignment: encodeAssignment(['spans', 'logs'], partitions) })
-const rebalances: Answer = () => {
-  throw new ResponseError(heartbeatKey ?? 0, 4, { '/': [REBALANCE_IN_PROGRESS, null] }, {})
-}
+const refused =
+  (code: number): Answer =>
+  () => {
+    throw new ResponseError(heartbeatKey ?? 0, 4, { '/': [code, null] }, {})
+  }
+const rebalances = refused(REBALANCE_IN_PROGRESS)
 
 /** A member whose coordinator gives these answers, in order, for requests of each key. Others remain unanswered. */
 function setUp(answers: ReadonlyMap<number | undefined, Answer[]>) {
   const assignments: (readonly number[])[] = []
   const committedIn: unknown[] = []
   const rebalancesSeen = { count: 0 }
-  const send = (_node: number, versions: readonly { readonly key: number }[], ...given: readonly unknown[]) => {
+  const sent: { readonly node: number; readonly key: number | undefined; readonly given: readonly unknown[] }[] = []
+  let coordinator = 0
+  const send = (node: number, versions: readonly { readonly key: number }[], ...given: readonly unknown[]) => {
     const key = versions[0]?.key
+    sent.push({ node, key, given })
     if (key === commitKey) committedIn.push(given[1])
     const answer = answers.get(key)?.shift()
     if (answer === undefined) return new Promise(() => undefined)
@@ -38,7 +46,7 @@ function setUp(answers: ReadonlyMap<number | undefined, Answer[]>) {
   }
   const member = new GroupMember({
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it answers as the test wants
-    client: { findCoordinator: () => Promise.resolve(1), send } as unknown as GroupMemberParts['client'],
+    client: { findCoordinator: () => Promise.resolve(++coordinator), send } as unknown as GroupMemberParts['client'],
     groupId: 'group',
     topics: ['spans', 'logs'],
     partitionCount: 2,
@@ -55,7 +63,7 @@ function setUp(answers: ReadonlyMap<number | undefined, Answer[]>) {
     refusals: new Refusals(() => 0),
     report: () => undefined,
   })
-  return { member, assignments, committedIn, rebalancesSeen }
+  return { member, assignments, committedIn, rebalancesSeen, sent }
 }
 
 beforeEach(() => void vi.useFakeTimers())
@@ -93,4 +101,34 @@ it('commits partitions in the generation in which it has them, also while the ne
   void member.commit(new Map(), member.generation)
   await vi.advanceTimersByTimeAsync(0)
   expect(committedIn).toEqual([2])
+})
+
+it('looks the coordinator up again when it has moved, and keeps its partitions', async () => {
+  const { member, assignments, sent } = setUp(
+    new Map([
+      [joinKey, [inGeneration(2)]],
+      [syncKey, [assigned([0, 1])]],
+      [heartbeatKey, [refused(NOT_COORDINATOR), () => ({}), () => ({})]],
+    ]),
+  )
+  member.start()
+  await vi.advanceTimersByTimeAsync(2000)
+  const heartbeats = sent.filter(({ key }) => key === heartbeatKey)
+  expect(heartbeats.slice(0, 3).map(({ node }) => node)).toEqual([1, 2, 2])
+  expect(assignments).toEqual([[0, 1]])
+  expect(member.isJoined).toBe(true)
+})
+
+it('lets go of its partitions when the group has removed it, and joins as a new member', async () => {
+  const { member, assignments, sent } = setUp(
+    new Map([
+      [joinKey, [inGeneration(2), inGeneration(4)]],
+      [syncKey, [assigned([0, 1]), assigned([1])]],
+      [heartbeatKey, [refused(UNKNOWN_MEMBER_ID)]],
+    ]),
+  )
+  member.start()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(assignments).toEqual([[0, 1], [], [1]])
+  expect(sent.filter(({ key }) => key === joinKey).map(({ given }) => given[3])).toEqual(['', ''])
 })
