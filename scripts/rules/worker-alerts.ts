@@ -5,7 +5,16 @@ import type { RuleGroup } from './recording.ts'
 const messages = (outcome: string, range: string) =>
   `sum by (job) (increase(spanscore_worker_messages_total{outcome="${outcome}"}[${range}]))`
 
-/** Alerts on workers that read from Kafka; the first three of them on judge workers as well. */
+/** The processes of one kind, if they had partitions in the last hours and have none now. */
+const without = (kind: string) => {
+  const partitions = `spanscore_${kind}_partitions`
+  return [
+    `label_replace(sum by (job) (max_over_time(${partitions}[6h])) > 0`,
+    `  unless sum by (job) (${partitions}) > 0, "kind", "${kind.replace('_', ' ')}", "", "")`,
+  ].join('\n')
+}
+
+/** Alerts on workers that read from Kafka; the first four of them on judge workers as well. */
 export const WORKERS: RuleGroup = {
   name: 'spanscore-workers',
   interval: '30s',
@@ -20,6 +29,18 @@ export const WORKERS: RuleGroup = {
           'Its /ready says why if the brokers refuse something: that needs a person. Otherwise its /health answers 503, and an orchestrator restarts it.',
       },
       { for: '2m' },
+    ),
+    alert(
+      'SpanscoreNobodyReads',
+      // A process that has ended reports nothing, so that no other alert sees it.
+      [without('worker'), 'or', without('judge_worker')].join('\n'),
+      page,
+      {
+        summary: 'No {{ $labels.kind }} of {{ $labels.job }} reads from Kafka',
+        description:
+          'There were some in the last six hours. None is running now, or none gets a partition. What they would read waits on Kafka until its retention.',
+      },
+      { for: '10m' },
     ),
     alert(
       'SpanscoreDeadLetters',
