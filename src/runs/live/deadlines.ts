@@ -4,6 +4,9 @@ export interface SettleDeadline {
   due: (() => void) | undefined
 }
 
+/** Maximum milliseconds of one turn of the event loop for what is due. */
+const SLICE_MS = 5
+
 /** Items with the same delay, in the order in which they were added. */
 export class Deadlines {
   readonly #waitMs: number
@@ -28,10 +31,14 @@ export class Deadlines {
     return deadline
   }
 
-  /** Processes what is due. */
+  /** Processes what is due. Thousands of items may be due at the same time: those that take too long for one turn remain due. */
   sweep(): void {
     const nowMs = this.#now()
-    while (this.#waiting[0] && this.#waiting[0].atMs <= nowMs) this.#waiting.shift()?.due?.()
+    const endMs = nowMs + SLICE_MS
+    while (this.#waiting[0] && this.#waiting[0].atMs <= nowMs) {
+      this.#waiting.shift()?.due?.()
+      if (this.#now() >= endMs) return
+    }
   }
 
   /** Processes everything, due or not, in steps. */

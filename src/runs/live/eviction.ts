@@ -31,7 +31,7 @@ function evictOldest({ groups, settlement, options, close }: EvictionParts): boo
   const { oldest } = groups
   if (oldest === undefined) return false
   const agent = oldest.top
-  if (oldest.waiting.length > 0) settlement.settleAllOf(oldest)
+  if (oldest.waiting.size > 0) settlement.settleAllOf(oldest)
   else if (agent !== undefined && !oldest.hasRun) {
     const { traceId, wanted } = oldest
     options.onEvicted(new LiveRun({ span: agent.sdkSpan, traceId, kind: 'run', wanted }, NO_SPANS))

@@ -34,19 +34,20 @@ export class Settlement {
   /** Makes the run of an agent wait for the spans below it. */
   wait(agent: LiveSpan, run: LiveRun): void {
     this.#waiting += run.nested ? 0 : 1
-    agent.group.waiting.push(agent)
+    agent.group.waiting.add(agent)
+    agent.group.due.push(agent)
     if (run.hasOpenSpans) run.deadline = this.#parts.deadlines.add(() => this.#settleByClock(agent, run))
   }
 
   /** Settles the runs of a group that have no open spans any more. */
   settleDue(group: LiveGroup): void {
-    if (group.waiting.length > 0) this.#settleWaiting(group, (agent) => agent.run?.hasOpenSpans !== true)
+    if (group.waiting.size > 0) this.#settleEach(group, dueOf(group))
     if (group.undecided.length === 0) for (const agent of group.settled.splice(0)) this.#leave(agent)
   }
 
   /** Settles all waiting runs of a group. */
   settleAllOf(group: LiveGroup): void {
-    if (group.waiting.length > 0) this.#settleWaiting(group, () => true)
+    if (group.waiting.size > 0) this.#settleEach(group, [...group.waiting])
   }
 
   /** Settles the run of an agent. Later spans do not change it. */
@@ -71,18 +72,16 @@ export class Settlement {
   #settleByClock(agent: LiveSpan, run: LiveRun): void {
     // The group may have been merged into another one by now.
     const { group } = agent
-    if (this.#parts.rescore && group.waiting.includes(agent)) this.#parts.onSettled(run, false)
-    else this.#settleWaiting(group, (waiting) => waiting === agent)
+    if (this.#parts.rescore && group.waiting.has(agent)) this.#parts.onSettled(run, false)
+    else this.#settleEach(group, [agent])
   }
 
-  #settleWaiting(group: LiveGroup, isDue: (agent: LiveSpan) => boolean): void {
+  /** Settles those of the agents whose runs wait. */
+  #settleEach(group: LiveGroup, agents: readonly LiveSpan[]): void {
     const due: { readonly agent: LiveSpan; readonly run: LiveRun }[] = []
-    const left: LiveSpan[] = []
-    for (const agent of group.waiting) {
-      if (!isDue(agent)) left.push(agent)
-      else if (agent.run !== undefined) due.push({ agent, run: agent.run })
+    for (const agent of agents) {
+      if (group.waiting.delete(agent) && agent.run !== undefined) due.push({ agent, run: agent.run })
     }
-    group.waiting = left
     for (const { run } of due) {
       this.#waiting -= run.nested ? 0 : 1
       // A deadline would keep the spans in memory until its time.
@@ -95,4 +94,19 @@ export class Settlement {
     for (const { agent, run } of due) if (agent !== top) this.settle(agent, run)
     for (const { agent, run } of due) if (agent === top) this.settle(agent, run)
   }
+}
+
+/** The agents of a group whose runs wait for nothing any more. */
+function dueOf(group: LiveGroup): readonly LiveSpan[] {
+  const due: LiveSpan[] = []
+  // The run of the outermost span waits for all others. Otherwise, looking at each waiting run whenever a span ends would take too long.
+  const asked = group.openCount === 0 ? [...group.waiting] : group.due
+  group.due = []
+  for (const agent of asked) {
+    if (!group.waiting.has(agent)) continue
+    if (agent.run?.hasOpenSpans !== true) due.push(agent)
+    // It waits for other spans than those below it.
+    else if (!agent.hasOpen) group.due.push(agent)
+  }
+  return due
 }

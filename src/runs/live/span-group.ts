@@ -30,7 +30,9 @@ export class SpanGroup<Span> {
   /** Estimated bytes of its spans and log records in memory. */
   heldBytes = 0
   /** Ended agents whose runs wait for spans below them. */
-  waiting: Span[] = []
+  readonly waiting: Set<Span> = new Set()
+  /** Those of them that may wait for nothing any more. */
+  due: Span[] = []
   /** Whether everything below its agent is ignored, because nobody wants the run and nobody counts nested ones. */
   isSkipped = false
   /** Agents that ended below spans whose kind is not known yet. */

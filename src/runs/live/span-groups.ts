@@ -127,7 +127,12 @@ export class SpanGroups implements Iterable<LiveGroup> {
     into.openCount += from.openCount
     into.contentBytes += from.contentBytes
     into.heldBytes += from.heldBytes
-    into.waiting.push(...from.waiting.splice(0))
+    for (const agent of from.waiting) {
+      into.waiting.add(agent)
+      // It was the outermost span, and waited for its whole group.
+      into.due.push(agent)
+    }
+    from.waiting.clear()
     into.undecided.push(...from.undecided.splice(0))
     into.settled.push(...from.settled.splice(0))
     into.hasWork ||= from.hasWork

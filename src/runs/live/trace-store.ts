@@ -140,7 +140,7 @@ export class TraceStore {
     this.#countBytes(span, size)
     if (isAgentsCall) this.#duplicates.agentCalled(span, size.heldBytes, this.#groups.size)
     tellUpwards(span)
-    leaveUpwards(span)
+    leaveUpwards(span, markDue)
     if (group.closed) return undefined
     if (!span.saidItsKind || span.role === 'agent' || span.role === 'entry') this.#undecided.ended(span)
     if (span.role !== 'agent' && span.role !== 'entry') return undefined
@@ -268,7 +268,7 @@ export class TraceStore {
   /** Called when all spans of a group have ended. */
   #finish(group: LiveGroup): void {
     // One of its runs may wait for spans of another group.
-    if (group.waiting.some(({ run }) => run?.hasOpenSpans === true)) return
+    for (const { run } of group.waiting) if (run?.hasOpenSpans === true) return
     if (group.undecided.length > 0) return
     // Spans of agents' runs were already dropped. The remaining calls were made beside them.
     if (group.wanted && !group.hasDuplicate && [...group.spans].some(isCall)) group.hasRun = false
@@ -291,6 +291,11 @@ export class TraceStore {
 
 /** Multiplied with `settleMs`: how long a group may be idle while others wait for it, because its tools may be running. */
 const MAX_IDLE_FACTOR = 15
+
+/** The run of an ended agent may have waited for the spans below it. */
+function markDue(span: LiveSpan): void {
+  if (span.group.waiting.has(span)) span.group.due.push(span)
+}
 
 function isCall({ role }: LiveSpan): boolean {
   return role === 'model' || role === 'tool'

@@ -16,11 +16,19 @@ interface Kinds extends Pick<TraceSpan, 'role' | 'holdsOneRun' | 'isOpen'> {
   readonly below: { hasWork: boolean; hasAgents: boolean }
 }
 
-/** Must be called when a span has ended. Updates the open counts of its ancestors, up to the first with other open spans. */
-export function leaveUpwards(ended: Branch): void {
-  let span = ended
-  while (!span.hasOpen && span.above !== undefined) {
+/**
+ * Must be called when a span has ended. Updates the open counts of its ancestors, up to the first with other open spans.
+ *
+ * @param onOver called with each span, itself or an ancestor, that has no open spans any more
+ */
+export function leaveUpwards<Span extends Branch & { readonly above: Span | undefined }>(
+  ended: Span,
+  onOver: (span: Span) => void,
+): void {
+  for (let span = ended; !span.hasOpen;) {
+    onOver(span)
     const { above } = span
+    if (above === undefined) return
     above.openBelow -= 1
     above.subtree.size += span.subtree.size
     above.subtree.contentBytes += span.subtree.contentBytes
