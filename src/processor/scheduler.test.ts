@@ -92,3 +92,20 @@ test('a wait that exceeds the limit of timers still works, and nothing happens a
   expect(done).toEqual(['in two months'])
   expect(vi.getTimerCount()).toBe(0)
 })
+
+test('deadlines that take too long for one turn are met in several, and none is lost', () => {
+  const { scheduler, done, add } = createScheduler()
+  // Each takes 4 ms of the clock.
+  for (const name of ['a', 'b', 'c', 'd']) {
+    scheduler.after(100, () => {
+      done.push(name)
+      vi.setSystemTime(Date.now() + 4)
+    })
+  }
+  add('other', 101)
+  vi.advanceTimersToNextTimer()
+  expect(done).toEqual(['a', 'b', 'c'])
+  vi.advanceTimersToNextTimer()
+  expect(done).toEqual(['a', 'b', 'c', 'd', 'other'])
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -20,6 +20,9 @@ interface Deadline {
   readonly due: () => void
 }
 
+/** Maximum milliseconds of one turn of the event loop for deadlines. Thousands may be due at the same time. */
+const SLICE_MS = 10
+
 /** The longest delay of a Node.js timer. */
 const MAX_DELAY_MS = 2 ** 31 - 1
 
@@ -97,16 +100,23 @@ export class Scheduler {
       const atMs = source.nextDeadlineMs
       if (atMs !== undefined && atMs <= this.#now()) this.#guard(() => source.sweep())
     }
+    this.#meetDeadlines(this.#now() + SLICE_MS)
+    const nextMs = this.#nextMs()
+    if (nextMs < this.#timerAtMs) this.#setTimer(nextMs)
+  }
+
+  /** Does what is due, as far as there is time. What is left comes first in the next turn. */
+  #meetDeadlines(endMs: number): void {
     for (const [waitMs, line] of this.#deadlines) {
       for (const deadline of line) {
-        if (deadline.atMs > this.#now()) break
+        const nowMs = this.#now()
+        if (deadline.atMs > nowMs) break
+        if (nowMs >= endMs) return
         line.delete(deadline)
         this.#guard(deadline.due)
       }
       if (line.size === 0) this.#deadlines.delete(waitMs)
     }
-    const nextMs = this.#nextMs()
-    if (nextMs < this.#timerAtMs) this.#setTimer(nextMs)
   }
 
   #nextMs(): number {
