@@ -13,11 +13,17 @@ export interface EvictionParts {
   readonly close: (group: LiveGroup) => void
 }
 
-/** Evicts the oldest groups while there are too many or they hold too much. */
+/** Maximum number of groups that are evicted at a time. One large attribute may take the place of thousands of them. */
+const MOST_EVICTED = 100
+
+/** Evicts the oldest groups while there are too many or they hold too much. The next sweep evicts what is left. */
 export function keepBounds(parts: EvictionParts): void {
-  const { groups } = parts
-  const { maxOpenRuns, maxContentBytes } = parts.options
-  while (groups.size > maxOpenRuns || groups.heldBytes > maxContentBytes) if (!evictOldest(parts)) return
+  for (let left = MOST_EVICTED; left > 0 && isOverBounds(parts); left -= 1) if (!evictOldest(parts)) return
+}
+
+/** Whether there are too many groups, or they hold too much. */
+export function isOverBounds({ groups, options }: EvictionParts): boolean {
+  return groups.size > options.maxOpenRuns || groups.heldBytes > options.maxContentBytes
 }
 
 /** Evicts the oldest group if it is too old. It need not be called with every span: reading the clock so often costs more than the rest. */

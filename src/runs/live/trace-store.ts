@@ -6,7 +6,7 @@ import { bytesOfMoreLogs, takeLog } from './content-bytes.ts'
 import type { Size } from './content-bytes.ts'
 import { Deadlines } from './deadlines.ts'
 import { DuplicateRuns } from './duplicate-runs.ts'
-import { evictTooOld, keepBounds } from './eviction.ts'
+import { evictTooOld, isOverBounds, keepBounds } from './eviction.ts'
 import type { EvictionParts } from './eviction.ts'
 import { endedFlatSpans, FlatGroups, hasOpenGraph, isPlacedByAll } from './flat-groups.ts'
 import { LiveRun } from './live-run.ts'
@@ -105,6 +105,7 @@ export class TraceStore {
 
   /** The next deadline, on the clock of `now`; `undefined` if there is none. */
   get nextDeadlineMs(): number | undefined {
+    if (isOverBounds(this.#eviction)) return this.#options.now()
     const { oldest } = this.#groups
     const oldestMs = oldest && oldest.sinceMs + this.#options.maxRunAgeMs
     const all = [this.#deadlines.nextMs, this.#undecided.nextMs, this.#agentless.nextMs, oldestMs]
@@ -185,6 +186,7 @@ export class TraceStore {
     this.#deadlines.sweep()
     this.#undecided.sweep()
     this.#agentless.sweep()
+    this.#keepBounds()
     evictTooOld(this.#eviction)
   }
 
