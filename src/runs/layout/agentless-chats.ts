@@ -1,4 +1,4 @@
-import { answeredIds, isQuestion, repeats } from './continuity.ts'
+import { answeredIds, Continuity, isQuestion } from './continuity.ts'
 import { newPlan, type RunPlan } from './run-layout.ts'
 import { callsOf, inputOf } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
@@ -60,11 +60,12 @@ function chainModels(models: readonly AgentlessSpan[]): readonly Chain[] {
   const chains: Chain[] = []
   const byPlace = new Map<TraceSpan | undefined, Chain[]>()
   const byCallId = new Map<string, Chain>()
+  const continuity = new Continuity()
   for (const { span: node, plan, tool } of models) {
     if (node.isOpen) continue
     const latest = byPlace.get(tool) ?? []
     byPlace.set(tool, latest)
-    let chain = findChain(node, tool, latest, byCallId)
+    let chain = findChain(node, tool, { latest, byCallId, continuity })
     if (chain === undefined) {
       const parent = plan === undefined ? undefined : { plan, tool }
       chain = { plan: newPlan(node, parent), place: tool, last: node, hasCallIds: false }
@@ -83,11 +84,18 @@ function chainModels(models: readonly AgentlessSpan[]): readonly Chain[] {
   return chains
 }
 
+/** Earlier calls that a call may continue. */
+interface Earlier {
+  /** The latest ones in its place. */
+  readonly latest: readonly Chain[]
+  readonly byCallId: ReadonlyMap<string, Chain>
+  readonly continuity: Continuity
+}
+
 function findChain(
   node: TraceSpan,
   place: TraceSpan | undefined,
-  latest: readonly Chain[],
-  byCallId: ReadonlyMap<string, Chain>,
+  { latest, byCallId, continuity }: Earlier,
 ): Chain | undefined {
   const input = inputOf(node)
   if (input === undefined) return latest.findLast((chain) => continuesUnseen(chain.last, node))
@@ -98,7 +106,7 @@ function findChain(
   }
   if (isQuestion(input.at(-1))) return undefined
   // Both sides have ids, but they do not match: it is another conversation.
-  return latest.findLast((chain) => !(chain.hasCallIds && answered.length > 0) && repeats(input, chain.last))
+  return latest.findLast((chain) => !(chain.hasCallIds && answered.length > 0) && continuity.repeats(input, chain.last))
 }
 
 /** Without content: the next call of the same parent after one that ended with tool calls. */

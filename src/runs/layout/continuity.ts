@@ -19,25 +19,69 @@ export function isQuestion(message: Message | undefined): boolean {
   return message?.role === 'user' && !message.parts.some((part) => part.type === 'tool_call_response')
 }
 
-/**
- * Whether a model call's input repeats an earlier call's input and output. If that output had tool calls, any tool calls at that place are
- * enough: some recorded streams merge the parallel calls of an answer, or omit them.
- */
-export function repeats(input: readonly Message[], earlier: TraceSpan): boolean {
-  const said = outputOf(earlier)?.at(-1)
-  const given = inputOf(earlier) ?? []
-  const next = input[given.length]
-  const lastGiven = given.at(-1)
-  const saidCalls = said === undefined || isSilent(said) ? earlier.outcome.error === undefined : hasCalls(said)
-  const isFollowed = next?.role === 'assistant' && (hasCalls(next) || isAnswered(input, given.length))
-  if (lastGiven !== undefined && saidCalls && isFollowed) {
-    const same = input[given.length - 1]
-    if (same !== undefined && messageKey(same) === messageKey(lastGiven)) return true
+/** What a call that continues a model call repeats of it. */
+interface Said {
+  /** How many messages the model was given, and the key of the last one. */
+  readonly given: number
+  readonly lastGiven: string | undefined
+  /** Whether its answer had tool calls, or may have had some that were not recorded. */
+  readonly mayHaveCalls: boolean
+  /** The key of its answer. */
+  readonly answer: string | undefined
+}
+
+/** Finds model calls that repeat earlier ones, in one layout. Each call may be compared with many others, so what is compared is kept. */
+export class Continuity {
+  readonly #said = new Map<TraceSpan, Said>()
+  readonly #keys = new Map<Message, string>()
+
+  /**
+   * Whether a model call's input repeats an earlier call's input and output. If that output had tool calls, any tool calls at that place
+   * are enough: some recorded streams merge the parallel calls of an answer, or omit them.
+   */
+  repeats(input: readonly Message[], earlier: TraceSpan): boolean {
+    const { given, lastGiven, mayHaveCalls, answer } = this.#saidBy(earlier)
+    if (mayHaveCalls && lastGiven !== undefined && isFollowed(input, given)) {
+      const same = input[given - 1]
+      if (same !== undefined && this.#keyOf(same) === lastGiven) return true
+    }
+    if (answer === undefined) return false
+    for (let at = Math.max(0, Math.min(given, input.length - 1)); at < input.length; at += 1) {
+      const message = input[at]
+      if (message?.role === 'assistant' && this.#keyOf(message) === answer) return true
+    }
+    return false
   }
-  if (said === undefined) return false
-  const key = messageKey(said)
-  const from = input.slice(Math.min(given.length, input.length - 1))
-  return from.some((message) => message.role === 'assistant' && messageKey(message) === key)
+
+  #saidBy(earlier: TraceSpan): Said {
+    const known = this.#said.get(earlier)
+    if (known !== undefined) return known
+    const answer = outputOf(earlier)?.at(-1)
+    const given = inputOf(earlier) ?? []
+    const lastGiven = given.at(-1)
+    const said = {
+      given: given.length,
+      lastGiven: lastGiven && this.#keyOf(lastGiven),
+      mayHaveCalls: answer === undefined || isSilent(answer) ? earlier.outcome.error === undefined : hasCalls(answer),
+      answer: answer && this.#keyOf(answer),
+    }
+    this.#said.set(earlier, said)
+    return said
+  }
+
+  #keyOf(message: Message): string {
+    const known = this.#keys.get(message)
+    if (known !== undefined) return known
+    const key = messageKey(message)
+    this.#keys.set(message, key)
+    return key
+  }
+}
+
+/** Whether a message is followed by tool calls, or by what looks like the answer to calls that were not recorded. */
+function isFollowed(input: readonly Message[], at: number): boolean {
+  const next = input[at]
+  return next?.role === 'assistant' && (hasCalls(next) || isAnswered(input, at))
 }
 
 /** Whether the next messages are a model's answer without text, whose calls were not recorded, and a tool's result. */

@@ -1,7 +1,7 @@
 import { toolCallsIn } from '../../spans/content/messages.ts'
 import { callsOf, inputOf, isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
-import { answeredIds, isQuestion, repeats } from './continuity.ts'
+import { answeredIds, Continuity, isQuestion } from './continuity.ts'
 import type { RunPlan } from './run-layout.ts'
 import { OnlyAround } from './time-ranges.ts'
 import { compareSpans } from './tree.ts'
@@ -27,10 +27,11 @@ export function mergeSplitTraces(all: readonly RunPlan[], loose: readonly TraceS
   const byCallId = new Map<string, RunPlan>()
   const byRequest = new Map<string, RunPlan>()
   const latest: RunPlan[] = []
+  const continuity = new Continuity()
   for (const plan of spread) {
     const { requestId } = plan.root
     const ofRequest = requestId === undefined ? undefined : byRequest.get(requestId)
-    const target = graphs.find(plan) ?? earlierPart(plan, byCallId, latest, ofRequest)
+    const target = graphs.find(plan) ?? earlierPart(plan, { byCallId, latest, ofRequest, continuity })
     if (requestId !== undefined && ofRequest === undefined) byRequest.set(requestId, target ?? plan)
     latest.push(target ?? plan)
     if (latest.length > MAX_COMPARED) latest.shift()
@@ -88,17 +89,17 @@ function madeAll({ root }: RunPlan, { models, tools }: RunPlan): boolean {
 /** Maximum number of recent runs whose messages are compared. Comparisons by id have no limit. */
 const MAX_COMPARED = 32
 
-/**
- * The run whose tool calls this one answers, by id; else the latest one whose messages it repeats and continues.
- *
- * @param ofRequest the run of the same request, which is the only sign if the messages are not known
- */
-function earlierPart(
-  plan: RunPlan,
-  byCallId: ReadonlyMap<string, RunPlan>,
-  latest: readonly RunPlan[],
-  ofRequest: RunPlan | undefined,
-): RunPlan | undefined {
+/** Earlier runs that a run may continue. */
+interface EarlierParts {
+  readonly byCallId: ReadonlyMap<string, RunPlan>
+  readonly latest: readonly RunPlan[]
+  /** The run of the same request, which is the only sign if the messages are not known. */
+  readonly ofRequest: RunPlan | undefined
+  readonly continuity: Continuity
+}
+
+/** The run whose tool calls this one answers, by id; else the latest one whose messages it repeats and continues. */
+function earlierPart(plan: RunPlan, { byCallId, latest, ofRequest, continuity }: EarlierParts): RunPlan | undefined {
   const input = inputOf(plan.root)
   if (input === undefined) return ofRequest?.root.dialect === plan.root.dialect ? ofRequest : undefined
   const answered = answeredIds(input)
@@ -106,7 +107,7 @@ function earlierPart(
   if (byId !== undefined || isQuestion(input.at(-1))) return byId
   return latest.findLast((candidate) => {
     const last = candidate.models.at(-1)
-    return last !== undefined && last.dialect === plan.root.dialect && repeats(input, last)
+    return last !== undefined && last.dialect === plan.root.dialect && continuity.repeats(input, last)
   })
 }
 
