@@ -40,6 +40,9 @@ const MIN_LAYOUT_INTERVAL_MS = 10
 /** Maximum number of groups that are laid out together. If more wait by the clock, the first of them are settled. */
 const MAX_WAITING = 1000
 
+/** Maximum number of spans that are laid out together, except those of one group. It takes about 10 ms for each 1,000. */
+const MAX_SPANS_TOGETHER = 2000
+
 /**
  * Model calls without an agent. More calls may follow: below an open span of this process while the outermost one is open; in traces of
  * their own until no more has arrived for a while, which is longer if requested tools may be running. Groups that wait by the clock are
@@ -108,9 +111,7 @@ export class AgentlessRuns {
     const state = { isDone: false }
     this.#due.add(() => {
       this.#release()
-      const groups = [...this.#waiting.keys()]
-      for (let from = 0; from < groups.length; from += MAX_WAITING) {
-        const some = groups.slice(from, from + MAX_WAITING)
+      for (const some of inParts([...this.#waiting.keys()])) {
         this.#due.add(() => this.#readFirst(some, () => this.#layOut(some)))
       }
       this.#due.add(() => {
@@ -161,7 +162,10 @@ export class AgentlessRuns {
     if (this.#waiting.size + this.#held.size === 0 || this.#parts.now() < this.#nextLayoutMs) return false
     this.#nextLayoutMs = Number.POSITIVE_INFINITY
     this.#release()
-    this.#readFirst([...this.#longestWaiting().keys()], () => this.#layOutWaiting())
+    // Those that have waited longest. Those of one turn may be more.
+    for (const some of inParts([...this.#waiting.keys(), ...this.#held.keys()].slice(0, MAX_WAITING))) {
+      this.#due.add(() => this.#readFirst(some, () => this.#layOutWaiting(some)))
+    }
     return true
   }
 
@@ -212,15 +216,15 @@ export class AgentlessRuns {
     else this.#due.addFirst(readOn)
   }
 
-  /** Settles the groups that have waited long enough by the clock, with all other groups of their runs. */
-  #layOutWaiting(): void {
+  /** Settles those of the groups that have waited long enough by the clock, with all other groups of their runs. */
+  #layOutWaiting(groups: readonly LiveGroup[]): void {
     const { now, settleMs } = this.#parts
     const nowMs = now()
     const isFull = this.#waiting.size > MAX_WAITING
     this.drop([...this.#waiting.keys(), ...this.#held.keys()].filter((group) => !isWaiting(group)))
     let nextMs = isFull ? nowMs : this.#held.size > 0 ? nowMs + settleMs : Number.POSITIVE_INFINITY
     let left = this.#waiting.size
-    for (const part of waitingParts(this.#longestWaiting(), settleMs)) {
+    for (const part of waitingParts(this.#sinceWhen(groups), settleMs)) {
       const held = part.groups.filter((group) => this.#held.has(group)).length
       const waiting = part.groups.length - held
       if ((part.dueMs > nowMs || held > 0) && !(waiting > 0 && isFull && left > MAX_WAITING / 2)) {
@@ -236,9 +240,14 @@ export class AgentlessRuns {
     )
   }
 
-  /** The groups that are laid out together. Those of one turn may be more. */
-  #longestWaiting(): ReadonlyMap<LiveGroup, number> {
-    return new Map([...this.#waiting, ...this.#held].slice(0, MAX_WAITING))
+  /** Those of the groups that still wait, and since when. */
+  #sinceWhen(groups: readonly LiveGroup[]): ReadonlyMap<LiveGroup, number> {
+    const since = new Map<LiveGroup, number>()
+    for (const group of groups) {
+      const endMs = this.#waiting.get(group) ?? this.#held.get(group)
+      if (endMs !== undefined) since.set(group, endMs)
+    }
+    return since
   }
 
   #layOut(groups: readonly LiveGroup[]): void {
@@ -286,6 +295,23 @@ export class AgentlessRuns {
     run.freeze()
     this.#parts.onSettled(run)
   }
+}
+
+/** Groups in the same order, in lists of as many as are laid out together. */
+function inParts(groups: readonly LiveGroup[]): readonly (readonly LiveGroup[])[] {
+  const parts: LiveGroup[][] = []
+  let part: LiveGroup[] = []
+  let spans = 0
+  for (const group of groups) {
+    if (part.length === MAX_WAITING || (part.length > 0 && spans + group.spans.size > MAX_SPANS_TOGETHER)) {
+      parts.push(part)
+      part = []
+      spans = 0
+    }
+    part.push(group)
+    spans += group.spans.size
+  }
+  return part.length === 0 ? parts : [...parts, part]
 }
 
 function isWaiting(group: LiveGroup): boolean {
