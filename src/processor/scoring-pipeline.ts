@@ -236,6 +236,7 @@ export class ScoringPipeline {
   #lookAt(live: LiveRun, mayRead: boolean): void {
     const isRead = mayRead && live.wanted && !isTooLarge(live)
     const run = isRead ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
+    if (run !== undefined) this.#reporter.guard('Scoring a run', () => this.#runs.runRead(live))
     this.#reporter.guard('Looking at a run', () => this.#notices.runSettled(run))
     if (!live.nested) this.#countRun('closed', run?.agent.name)
   }

@@ -159,6 +159,29 @@ test('judges wait for spans that are open below, and a code score that changes i
   expect(counted.at(-1)?.value).toBe(1)
 })
 
+test('a run that became large while spans were open is scored again after the last of them has ended', async () => {
+  const { tracer, seen, scoring, flush } = await createScoring({
+    scorers: [codeScorer('calls', { assess: (run) => ({ status: 'scored', value: run.toolCalls.length / 1000 }) })],
+  })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const last = open(tracer, 'execute_tool last', toolAttributes('last'), agent)
+  agent.end()
+  expect(seen.map(({ evaluation }) => [evaluation.revision, evaluation.complete])).toEqual([[1, false]])
+  for (let index = 0; index < 600; index += 1) open(tracer, 'execute_tool t', toolAttributes(`t${index}`), agent).end()
+  last.end()
+  // Reading it takes longer than the end of a span may take.
+  expect(seen).toHaveLength(1)
+  await flush()
+  expect(seen.map(({ evaluation, run }) => [evaluation.revision, evaluation.complete, run.toolCalls.length])).toEqual([
+    [1, false, 0],
+    [2, true, 601],
+  ])
+  expect(scoring.ledger()).toMatchObject({
+    runs: { seen: 1, closed: 1 },
+    scorers: { calls: { runs: 1, scored: 1, pending: 0 } },
+  })
+})
+
 test('a scorer that at first had nothing to score does not change the span later', async () => {
   const { tracer, provider, receiver } = await createPipeline({ processors: (batch) => [batch] })
   const scoring = attachScoring({

@@ -147,7 +147,9 @@ export class Flushing {
   async #settled(settling: Generator<undefined, void>, isSettled: boolean): Promise<void> {
     const { jobs, large, reporter } = this.#parts
     if (!isSettled) await reporter.settle('Settling runs', async () => detached(() => inSlices(settling)))
-    await Promise.all([jobs.settled(), large.settled()])
+    // A large run may be scored again once it is read.
+    await large.settled()
+    await jobs.settled()
   }
 
   async shutdownNext(): Promise<void> {

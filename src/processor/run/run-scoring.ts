@@ -9,7 +9,7 @@ import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import type { ScoreWriter } from '../deliver/score-writer.ts'
 import { SpanOutlet } from '../deliver/span-outlet.ts'
 import type { OpenSpan } from '../sdk-types.ts'
-import { admit } from './admission.ts'
+import { admit, isSmall } from './admission.ts'
 import type { Rejected } from './admission.ts'
 import { isForNested, mayChoose } from './choose-run.ts'
 import { InlineScoring } from './inline-scoring.ts'
@@ -83,7 +83,8 @@ export class RunScoring {
   }
 
   /**
-   * Called when nothing more of the run is expected. Scores again what changed, and queues the scorers that waited.
+   * Called when nothing more of the run is expected. Scores again what changed, and queues the scorers that waited. A run that is too
+   * large for this moment is scored again once it is read.
    *
    * @param isFinal false if spans of the run are still open; then it is called again once they have ended
    */
@@ -94,7 +95,17 @@ export class RunScoring {
     if (isFinal) scored.settle()
     for (const task of scored.tasks) {
       if (task.state === 'waiting') this.#parts.jobs.add(task)
-      else if (task.state === 'provisional' && isFinal) this.#check(task)
+      else if (task.state === 'provisional' && isFinal && isSmall(scored, this.#parts.options)) this.#check(task)
+    }
+  }
+
+  /** Called when a settled run was read, in later turns of the event loop if it is large. Queues what is to be scored again. */
+  runRead({ scoringState }: ScorableRun): void {
+    if (!(scoringState instanceof ScoredRun)) return
+    for (const task of scoringState.tasks) {
+      if (task.state !== 'provisional') continue
+      if (task.isOutdated(scoringState.read(this.#parts.reporter))) this.#parts.jobs.add(task)
+      else task.advance('done')
     }
   }
 
