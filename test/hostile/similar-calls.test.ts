@@ -42,13 +42,13 @@ async function longTurns(): Promise<readonly string[]> {
     tracer.startSpan('chat', { attributes }, trace.setSpan(ROOT_CONTEXT, tool)).end()
   }
   tool.end()
-  let isFlushed = false
-  void scoring.forceFlush().then(() => (isFlushed = true))
-  while (!isFlushed) {
+  const flushed = scoring.forceFlush()
+  while (scoring.ledger().runs.open > 0) {
     const end = turns.begin('a turn')
     await nextTurn()
     end()
   }
+  await flushed
   expect(scoring.ledger().runs).toMatchObject({ seen: CALLS, closed: CALLS })
   await scoring.shutdown()
   return turns.report().own.map(({ text }) => text)
