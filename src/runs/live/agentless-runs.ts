@@ -131,9 +131,10 @@ export class AgentlessRuns {
     yield* this.settleAll()
   }
 
-  /** Must be called with a group that was closed or merged, and waits no longer. */
+  /** Must be called with a group that was closed or merged, or has an open span again, and waits no longer. */
   removed(group: LiveGroup): void {
     this.#below.delete(group)
+    this.#settling.delete(group)
   }
 
   #waitByClock(group: LiveGroup): void {
@@ -264,10 +265,7 @@ export class AgentlessRuns {
     else this.#due.add(() => this.#settleRun(spans, undefined))
     for (const group of groups) this.#settling.add(group)
     this.#due.add(() => {
-      for (const group of groups) {
-        this.#settling.delete(group)
-        if (!group.closed) this.#parts.close(group)
-      }
+      for (const group of groups) if (this.#settling.delete(group) && !group.closed) this.#parts.close(group)
     })
     this.drop(groups)
   }

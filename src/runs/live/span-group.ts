@@ -17,7 +17,7 @@ export class SpanGroup<Span> {
   readonly wanted: boolean
   /** When it began, on the store's clock. */
   readonly sinceMs: number
-  /** The kept spans, in start order. */
+  /** The kept spans, in the order in which they were recognised: in start order, but for those that were recognised late. */
   readonly spans: Set<Span> = new Set()
   /** Open spans, kept or not. */
   openCount = 0
@@ -68,8 +68,12 @@ export class SpanGroup<Span> {
     this.sinceMs = sinceMs
   }
 
+  /** The outermost span, if it was recognised after others of the group. */
+  lateTop: Span | undefined
+
   /** The outermost span. */
   get top(): Span | undefined {
+    if (this.lateTop !== undefined && this.spans.has(this.lateTop)) return this.lateTop
     for (const span of this.spans) return span
     return undefined
   }

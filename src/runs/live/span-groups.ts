@@ -20,7 +20,7 @@ export class SpanGroups implements Iterable<LiveGroup> {
   #size = 0
   #heldBytes = 0
 
-  /** @param onRemoved called with each group that is closed or merged into another */
+  /** @param onRemoved called with each group that is closed or merged into another, or has an open span again */
   constructor(links: Pick<SpanLinks, 'retire'>, onRemoved: (group: LiveGroup) => void) {
     this.#links = links
     this.#onRemoved = onRemoved
@@ -116,6 +116,21 @@ export class SpanGroups implements Iterable<LiveGroup> {
     group.spans.clear()
     group.kept = undefined
     this.#remove(group)
+  }
+
+  /**
+   * Merges a group with that of a span above it, which was recognised later and is the outermost one of both. The smaller group is moved:
+   * each of thousands of spans, one above the other, may be recognised at its end.
+   */
+  mergeBelow(group: LiveGroup, top: LiveSpan): void {
+    if (group.spans.size <= top.group.spans.size || !top.isKept) {
+      this.merge(group, top.group)
+      return
+    }
+    this.merge(top.group, group)
+    group.lateTop = top
+    // It has an open span again.
+    this.#onRemoved(group)
   }
 
   /** Moves everything from one group into another. */

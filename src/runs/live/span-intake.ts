@@ -182,7 +182,10 @@ export class SpanIntake {
     for (const span of below) {
       span.sameParent = undefined
       const { group } = span
-      if (group !== live.group && span === group.top) this.#groups.merge(group, live.group)
+      if (group !== live.group && span === group.top) {
+        if (live === live.group.top) this.#groups.mergeBelow(group, live)
+        else this.#groups.merge(group, live.group)
+      }
       // An agent may be beside the tool that started it.
       if (span.group === live.group && (span.above === undefined || span.above === live.above)) live.takeOver(span)
     }
