@@ -11,7 +11,7 @@ import { LongTurns } from '../fuzz/long-turns.ts'
 /** Milliseconds of processor time that one turn may take. */
 const LONGEST_MS = 50
 const TOOLS = 900
-const CALLS_OF_EACH = 25
+const CALLS_OF_EACH = 15
 
 /** Hundreds of tools without an agent, in traces of their own. Each calls a model several times. */
 async function longTurns(): Promise<readonly string[]> {

@@ -11,7 +11,7 @@ import type { SpanGroups } from './span-groups.ts'
 import type { SpanLinks } from './span-links.ts'
 import { StepQueue } from './step-queue.ts'
 import { WaitingBelow } from './waiting-below.ts'
-import { waitingParts } from './waiting-parts.ts'
+import { inParts, MAX_WAITING, waitingParts } from './waiting-parts.ts'
 import type { WaitingPart } from './waiting-parts.ts'
 
 /** The parts of the store that agentless runs need. */
@@ -36,12 +36,6 @@ const SLICE_MS = 10
 
 /** Minimum milliseconds between two layouts of groups that keep waiting, so that a `settleMs` of 0 does not keep the event loop busy. */
 const MIN_LAYOUT_INTERVAL_MS = 10
-
-/** Maximum number of groups that are laid out together. If more wait by the clock, the first of them are settled. */
-const MAX_WAITING = 1000
-
-/** Maximum number of spans that are laid out together, except those of one group. It takes about 10 ms for each 1,000. */
-const MAX_SPANS_TOGETHER = 2000
 
 /**
  * Model calls without an agent. More calls may follow: below an open span of this process while the outermost one is open; in traces of
@@ -293,23 +287,6 @@ export class AgentlessRuns {
     run.freeze()
     this.#parts.onSettled(run)
   }
-}
-
-/** Groups in the same order, in lists of as many as are laid out together. */
-function inParts(groups: readonly LiveGroup[]): readonly (readonly LiveGroup[])[] {
-  const parts: LiveGroup[][] = []
-  let part: LiveGroup[] = []
-  let spans = 0
-  for (const group of groups) {
-    if (part.length === MAX_WAITING || (part.length > 0 && spans + group.spans.size > MAX_SPANS_TOGETHER)) {
-      parts.push(part)
-      part = []
-      spans = 0
-    }
-    part.push(group)
-    spans += group.spans.size
-  }
-  return part.length === 0 ? parts : [...parts, part]
 }
 
 function isWaiting(group: LiveGroup): boolean {

@@ -110,3 +110,8 @@ function dueOf(group: LiveGroup): readonly LiveSpan[] {
   }
   return due
 }
+
+/** Must be called when nothing below a span is open any more. It may be an agent whose run waited for that. */
+export function markDue(span: LiveSpan): void {
+  if (span.group.waiting.has(span)) span.group.due.push(span)
+}

@@ -12,7 +12,7 @@ import { endedFlatSpans, FlatGroups, hasOpenGraph, isPlacedByAll } from './flat-
 import { LiveRun } from './live-run.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
 import type { Moment } from './moment.ts'
-import { Settlement } from './settlement.ts'
+import { markDue, Settlement } from './settlement.ts'
 import { SpanGroups } from './span-groups.ts'
 import { SpanIntake } from './span-intake.ts'
 import { SpanLinks } from './span-links.ts'
@@ -293,11 +293,6 @@ export class TraceStore {
 
 /** Multiplied with `settleMs`: how long a group may be idle while others wait for it, because its tools may be running. */
 const MAX_IDLE_FACTOR = 15
-
-/** The run of an ended agent may have waited for the spans below it. */
-function markDue(span: LiveSpan): void {
-  if (span.group.waiting.has(span)) span.group.due.push(span)
-}
 
 function isCall({ role }: LiveSpan): boolean {
   return role === 'model' || role === 'tool'

@@ -15,6 +15,12 @@ export interface WaitingPart {
 /** How many times longer to wait for a run whose last call requested tools, because they may be running. */
 const UNANSWERED_FACTOR = 15
 
+/** Maximum number of groups that are laid out together. If more wait by the clock, the first of them are settled. */
+export const MAX_WAITING = 1000
+
+/** Maximum number of spans that are laid out together, except those of one group. It takes about 10 ms for each 1,000. */
+const MAX_SPANS_TOGETHER = 2000
+
 /**
  * Lays out groups together, and determines which of them belong together.
  *
@@ -75,4 +81,21 @@ export function groupsOf(top: RunPlan): ReadonlySet<LiveGroup> {
     waiting.push(...plan.children)
   }
   return groups
+}
+
+/** Groups in the same order, in lists of as many as are laid out together. */
+export function inParts(groups: readonly LiveGroup[]): readonly (readonly LiveGroup[])[] {
+  const parts: LiveGroup[][] = []
+  let part: LiveGroup[] = []
+  let spans = 0
+  for (const group of groups) {
+    if (part.length === MAX_WAITING || (part.length > 0 && spans + group.spans.size > MAX_SPANS_TOGETHER)) {
+      parts.push(part)
+      part = []
+      spans = 0
+    }
+    part.push(group)
+    spans += group.spans.size
+  }
+  return part.length === 0 ? parts : [...parts, part]
 }
