@@ -168,7 +168,7 @@ export class Service {
       if (this.#isStopping) return
       await this.#track(this.#score(each, turn))
       // Follow-up work of a scored run precedes the next run.
-      await turn.roomFor(0)
+      await (turn.hasRoomFor(0) ? undefined : turn.next())
     }
   }
 
@@ -217,7 +217,7 @@ export class Service {
       // The runs hold what they need.
       buffer.scored(settled)
       observer?.settled(settled, offers)
-      await turn.roomFor(settled.spans.length)
+      if (!turn.hasRoomFor(settled.spans.length)) await turn.next()
       const scores = []
       for (const offered of offers) {
         if (turn.isOver) await turn.next()
@@ -253,13 +253,13 @@ export class Service {
   /** The settled runs that have not been scored in their current state. */
   async #offersOf(settled: SettledSpans, turn: Turn): Promise<OfferedRun[]> {
     const runs = await this.#runs.of(settled, turn)
-    const spans = new RunSpans(settled)
+    const found = new RunSpans(settled)
     return runs.flatMap((run) => {
-      const { spanIds, isNew, hasBeenScored } = spans.of(run)
+      const { spans, isNew, hasBeenScored } = found.of(run)
       if (!isNew) return []
       if (hasBeenScored) this.counts.revisions += 1
       else this.counts.runs += 1
-      return [{ run, spanIds, isCounted: !hasBeenScored }]
+      return [{ run, spans, isCounted: !hasBeenScored }]
     })
   }
 

@@ -13,9 +13,9 @@ export class Turn {
     return performance.now() - this.#startMs >= SLICE_MS
   }
 
-  /** Resolves when the next step of work with so many spans may begin. */
-  async roomFor(spans: number): Promise<void> {
-    if (this.isOver || spans > MANY_SPANS) await this.next()
+  /** Whether the next step of work with so many spans may begin in this turn. Otherwise it waits for the `next` one. */
+  hasRoomFor(spans: number): boolean {
+    return spans <= MANY_SPANS && !this.isOver
   }
 
   /** Resolves in the next turn. */

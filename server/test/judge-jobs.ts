@@ -1,5 +1,5 @@
 import type { JudgeJob } from '../src/score/judge-job.ts'
-import { scoreIds } from '../src/score/score-ids.ts'
+import { scoreIds, toSpanSet } from '../src/score/score-ids.ts'
 
 /** A job about a run with one question and one answer. */
 export function createJob(index: number, scorer: JudgeJob['scorer']): JudgeJob {
@@ -36,7 +36,7 @@ export function createJob(index: number, scorer: JudgeJob['scorer']): JudgeJob {
     rate: 1,
     point: 0,
     upstreamProbability: undefined,
-    ids: scoreIds({ traceId, spanId }, scorer, [spanId]),
+    ids: scoreIds({ traceId, spanId }, scorer, toSpanSet([spanId])),
     revision: 1,
     isCounted: true,
     resource: { 'service.name': 'weather-app' },

@@ -23,8 +23,8 @@ export interface OfferedRun {
   readonly run: AgentRun
   /** The span for its scores. */
   readonly target: SpanContext
-  /** Ids of its recognised spans. */
-  readonly spanIds: readonly string[]
+  /** Its recognised spans: how many there are, and a digest of their ids. */
+  readonly spans: { readonly count: number; readonly digest: string }
   /** False if an earlier revision was counted: its scores are written but not counted again. */
   readonly isCounted: boolean
 }

@@ -35,7 +35,7 @@ async function offer(options: Partial<ScoringOptions>, handOver: HandOver) {
     onLeftOut: () => undefined,
     handOver,
   })
-  await runs.offer({ run: RUN, target, spanIds: [RUN.spanId], isCounted: true })
+  await runs.offer({ run: RUN, target, spans: { count: 1, digest: '' }, isCounted: true })
   return { evaluations, ledger: runs.ledger() }
 }
 

@@ -93,7 +93,7 @@ export class Page implements ServiceObserver {
       traceId,
       spanIds: spans.map(({ spanId }) => spanId),
       lacksSpans,
-      revisions: Object.fromEntries(offers.map(({ run, spanIds }) => [run.id, spanIds.length])),
+      revisions: Object.fromEntries(offers.map(({ run, spans: { count } }) => [run.id, count])),
     })
   }
 

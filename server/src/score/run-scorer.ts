@@ -1,10 +1,11 @@
 import type { AgentRun } from 'spanscore/engine'
 
+import type { SpanSet } from './score-ids.ts'
+
 /** A run to score. */
 export interface OfferedRun {
   readonly run: AgentRun
-  /** Sorted ids of its recognised spans. Their number is its revision. */
-  readonly spanIds: readonly string[]
+  readonly spans: SpanSet
   /** False if an earlier revision was counted: its scores are written but not counted again. */
   readonly isCounted: boolean
 }

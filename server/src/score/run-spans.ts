@@ -3,11 +3,12 @@ import type { AgentRun } from 'spanscore/engine'
 import type { SettledSpans } from '../traces/trace-buffer.ts'
 import { childrenOf } from '../traces/held-span.ts'
 import type { HeldSpan } from '../traces/held-span.ts'
+import { toSpanSet } from './score-ids.ts'
+import type { SpanSet } from './score-ids.ts'
 
 /** The recognised spans of a run, and whether scores of it were already acknowledged. */
 export interface RunMembers {
-  /** Their ids, sorted. Their number is the run's revision: it only grows, and does not depend on the process. */
-  readonly spanIds: readonly string[]
+  readonly spans: SpanSet
   /** Whether some of them are in no acknowledged score yet. */
   readonly isNew: boolean
   readonly hasBeenScored: boolean
@@ -47,5 +48,5 @@ export class RunSpans {
 
 function membersIn(spans: readonly HeldSpan[]): Omit<RunMembers, 'hasBeenScored'> {
   const members = spans.filter((span) => span.isRecognised)
-  return { spanIds: members.map((span) => span.spanId).toSorted(), isNew: members.some((span) => !span.isEmitted) }
+  return { spans: toSpanSet(members.map((span) => span.spanId)), isNew: members.some((span) => !span.isEmitted) }
 }

@@ -10,28 +10,28 @@ export interface ScoreIds {
   readonly spanId: string
 }
 
-/**
- * The ids of a score. Computing it again from the same spans, after a crash or elsewhere, gives the same ids.
- *
- * @param spanIds sorted ids of the run's recognised spans
- */
+/** The recognised spans of a run, reduced to what its scores need. */
+export interface SpanSet {
+  /** Their number, which is the run's revision: it only grows, and does not depend on the process. */
+  readonly count: number
+  /** 32 hex digits of their ids. It is computed once for all scorers of a run. */
+  readonly digest: string
+}
+
+/** @param spanIds in any order */
+export function toSpanSet(spanIds: readonly string[]): SpanSet {
+  return { count: spanIds.length, digest: digest(spanIds.toSorted().join('\n')) }
+}
+
+/** The ids of a score. Computing it again from the same spans, after a crash or elsewhere, gives the same ids. */
 export function scoreIds(
   run: { readonly traceId: string; readonly spanId: string },
   scorer: { readonly id: string; readonly version: string },
-  spanIds: readonly string[],
+  spans: SpanSet,
 ): ScoreIds {
   const key = digest(`${run.traceId}\n${run.spanId}\n${scorer.id}\n${scorer.version}`)
-  const id = digest(`${key}\n${digestOf(spanIds)}`)
+  const id = digest(`${key}\n${spans.digest}`)
   return { key, id, spanId: nonZero(id.slice(0, 16)) }
-}
-
-/** Thousands of runs of a trace may have the same list of spans. */
-const digests = new WeakMap<readonly string[], string>()
-
-function digestOf(spanIds: readonly string[]): string {
-  const known = digests.get(spanIds) ?? digest(spanIds.join('\n'))
-  digests.set(spanIds, known)
-  return known
 }
 
 function digest(text: string): string {

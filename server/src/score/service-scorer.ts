@@ -44,13 +44,13 @@ export class ServiceScorer implements RunScorer {
       onLeftOut: ({ run }, scorer) => this.#outputs.metricsOf(run.resource).countLeftOut(scorer),
       handOver:
         jobs &&
-        (({ run, spanIds, isCounted }, handed) => {
-          const ids = scoreIds(run, handed.scorer, spanIds)
+        (({ run, spans, isCounted }, handed) => {
+          const ids = scoreIds(run, handed.scorer, spans)
           const { resource } = run
           return jobs.write({
             ...handed,
             ids,
-            revision: spanIds.length,
+            revision: spans.count,
             isCounted,
             resource,
             extra: this.#extraOf(run),
@@ -93,8 +93,8 @@ export class ServiceScorer implements RunScorer {
     return this.#runs.ledger()
   }
 
-  async offer({ run, spanIds, isCounted }: OfferedRun): Promise<void> {
-    const offer: ScoredOffer = { run, spanIds, isCounted, target: targetOf(run) }
+  async offer({ run, spans, isCounted }: OfferedRun): Promise<void> {
+    const offer: ScoredOffer = { run, spans, isCounted, target: targetOf(run) }
     if (isCounted) this.#outputs.metricsOf(run.resource).countRun('closed', run.agent.name)
     await this.#runs.offer(offer)
   }
@@ -110,9 +110,9 @@ export class ServiceScorer implements RunScorer {
   }
 
   #write(offered: ScoredOffer, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
-    const { spanIds, target } = offered
-    const ids = scoreIds(target, evaluation.scorer, spanIds)
-    const revised = { ...evaluation, revision: spanIds.length }
+    const { spans, target } = offered
+    const ids = scoreIds(target, evaluation.scorer, spans)
+    const revised = { ...evaluation, revision: spans.count }
     this.#onScore?.(`${target.traceId}:${target.spanId}`, ids, revised)
     this.#outputs.write(offered.run.resource, {
       evaluation: revised,

@@ -35,7 +35,7 @@ export class SettledRuns {
     if (settled.units.some(({ state }) => state === 'finished')) return []
     const steps = buildRunsInSteps(sources, { logs, lacksSpans })
     for (;;) {
-      await turn.roomFor(sources.length)
+      if (!turn.hasRoomFor(sources.length)) await turn.next()
       const step = steps.next()
       if (step.done === true) return step.value
     }
