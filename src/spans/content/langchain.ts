@@ -1,5 +1,7 @@
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
+import type { SourceSpan } from '../source-span.ts'
+import { jsonAttribute } from './json-attribute.ts'
 import { textMessage, toMessage } from './messages.ts'
 import { replyMessages } from './payloads.ts'
 
@@ -37,6 +39,16 @@ export function toolMessageFields(value: unknown): Readonly<Record<string, unkno
   // JavaScript writes `{ lc, id, kwargs }`, Python's `message_to_dict` `{ type, data }`.
   const fields = [message.kwargs, message.data].find(isRecord) ?? message
   return 'tool_call_id' in fields ? fields : undefined
+}
+
+/**
+ * The fields of a tool's `ToolMessage` in an attribute. Placing a run asks this of every step, so the attribute is only parsed if it has the
+ * key of such a message.
+ */
+export function toolMessageIn(span: SourceSpan, key: string): Readonly<Record<string, unknown>> | undefined {
+  const written = span.attributes[key]
+  const isNone = typeof written === 'string' && !written.includes('tool_call_id')
+  return isNone ? undefined : toolMessageFields(jsonAttribute(span, key))
 }
 
 /** The agent for which a node of a graph runs: the next to last part in `triage-agent:<id>|agent:<id>`. */

@@ -1,6 +1,5 @@
 import { isRecord } from '../../json.ts'
-import { jsonAttribute } from '../../content/json-attribute.ts'
-import { toolMessageFields } from '../../content/langchain.ts'
+import { toolMessageIn } from '../../content/langchain.ts'
 import { toMessage } from '../../content/messages.ts'
 import type { SourceSpan } from '../../source-span.ts'
 
@@ -14,9 +13,7 @@ export const INTEGRATION = 'langfuse.observation.metadata.ls_integration'
 
 /** LangChain's handler writes the message that a tool returned. */
 export function toolMessageOf(span: SourceSpan): Readonly<Record<string, unknown>> | undefined {
-  const output = span.attributes['langfuse.observation.output']
-  if (typeof output !== 'string' || !output.includes('"tool_call_id"')) return undefined
-  return toolMessageFields(jsonAttribute(span, 'langfuse.observation.output'))
+  return toolMessageIn(span, 'langfuse.observation.output')
 }
 
 /** LangChain's handler for Python appends the offered tools to the messages, with a tool's role. */

@@ -1,7 +1,7 @@
 import type { Dialect, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, numberOf, textOf, toJsonText } from '../../json.ts'
-import { finalAnswer, toolMessageFields } from '../../content/langchain.ts'
+import { finalAnswer, toolMessageFields, toolMessageIn } from '../../content/langchain.ts'
 import { textMessage, toMessages } from '../../content/messages.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
@@ -88,7 +88,7 @@ export const mlflow: Dialect = {
   tool(span) {
     // The call of a tool's class, which shows its name nowhere.
     if (span.name.endsWith('.__call__')) return undefined
-    const id = textOf(toolMessageFields(jsonAttribute(span, OUTPUTS))?.tool_call_id)
+    const id = textOf(toolMessageIn(span, OUTPUTS)?.tool_call_id)
     return { name: span.name, ...(id !== undefined && { id }) }
   },
   toolArguments(span) {

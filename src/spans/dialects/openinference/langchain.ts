@@ -1,7 +1,7 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJsonTwice, textOf } from '../../json.ts'
-import { agentOfNode, finalAnswer, isCommand, toolMessageFields } from '../../content/langchain.ts'
+import { agentOfNode, finalAnswer, isCommand, toolMessageIn } from '../../content/langchain.ts'
 import { textMessage, toMessages } from '../../content/messages.ts'
 import { flattenedMessages, shownJson, shownText } from './content.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
@@ -76,7 +76,8 @@ export const openInferenceLangChain: Dialect = {
 
   tool(span) {
     const tool = openInference.tool?.(span)
-    const id = textOf(toolMessageFields(shownJson(span, 'output.value'))?.tool_call_id)
+    // The state that a chain returns may be long, and is no message of a tool.
+    const id = kindOf(span) === 'TOOL' ? textOf(toolMessageIn(span, 'output.value')?.tool_call_id) : undefined
     return tool === undefined || id === undefined ? tool : { ...tool, id }
   },
 
@@ -88,7 +89,7 @@ export const openInferenceLangChain: Dialect = {
   },
 
   toolResult(span) {
-    const message = toolMessageFields(shownJson(span, 'output.value'))
+    const message = toolMessageIn(span, 'output.value')
     if (message !== undefined) return unwrapBlocks(message.content)
     const value = shownJson(span, 'output.value')
     return isRecord(value) && 'output' in value && Object.keys(value).length === 1 ? value.output : value

@@ -1,7 +1,7 @@
 import type { Dialect, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJson, textOf } from '../../json.ts'
-import { agentNameIn, finalAnswer, toolMessageFields } from '../../content/langchain.ts'
+import { agentNameIn, finalAnswer, toolMessageFields, toolMessageIn } from '../../content/langchain.ts'
 import { systemTextOf, textMessage, toMessages } from '../../content/messages.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
 import { operationOf, semconvConversationId, semconvUserId } from '../../semconv.ts'
@@ -102,7 +102,7 @@ export const openLlmetry: Dialect = {
   tool(span) {
     const handoff = handoffTool(span.attributes)
     if (handoff !== undefined) return { name: handoff }
-    const message = toolMessageFields(jsonAttribute(span, 'traceloop.entity.output'))
+    const message = toolMessageIn(span, 'traceloop.entity.output')
     const entityName = textOf(span.attributes['traceloop.entity.name'])
     const name =
       textOf(span.attributes['gen_ai.tool.name']) ??
