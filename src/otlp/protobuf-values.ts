@@ -125,41 +125,58 @@ export function endOf(reader: Reader): number {
   return end
 }
 
+/** The latest texts, each in the slot of its hash. */
+type KeptTexts = (string | undefined)[]
+
+/** A power of two. */
+const KEPT_TEXTS = 4096
+
+/** There are usually a few hundred attribute keys. Each string is created once and looked up by its bytes. */
+const keptKeys: KeptTexts = Array.from({ length: KEPT_TEXTS })
+const MAX_KEPT_KEY = 64
+
+/** Many short values are the same in thousands of spans, such as names of models, agents and operations. */
+const keptValues: KeptTexts = Array.from({ length: KEPT_TEXTS })
+const MAX_KEPT_VALUE = 24
+
 /** Reads a string. Bytes that are not UTF-8 become U+FFFD. */
 export function readString(reader: Reader): string {
   const end = endOf(reader)
-  const text = reader.source.toString('utf8', reader.pos, end)
+  const start = reader.pos
   reader.pos = end
-  return text
+  return end - start > MAX_KEPT_VALUE
+    ? textAt(reader.source, start, end)
+    : keptText(keptValues, reader.source, start, end)
 }
 
-/** There are usually a few hundred attribute keys. Each string is created once and looked up by its bytes. */
-const KEPT_KEYS = 4096
-const MAX_KEPT_LENGTH = 64
-
-const keptKeys: (string | undefined)[] = Array.from({ length: KEPT_KEYS })
-
 function readKey(reader: Reader): string {
-  const { source } = reader
   const end = endOf(reader)
   const start = reader.pos
   reader.pos = end
-  if (end - start > MAX_KEPT_LENGTH) return source.toString('utf8', start, end)
+  return end - start > MAX_KEPT_KEY ? textAt(reader.source, start, end) : keptText(keptKeys, reader.source, start, end)
+}
+
+function keptText(kept: KeptTexts, source: Buffer, start: number, end: number): string {
   let hash = end - start
   for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (source[at] ?? 0)) | 0
-  const slot = hash & (KEPT_KEYS - 1)
-  const kept = keptKeys[slot]
-  if (kept !== undefined && isTextAt(kept, source, start, end)) return kept
-  const key = source.toString('utf8', start, end)
+  const slot = hash & (KEPT_TEXTS - 1)
+  const known = kept[slot]
+  if (known !== undefined && isTextAt(known, source, start, end)) return known
+  const text = textAt(source, start, end)
   // Only in ASCII is a byte a character.
-  if (key.length === end - start) keptKeys[slot] = key
-  return key
+  if (text.length === end - start) kept[slot] = text
+  return text
 }
 
 function isTextAt(text: string, bytes: Uint8Array, start: number, end: number): boolean {
   if (text.length !== end - start) return false
   for (let at = start; at < end; at++) if (text.charCodeAt(at - start) !== bytes[at]) return false
   return true
+}
+
+/** UTF-8 is the default, and without its name Node.js does not look for the encoding. */
+function textAt(source: Buffer, start: number, end: number): string {
+  return source.toString(undefined, start, end)
 }
 
 function readInteger(reader: Reader): number | string {
