@@ -42,7 +42,15 @@ export const MAX_COPY_DEPTH = 100
  * @param room how many more values are copied; below zero if there were more
  */
 export function copyOf<T>(value: T, depth?: number, room?: { values: number }): T
-export function copyOf(value: unknown, depth = 0, room: { values: number } = { values: MAX_VALUES }): unknown {
+export function copyOf(value: unknown, depth = 0, room?: { values: number }): unknown {
+  if (typeof value !== 'object' || value === null) {
+    if (room !== undefined) room.values -= 1
+    return value
+  }
+  return copyOfObject(value, depth, room ?? { values: MAX_VALUES })
+}
+
+function copyOfObject(value: object, depth: number, room: { values: number }): unknown {
   room.values -= 1
   if (depth > MAX_COPY_DEPTH) return value
   if (Array.isArray(value)) {
@@ -51,9 +59,8 @@ export function copyOf(value: unknown, depth = 0, room: { values: number } = { v
       items.push(copyOf<unknown>(value[index], depth + 1, room))
     return items
   }
-  if (!isRecord(value)) return value
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return value
+  if (!isRecord(value) || (prototype !== Object.prototype && prototype !== null)) return value
   const copy: Record<string, unknown> = {}
   for (const key of Object.keys(value)) {
     if (room.values < 0) break
