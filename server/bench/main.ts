@@ -82,16 +82,17 @@ async function measureWorker(spans: number): Promise<void> {
   const requests = makeRequests(spans, 0)
   const perCpuSecond = await decoding(requests.bodies)
   await using bench = await MeasuredWorker.start(nodeOptions)
-  await sendAll(bench.url, zipped(makeRequests(warmUpSpans, 0)))
+  await bench.fill(zipped(makeRequests(warmUpSpans, 0)))
   await bench.quiet()
   const use = new ProcessUse(bench.pid)
-  await sendAll(bench.url, zipped(requests))
+  const messages = await bench.fill(zipped(requests))
   await bench.quiet()
   const { cpuSeconds } = use.read()
   console.table([
     {
       spans: requests.spans,
       'spans a run': Math.round(requests.spans / requests.traces),
+      'spans a message': (requests.spans / messages).toFixed(1),
       'scored, spans/CPU s': Math.round(requests.spans / cpuSeconds),
       'decoding, spans/CPU s': Math.round(perCpuSecond),
       'scored / decoding': (requests.spans / cpuSeconds / perCpuSecond).toFixed(2),

@@ -6,16 +6,29 @@ import { startWorkerProcess } from '../test/scale/worker-process.ts'
 import type { WorkerProcess } from '../test/scale/worker-process.ts'
 import { createSink } from '../test/sink.ts'
 import type { Sink } from '../test/sink.ts'
+import { sendAll } from './send.ts'
 
 const TOPIC = { 'message.timestamp.type': 'LogAppendTime', 'max.message.bytes': '4000000' }
 const PARTITIONS = 6
+const SPANS = 'spanscore.spans'
 
-/** One broker, a Collector that writes to it, and a worker in a process of its own with a backend that keeps nothing. */
+/** After this many milliseconds without a new message, the Collector's queue is empty. */
+const QUEUE_MS = 5000
+
+/** Longer than the worker is frozen, so that it stays a member of its group. */
+const SESSION_TIMEOUT_SECONDS = 300
+
+/**
+ * One broker, a Collector that writes to it, and a worker in a process of its own with a backend that keeps nothing. The worker is frozen
+ * while spans are written: what senders and Collector do meanwhile on this machine would take the processor's caches from it, and make its
+ * work up to twice as expensive.
+ */
 export class MeasuredWorker implements AsyncDisposable {
   readonly #kafka: KafkaCluster
   readonly #collector: KafkaCollector
   readonly #worker: WorkerProcess
   readonly #sink: Sink
+  #scoresBefore = 0
 
   private constructor(kafka: KafkaCluster, collector: KafkaCollector, worker: WorkerProcess, sink: Sink) {
     this.#kafka = kafka
@@ -27,10 +40,12 @@ export class MeasuredWorker implements AsyncDisposable {
   /** @param nodeOptions Options of Node.js itself, such as those of its profiler. */
   static async start(nodeOptions: readonly string[]): Promise<MeasuredWorker> {
     const kafka = await startKafka(1)
-    await kafka.createTopics({ 'spanscore.spans': TOPIC, 'spanscore.logs': TOPIC, 'spanscore.dead': {} }, PARTITIONS)
+    await kafka.createTopics({ [SPANS]: TOPIC, 'spanscore.logs': TOPIC, 'spanscore.dead': {} }, PARTITIONS)
     const collector = await startCollector(kafka.brokers)
     const sink = await createSink({ keeps: false })
-    const args = '--settle 3 --linger 10 --max-held-spans 150000'.split(' ')
+    const args = `--session-timeout ${SESSION_TIMEOUT_SECONDS} --settle 3 --linger 10 --max-held-spans 150000`.split(
+      ' ',
+    )
     const worker = await startWorkerProcess(
       ['--to', sink.url, '--brokers', kafka.brokers.join(','), ...args],
       {},
@@ -41,21 +56,37 @@ export class MeasuredWorker implements AsyncDisposable {
     return new MeasuredWorker(kafka, collector, worker, sink)
   }
 
-  /** Where OTLP requests with spans are sent. */
-  get url(): string {
-    return `${this.#collector.url}/v1/traces`
+  /**
+   * Writes compressed requests to Kafka, and lets the worker read when all are written.
+   *
+   * @returns how many messages they are
+   */
+  async fill(bodies: readonly Buffer[]): Promise<number> {
+    const before = await this.#kafka.endOf(SPANS)
+    this.#worker.child.kill('SIGSTOP')
+    await sendAll(`${this.#collector.url}/v1/traces`, bodies)
+    let end = before
+    for (let latest = -1; latest !== end || end === before;) {
+      latest = end
+      await new Promise((resolve) => setTimeout(resolve, QUEUE_MS))
+      end = await this.#kafka.endOf(SPANS)
+    }
+    this.#scoresBefore = this.#sink.scoreRequests
+    this.#worker.child.kill('SIGCONT')
+    return end - before
   }
 
   get pid(): number {
     return this.#worker.pid
   }
 
-  /** Resolves when no score has come for a while. */
-  async quiet(ms = 5000): Promise<void> {
-    let count = -1
-    while (this.#sink.scoreRequests !== count || count === 0) {
-      count = this.#sink.scoreRequests
+  /** Resolves when scores have come since the worker was thawed, and no more for a while. */
+  async quiet(ms = 10_000): Promise<void> {
+    let count = this.#scoresBefore
+    for (let latest = -1; latest !== count || count === this.#scoresBefore; ) {
+      latest = count
       await new Promise((resolve) => setTimeout(resolve, ms))
+      count = this.#sink.scoreRequests
     }
   }
 

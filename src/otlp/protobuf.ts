@@ -112,10 +112,17 @@ export async function createProtobufDecoder({
   skipsOrdinary = false,
 }: ProtobufDecoderOptions = {}): Promise<ProtobufDecoder> {
   const { BinaryReader } = await import('@bufbuild/protobuf/wire')
-  const readerOf = (bytes: Uint8Array): Reader => {
-    const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    return Object.assign(new BinaryReader(source), { source })
+  // A class, because Kafka's messages have few spans, and adding a property to an object costs as much as reading one of them.
+  class SpanReader extends BinaryReader implements Reader {
+    readonly source: Buffer
+
+    constructor(source: Buffer) {
+      super(source)
+      this.source = source
+    }
   }
+  const readerOf = (bytes: Uint8Array): Reader =>
+    new SpanReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   const known: Known = { resources: new BoundedMap(MAX_KNOWN), scopes: new BoundedMap(MAX_KNOWN) }
   const decode = (bytes: Uint8Array, { maxEntries, maxRecordBytes } = NO_LIMITS): ProtobufBatch => {
     const batch = { ...createBatch(), spanPlaces: [], logPlaces: [], isCut: false }

@@ -14,6 +14,9 @@ export interface FetchedRecord {
 /** Header of a record that is a part of a commit, and no message. */
 export const COMMIT_HEADER = 'spanscore-commit'
 
+/** Shared by all records without headers, which most are. */
+const NO_HEADERS: FetchedRecord['headers'] = new Map()
+
 /** Bit of a batch's attributes: transaction markers instead of records. */
 const IS_CONTROL = 1 << 5
 /** Bit of a batch's attributes: the timestamp is the append time. */
@@ -44,7 +47,8 @@ export function recordsOf(
         appendMs: Number(isAppendTime ? batch.maxTimestamp : batch.firstTimestamp + timestampDelta),
         key: String(key ?? ''),
         value: value ?? new Uint8Array(),
-        headers: new Map(headers.map(([name, text]) => [String(name), String(text)])),
+        headers:
+          headers.length === 0 ? NO_HEADERS : new Map(headers.map(([name, text]) => [String(name), String(text)])),
       })
     }
   }
