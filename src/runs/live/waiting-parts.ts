@@ -18,7 +18,7 @@ const UNANSWERED_FACTOR = 15
 /** Maximum number of groups that are laid out together. If more wait by the clock, the first of them are settled. */
 export const MAX_WAITING = 1000
 
-/** Maximum number of spans that are laid out together, except those of one group. It takes about 10 ms for each 1,000. */
+/** Maximum number of spans of several traces that are laid out together for speed. It takes about 10 ms for each 1,000. */
 const MAX_SPANS_TOGETHER = 2000
 
 /**
@@ -83,19 +83,38 @@ export function groupsOf(top: RunPlan): ReadonlySet<LiveGroup> {
   return groups
 }
 
-/** Groups in the same order, in lists of as many as are laid out together. */
+/**
+ * Groups in lists of those that are laid out together. Runs belong to one trace, unless they begin with a model call without a parent, or
+ * their library writes spans side by side: all traces with such runs are laid out together.
+ */
 export function inParts(groups: readonly LiveGroup[]): readonly (readonly LiveGroup[])[] {
-  const parts: LiveGroup[][] = []
-  let part: LiveGroup[] = []
-  let spans = 0
-  for (const group of groups) {
-    if (part.length === MAX_WAITING || (part.length > 0 && spans + group.spans.size > MAX_SPANS_TOGETHER)) {
-      parts.push(part)
-      part = []
+  const traces = Map.groupBy(groups, ({ traceId }) => traceId)
+  const spread: LiveGroup[] = []
+  const parts: LiveGroup[][] = [spread]
+  let spans = Number.POSITIVE_INFINITY
+  for (const ofTrace of traces.values()) {
+    if (ofTrace.some(mayBeSpread)) {
+      spread.push(...ofTrace)
+      continue
+    }
+    const more = ofTrace.reduce((sum, group) => sum + group.spans.size, 0)
+    if (spans + more > MAX_SPANS_TOGETHER) {
+      parts.push([])
       spans = 0
     }
-    part.push(group)
-    spans += group.spans.size
+    parts.at(-1)?.push(...ofTrace)
+    spans += more
   }
-  return part.length === 0 ? parts : [...parts, part]
+  return parts.flatMap(inLists)
+}
+
+/** Whether spans of other traces may belong to the runs of a group. */
+function mayBeSpread({ isFlat, top }: LiveGroup): boolean {
+  return isFlat || (top?.role === 'model' && top.span.parentSpanId === undefined)
+}
+
+function inLists(groups: readonly LiveGroup[]): readonly (readonly LiveGroup[])[] {
+  const lists: (readonly LiveGroup[])[] = []
+  for (let from = 0; from < groups.length; from += MAX_WAITING) lists.push(groups.slice(from, from + MAX_WAITING))
+  return lists
 }
