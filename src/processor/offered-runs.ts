@@ -3,6 +3,7 @@ import type { SpanContext } from '@opentelemetry/api'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation, Skipped } from '../model/score.ts'
 import { Budget } from '../sampling/budget.ts'
+import { withoutPause } from '../scoring/in-slices.ts'
 import { Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { resolveOptions } from './config/options.ts'
@@ -134,7 +135,8 @@ export class OfferedRuns {
 
   /** Drops pending scores. */
   stop(): void {
-    this.#jobs.endShutdown()
+    this.#jobs.beginShutdown()
+    withoutPause(this.#jobs.endShutdown())
     this.#scheduler.stop()
   }
 

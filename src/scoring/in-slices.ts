@@ -12,6 +12,14 @@ export function inSlices<Result>(steps: Generator<undefined, Result>): Result | 
   return first.done === true ? first.value : restOf(steps)
 }
 
+/** Does something with each item, in steps. */
+export function* eachInSteps<Item>(items: Iterable<Item>, act: (item: Item) => void): Generator<undefined, void> {
+  for (const item of items) {
+    act(item)
+    yield
+  }
+}
+
 /** Does all steps synchronously. */
 export function withoutPause<Result>(steps: Generator<undefined, Result>): Result {
   for (;;) {

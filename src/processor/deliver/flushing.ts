@@ -1,6 +1,6 @@
 import { startTimer, stopTimer } from '../../scoring/host-timers.ts'
 import type { Timer } from '../../scoring/host-timers.ts'
-import { inSlices, withoutPause } from '../../scoring/in-slices.ts'
+import { inSlices } from '../../scoring/in-slices.ts'
 import { detached } from '../../scoring/isolation.ts'
 import { unref } from '../../scoring/keep-process-alive.ts'
 import { adopted, isThenable } from '../../scoring/thenable.ts'
@@ -22,7 +22,7 @@ import type { Flushable } from '../sdk-types.ts'
 /** Maximum milliseconds that the processors behind may take to flush or shut down, like the SDK's own limit for a flush. */
 const DOWNSTREAM_TIMEOUT_MS = 30_000
 
-/** Milliseconds that settling may take of the turn in which a flush begins. */
+/** Milliseconds that may be taken of a turn in which other work begins or ends. */
 const SLICE_MS = 10
 
 /** Milliseconds that the first turn of a shutdown may take. What is done in it does not depend on what else is shut down beside us. */
@@ -67,7 +67,7 @@ export class Flushing {
     const done = this.#settled(settling, advance(settling, SLICE_MS))
     // What takes longer goes on, and is delivered by the next flush.
     if (options.flushTimeoutMs > 0) await settlesWithin(done, options.flushTimeoutMs, true)
-    held.releaseAll()
+    await this.#takeAll('forceFlush', held.releaseInSteps())
     metrics.flush()
     const { before, after } = otherProcessors()
     const behind: readonly Flushable[] = options.next === undefined ? [...before, ...after] : [options.next]
@@ -120,11 +120,18 @@ export class Flushing {
     if (options.shutdownTimeoutMs > 0) {
       await settlesWithin(this.#settled(settling, isSettled), options.shutdownTimeoutMs, true)
     }
-    reporter.guard('shutdown', () => jobs.endShutdown())
+    await this.#takeAll('shutdown', jobs.endShutdown())
     // The runs of agents that are left are counted without being read; model calls that no agent made are still open.
-    reporter.guard('shutdown', () => withoutPause(agents))
+    await this.#takeAll('shutdown', agents)
     reporter.guard('shutdown', () => large.giveUp())
-    held.releaseAll()
+    await this.#takeAll('shutdown', held.releaseInSteps())
+  }
+
+  /** Takes all steps: in this turn, as far as there is time, and in later ones. */
+  async #takeAll(what: string, steps: Generator<undefined, void>): Promise<void> {
+    const { reporter } = this.#parts
+    const isDone = reporter.guard(what, () => advance(steps, SLICE_MS)) ?? true
+    if (!isDone) await reporter.settle(what, async () => detached(() => inSlices(steps)))
   }
 
   /** Names the scores that did not reach what was shut down at the same time. */

@@ -1,4 +1,5 @@
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
+import { eachInSteps } from '../../scoring/in-slices.ts'
 import type { CancelDeadline, Scheduler } from '../scheduler.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 import { replaceScoreAttributes } from './replace-score-attributes.ts'
@@ -74,9 +75,16 @@ export class HeldSpans {
     }
   }
 
-  /** Releases all spans with the scores that they have. */
+  /** Releases all spans with the scores that they have, because the process is about to exit. */
   releaseAll(): void {
     while (this.#held.size > 0) this.#releaseOldest()
+  }
+
+  /** Releases the spans that are held now, in steps. */
+  releaseInSteps(): Generator<undefined, void> {
+    return eachInSteps([...this.#held], (entry) => {
+      if (this.#held.has(entry)) this.#release(entry)
+    })
   }
 
   #letGo(entry: Entry): void {

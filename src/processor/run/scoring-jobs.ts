@@ -3,6 +3,7 @@ import type { Evaluation, Failed, Skipped } from '../../model/score.ts'
 import type { Budget } from '../../sampling/budget.ts'
 import { detached } from '../../scoring/isolation.ts'
 import { inNextTurn } from '../../scoring/host-timers.ts'
+import { eachInSteps } from '../../scoring/in-slices.ts'
 import { ScoringQueue } from '../../scoring/queue.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import { PendingRuns } from '../deliver/pending-runs.ts'
@@ -129,14 +130,13 @@ export class ScoringJobs {
     return this.#intake.length === 0
   }
 
-  /** Drops all remaining and further scores. */
-  endShutdown(): void {
-    this.#isStopping = true
+  /** Drops all remaining scores, in steps, and all further ones. Must be called after `beginShutdown`. */
+  *endShutdown(): Generator<undefined, void> {
     this.#isStopped = true
-    for (const task of this.#intake.splice(0)) this.#giveUp(task)
-    for (const job of this.#jobs) job.abandon()
+    yield* eachInSteps(this.#intake.splice(0), (task) => this.#giveUp(task))
+    yield* eachInSteps(this.#jobs, (job) => job.abandon())
     // A shutdown within a callback of a run comes before that run is settled.
-    for (const scored of this.#pending.runs()) for (const task of scored.tasks) this.#giveUpWaiting(task)
+    yield* eachInSteps(this.#pending.runs(), ({ tasks }) => tasks.forEach((task) => this.#giveUpWaiting(task)))
   }
 
   #lineUp(task: ScoringTask): void {
