@@ -4,6 +4,7 @@ import type { ResolvedScorer } from '../config/options.ts'
 import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
 import { curesOf } from '../../runs/view/cure-of.ts'
+import { holdsContent } from '../../runs/view/missing.ts'
 
 /** Maximum number of runs to check. An application records content for all runs or for none, so the first ones show it. */
 const RUNS_LOOKED_AT = 20
@@ -34,7 +35,7 @@ export class ContentNotice {
     const looks = this.#looks.get(run.dialect) ?? 0
     if (this.#scorers.length === 0 || looks >= RUNS_LOOKED_AT) return
     this.#looks.set(run.dialect, looks + 1)
-    if (run.content !== 'none') return
+    if (holdsContent(run)) return
     const ids = this.#scorers.filter((scorer) => isForAgent(scorer, run)).map(({ id }) => id)
     if (ids.length === 0) return
     const cure = curesOf(run.missing)
