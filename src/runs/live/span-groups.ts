@@ -98,12 +98,15 @@ export class SpanGroups implements Iterable<LiveGroup> {
    */
   measureNext(): void {
     this.#measured = this.#measured?.newer ?? this.#oldest
-    let left = MOST_MEASURED
-    for (const span of this.#measured?.spans ?? []) {
+    if (this.#measured === undefined) return
+    const { spans, openCount } = this.#measured
+    let left = Math.min(MOST_MEASURED, openCount)
+    for (const span of spans) {
+      // All others have ended. There may be thousands of them.
+      if (left === 0) return
       if (!span.isOpen) continue
       this.setOwnBytes(span, Math.max(span.ownBytes, heldBytesOfOpen(span.sdkSpan)))
       left -= 1
-      if (left === 0) return
     }
   }
 
