@@ -87,6 +87,49 @@ test('thousands of patterns for thousands of keys are checked in part, in bounde
   expect(score).toMatchObject({ status: 'scored', explanation: expect.stringContaining('Not checked: ') })
 })
 
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
+const objects = (count: number): object[] => numbers(count).map(() => ({}))
+const times = (count: number, schema: object): object => ({ allOf: numbers(count).map(() => schema) })
+const eachItem = (schema: object): object => ({ items: { not: schema } })
+
+test.each<[string, object, unknown]>([
+  ['a list of types', eachItem({ type: Array(40_000).fill('null') }), numbers(20_000)],
+  ['nested lists of types', eachItem({ type: JSON.parse(`${'['.repeat(900)}${']'.repeat(900)}`) }), numbers(20_000)],
+  ['a constant', eachItem({ const: numbers(40_000) }), numbers(20_000)],
+  ['names that are required', eachItem({ required: numbers(40_000) }), objects(15_000)],
+  [
+    'dependent names',
+    { items: { dependentRequired: Object.fromEntries(numbers(20_000).map((name) => [`k${name}`, []])) } },
+    objects(15_000),
+  ],
+  [
+    'properties by patterns',
+    { items: { patternProperties: Object.fromEntries(numbers(20_000).map((name) => [`k${name}`, {}])) } },
+    objects(15_000),
+  ],
+  ['a reference', eachItem({ $ref: `#${'/a'.repeat(100_000)}` }), numbers(20_000)],
+  ['minLength', times(10_000, { minLength: 600_001 }), 'ab'.repeat(600_000)],
+  ['maxLength', times(10_000, { maxLength: 600_001 }), '😀'.repeat(600_000)],
+  ['a pattern', times(10_000, { pattern: '^a' }), 'ab'.repeat(600_000)],
+  ['a pattern, on a text within the limit', times(10_000, { pattern: '^a' }), 'ab'.repeat(95_000)],
+])('a long part of a recorded schema that meets many values is bounded: %s', async (_, schema, value) => {
+  const parameters = { properties: { x: schema } }
+  const run = runOf({ toolCalls: [call('t', { x: value })], availableTools: [{ name: 't', parameters }] })
+  const before = process.threadCpuUsage()
+  const { score } = await evaluate(createToolArgumentsScorer(), run)
+  const { user, system } = process.threadCpuUsage(before)
+  expect(score.status).toBe('scored')
+  expect((user + system) / 1000).toBeLessThan(400)
+})
+
+test('a message names no more types than there are', async () => {
+  const parameters = { properties: { x: { items: { type: Array(40_000).fill('null') } } } }
+  const run = runOf({ toolCalls: [call('t', { x: numbers(30) })], availableTools: [{ name: 't', parameters }] })
+  const { score } = await evaluate(createToolArgumentsScorer(), run)
+  expect(score).toMatchObject({ status: 'scored', value: 0 })
+  expect(JSON.stringify(score).length).toBeLessThan(10_000)
+})
+
 test("the developer's own patterns run after the span's end, on texts of bounded length", async () => {
   const parameters = { properties: { id: { pattern: '^a+$' } } }
   expect(createToolArgumentsScorer({ tools: [{ name: 't', parameters }] }).inline).toBe(false)

@@ -3,14 +3,17 @@ import { formatValue } from '../../../scoring/format-value.ts'
 import { ownSchemaCheck } from './schema-check.ts'
 import type { SchemaCheck } from './schema-check.ts'
 import {
+  canonicalConst,
   canonicalTexts,
   canonicalValue,
   decodeToken,
+  entriesOf,
   hasAtLeast,
   hasAtMost,
   hasType,
   isMultiple,
   joinPath,
+  lengthOf,
   numberOr,
   stringsOf,
   typeNames,
@@ -29,6 +32,15 @@ export interface SchemaError {
 /** Deeper values, and endless references between schemas, are not followed. */
 const MAX_DEPTH = 100
 const MAX_ERRORS = 20
+
+/** How many names, types or characters of a reference are read in the time of one step. */
+const COMPARED_PER_STEP = 10
+/** How many characters of a value are written, or counted, in that time. */
+const READ_PER_STEP = 20
+const COUNTED_PER_STEP = 200
+/** The steps of an error, and of one that shows values. */
+const ADD_STEPS = 5
+const SHOW_STEPS = 20
 
 /**
  * Validates a JSON value against a JSON Schema, synchronously and without compiling it.
@@ -49,28 +61,38 @@ export function validateJson(
   check: SchemaCheck = ownSchemaCheck(),
 ): readonly SchemaError[] {
   const errors: SchemaError[] = []
-  new Validation(schema, errors, check).validate(schema, value, '', 0)
+  new Validation(schema, errors, check, 'errors').validate(schema, value, '', 0)
   return errors.slice(0, MAX_ERRORS)
 }
+
+/** Whether to find all errors, or only whether there is one, so that nothing is formatted that nobody sees. */
+type Finds = 'errors' | 'whether'
 
 class Validation {
   readonly #root: unknown
   readonly #errors: SchemaError[]
   readonly #check: SchemaCheck
+  readonly #finds: Finds
 
-  constructor(root: unknown, errors: SchemaError[], check: SchemaCheck) {
+  constructor(root: unknown, errors: SchemaError[], check: SchemaCheck, finds: Finds) {
     this.#root = root
     this.#errors = errors
     this.#check = check
+    this.#finds = finds
+  }
+
+  get #isFull(): boolean {
+    return this.#errors.length >= (this.#finds === 'whether' ? 1 : MAX_ERRORS)
   }
 
   validate(schema: unknown, value: unknown, path: string, depth: number): void {
-    if (this.#errors.length >= MAX_ERRORS) return
+    if (this.#isFull) return
     if (depth > MAX_DEPTH) {
       this.#check.note('schemas nested too deep')
       return
     }
-    if (!this.#check.spend(1)) return
+    // A schema may have lists of thousands of types, and references of a million characters.
+    if (!this.#check.spend(1 + costOf(schema))) return
     if (schema === false) this.#add(path, 'unexpected_param', 'is not allowed')
     if (!isRecord(schema)) return
     if (typeof schema.$ref === 'string') this.validate(this.#resolve(schema.$ref), value, path, depth + 1)
@@ -92,11 +114,11 @@ class Validation {
     const hasConst = 'const' in schema
     if (!Array.isArray(allowed) && !hasConst) return
     const text = canonicalValue(value)
-    if (!this.#check.spend(1 + text.length / 20)) return
+    if (!this.#check.spend(1 + text.length / READ_PER_STEP)) return
     if (Array.isArray(allowed) && !canonicalTexts(allowed).has(text)) {
       this.#add(path, 'value_error', () => `must be one of ${formatValue(allowed)}, is ${formatValue(value)}`)
     }
-    if (hasConst && canonicalValue(schema.const) !== text) {
+    if (hasConst && canonicalConst(schema) !== text) {
       this.#add(path, 'value_error', () => `must be ${formatValue(schema.const)}, is ${formatValue(value)}`)
     }
   }
@@ -123,6 +145,8 @@ class Validation {
 
   #validateString(schema: Record<string, unknown>, value: string, path: string): void {
     const { minLength, maxLength, pattern } = schema
+    const isCounted = typeof minLength === 'number' || typeof maxLength === 'number'
+    if (isCounted && !this.#check.spend(value.length / COUNTED_PER_STEP)) return
     if (typeof minLength === 'number' && !hasAtLeast(value, minLength)) {
       this.#add(path, 'value_error', () => `must have at least ${minLength} characters, is ${formatValue(value)}`)
     }
@@ -144,7 +168,7 @@ class Validation {
     }
     if (uniqueItems === true && this.#check.spend(value.length)) {
       const texts = value.map((item) => canonicalValue(item))
-      const isSpent = this.#check.spend(texts.reduce((sum, text) => sum + text.length, 0) / 20)
+      const isSpent = this.#check.spend(texts.reduce((sum, text) => sum + text.length, 0) / READ_PER_STEP)
       if (isSpent && new Set(texts).size < value.length) this.#add(path, 'value_error', 'must not repeat an item')
     }
     // Up to draft 2019-09, a list of `items` is today's `prefixItems`, and `additionalItems` is today's `items`.
@@ -166,15 +190,15 @@ class Validation {
   #validateObject(schema: Record<string, unknown>, value: Record<string, unknown>, path: string, depth: number): void {
     const { properties, patternProperties, additionalProperties, propertyNames, minProperties, maxProperties } = schema
     const keys = Object.keys(value)
-    const required = stringsOf(schema.required)
-    if (!this.#check.spend((required.length + keys.length) / 10)) return
-    for (const name of required) {
+    const [dependent, patterns] = [entriesOf(schema.dependentRequired), entriesOf(patternProperties)]
+    const names = lengthOf(schema.required) + dependent.length + keys.length
+    if (!this.#check.spend(names / COMPARED_PER_STEP)) return
+    for (const name of stringsOf(schema.required)) {
       if (!Object.hasOwn(value, name)) this.#add(joinPath(path, name), 'missing_required', 'is missing')
     }
-    const dependent = isRecord(schema.dependentRequired) ? Object.entries(schema.dependentRequired) : []
     for (const [name, needed] of dependent) {
       if (!Object.hasOwn(value, name)) continue
-      if (Array.isArray(needed) && !this.#check.spend(needed.length / 10)) return
+      if (!this.#check.spend(lengthOf(needed) / COMPARED_PER_STEP)) return
       const missing = stringsOf(needed).filter((other) => !Object.hasOwn(value, other))
       for (const other of missing) this.#add(joinPath(path, other), 'missing_required', `is missing beside ${name}`)
     }
@@ -184,7 +208,6 @@ class Validation {
     if (typeof maxProperties === 'number' && keys.length > maxProperties) {
       this.#add(path, 'value_error', `must have at most ${maxProperties} properties, has ${keys.length}`)
     }
-    const patterns = isRecord(patternProperties) ? Object.entries(patternProperties) : []
     for (const key of keys) {
       const at = joinPath(path, key)
       const own = isRecord(properties) && Object.hasOwn(properties, key)
@@ -229,19 +252,19 @@ class Validation {
   /** Whether an inner schema accepts the value; `undefined` if something could not be checked. */
   #accepts(schema: unknown, value: unknown, depth: number): boolean | undefined {
     const before = this.#check.unchecked
-    if (this.#errorsOf(schema, value, '', depth).length > 0) return false
+    if (this.#errorsOf(schema, value, '', depth, 'whether').length > 0) return false
     return this.#check.unchecked === before ? true : undefined
   }
 
-  #errorsOf(schema: unknown, value: unknown, path: string, depth: number): readonly SchemaError[] {
+  #errorsOf(schema: unknown, value: unknown, path: string, depth: number, finds: Finds): readonly SchemaError[] {
     const errors: SchemaError[] = []
-    new Validation(this.#root, errors, this.#check).validate(schema, value, path, depth + 1)
+    new Validation(this.#root, errors, this.#check, finds).validate(schema, value, path, depth + 1)
     return errors
   }
 
   /** If no alternative fits, the closest one, which has the fewest violations, explains the error. */
   #addClosest(alternatives: readonly unknown[], value: unknown, path: string, depth: number): void {
-    const tries = alternatives.map((inner) => this.#errorsOf(inner, value, path, depth))
+    const tries = alternatives.map((inner) => this.#errorsOf(inner, value, path, depth, this.#finds))
     const ofRightType = tries.filter(
       (errors) => !errors.some((error) => error.code === 'type_error' && error.path === path),
     )
@@ -252,7 +275,7 @@ class Validation {
   }
 
   #addAgain(error: SchemaError): void {
-    if (this.#errors.length < MAX_ERRORS) this.#errors.push(error)
+    if (!this.#isFull) this.#errors.push(error)
   }
 
   /** Resolves `#` or `#/$defs/City`; returns `true`, which accepts everything, for anything outside of the schema. */
@@ -269,8 +292,17 @@ class Validation {
   }
 
   #add(path: string, code: SchemaError['code'], message: string | (() => string)): void {
-    if (this.#errors.length >= MAX_ERRORS || !this.#check.spend(5)) return
-    const words = typeof message === 'string' ? message : message()
+    if (this.#isFull) return
+    const isShown = typeof message !== 'string' && this.#finds === 'errors'
+    if (!this.#check.spend(isShown ? SHOW_STEPS : ADD_STEPS)) return
+    const words = typeof message === 'string' ? message : isShown ? message() : ''
     this.#errors.push({ path, code, message: `${path === '' ? 'The value' : path} ${words}` })
   }
+}
+
+/** The additional steps that it takes to read a schema's types and its reference. */
+function costOf(schema: unknown): number {
+  if (!isRecord(schema)) return 0
+  const { type, $ref } = schema
+  return (lengthOf(type) + (typeof $ref === 'string' ? $ref.length : 0)) / COMPARED_PER_STEP
 }

@@ -11,6 +11,8 @@ const MAX_WORK = 200_000
 /** The cost of compiling a pattern, plus one for each instruction: also about 20 ms for all patterns of a run. */
 const COMPILE_WORK = 2000
 const COMPILE_WORK_OF_INSTRUCTION = 50
+/** How many characters are only looked at for the cost of one instruction on one character. */
+const READ_PER_WORK = 100
 /** Maximum number of compiled patterns that are cached. */
 const MAX_COMPILED = 500
 
@@ -45,7 +47,9 @@ export class LinearPatterns {
     let left = MAX_WORK
     return {
       matches: (pattern, text) => {
-        if (left <= 0 || !isSameInBoth(text)) return undefined
+        if (left <= 0 || text.length >= left || pattern.length > MAX_PATTERN_LENGTH) return undefined
+        left -= 1 + text.length / READ_PER_WORK
+        if (!isSameInBoth(text)) return undefined
         let compiled = this.#compiled.get(pattern)
         if (compiled === undefined) {
           compiled = this.#compile(pattern)
@@ -64,7 +68,7 @@ export class LinearPatterns {
   }
 
   #compile(pattern: string): LinearPattern | 'unsupported' {
-    if (pattern.length > MAX_PATTERN_LENGTH || /\\[pP]|\(\?[^:<]/.test(pattern)) return 'unsupported'
+    if (/\\[pP]|\(\?[^:<]/.test(pattern)) return 'unsupported'
     const size = programSizeOf(pattern)
     if (size === undefined || size > MAX_PROGRAM_SIZE) return 'unsupported'
     try {

@@ -2,7 +2,10 @@ import { canonicalJson, isRecord } from '../../../spans/json.ts'
 
 /** Whether a value has a type, or one of several. Schemas written for Python use `float`, `dict` and `tuple`. */
 export function hasType(type: unknown, value: unknown): boolean {
-  if (Array.isArray(type)) return type.some((one) => hasType(one, value))
+  return Array.isArray(type) ? type.some((one) => isOfType(one, value)) : isOfType(type, value)
+}
+
+function isOfType(type: unknown, value: unknown): boolean {
   switch (type) {
     case 'null':
       return value === null
@@ -25,9 +28,12 @@ export function hasType(type: unknown, value: unknown): boolean {
   }
 }
 
+/** There are seven types. */
+const MAX_NAMED_TYPES = 7
+
 /** `string or null` */
 export function typeNames(type: unknown): string {
-  return Array.isArray(type) ? type.join(' or ') : String(type)
+  return Array.isArray(type) ? type.slice(0, MAX_NAMED_TYPES).join(' or ') : String(type)
 }
 
 /** A value's JSON text with sorted keys; equal texts mean equal values. */
@@ -47,6 +53,36 @@ export function canonicalTexts(allowed: readonly unknown[]): ReadonlySet<string>
 
 const TEXTS = new WeakMap<readonly unknown[], ReadonlySet<string>>()
 
+/** The text of a schema's `const`, cached for each schema. */
+export function canonicalConst(schema: Readonly<Record<string, unknown>>): string {
+  let text = CONSTANTS.get(schema)
+  if (text === undefined) {
+    text = canonicalValue(schema.const)
+    CONSTANTS.set(schema, text)
+  }
+  return text
+}
+
+const CONSTANTS = new WeakMap<Readonly<Record<string, unknown>>, string>()
+
+/** The properties of a part of a schema, cached for each; none of any other value. */
+export function entriesOf(part: unknown): readonly (readonly [string, unknown])[] {
+  if (!isRecord(part)) return []
+  let entries = ENTRIES.get(part)
+  if (entries === undefined) {
+    entries = Object.entries(part)
+    ENTRIES.set(part, entries)
+  }
+  return entries
+}
+
+const ENTRIES = new WeakMap<Readonly<Record<string, unknown>>, readonly (readonly [string, unknown])[]>()
+
+/** The length of an array; 0 for any other value. */
+export function lengthOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0
+}
+
 /** Quotients of decimals have rounding errors: .3 is a multiple of .1. */
 export function isMultiple(value: number, of: number): boolean {
   const quotient = value / of
@@ -58,12 +94,30 @@ export function isMultiple(value: number, of: number): boolean {
 /** Whether a text has at least that many characters, as people and JSON Schema count them: an emoji is one. */
 export function hasAtLeast(text: string, length: number): boolean {
   // Each character has one or two code units, so most lengths need no count.
-  return text.length >= length && (text.length >= 2 * length || Array.from(text).length >= length)
+  return text.length >= length && (text.length >= 2 * length || countCharacters(text) >= length)
 }
 
 /** Whether a text has at most that many characters. */
 export function hasAtMost(text: string, length: number): boolean {
-  return text.length <= length || (text.length <= 2 * length && Array.from(text).length <= length)
+  return text.length <= length || (text.length <= 2 * length && countCharacters(text) <= length)
+}
+
+function countCharacters(text: string): number {
+  let count = text.length
+  for (let index = 1; index < text.length; index++) {
+    if (isTrail(text.charCodeAt(index)) && isLead(text.charCodeAt(index - 1))) count--
+  }
+  return count
+}
+
+/** Whether a code unit is the first half of a character beyond U+FFFF. */
+function isLead(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00
+}
+
+/** Whether a code unit is the second half of a character beyond U+FFFF. */
+function isTrail(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000
 }
 
 /** The strings of an array; none for any other value. */
