@@ -40,6 +40,7 @@ describe('arguments against allowed values', () => {
         (checkArguments(vector.arguments, vector.allowed, {
           schema: vector.schema,
           check: ownSchemaCheck(),
+          texts: new Map(),
           strict: false,
         }).length ===
           0) !==
@@ -55,6 +56,7 @@ describe('arguments against allowed values', () => {
       const codes = checkArguments(vector.arguments, vector.allowed, {
         schema: vector.schema,
         check: ownSchemaCheck(),
+        texts: new Map(),
         strict: false,
       }).map(({ code }) => code)
       return !vector.valid && !codes.some((code) => code === toCode(vector.errorType ?? ''))
@@ -73,7 +75,9 @@ describe('arguments against allowed values', () => {
     [undefined, ['missing_required']],
   ])('%j gives %j', (args, codes) => {
     expect(
-      checkArguments(args, allowed, { schema, check: ownSchemaCheck(), strict: false }).map(({ code }) => code),
+      checkArguments(args, allowed, { schema, check: ownSchemaCheck(), texts: new Map(), strict: false }).map(
+        ({ code }) => code,
+      ),
     ).toEqual(codes)
   })
 
@@ -83,6 +87,7 @@ describe('arguments against allowed values', () => {
       checkArguments({ filter: { range: { from: 1 }, tags: ['a', 'b'] } }, deep, {
         schema: undefined,
         check: ownSchemaCheck(),
+        texts: new Map(),
         strict: true,
       }),
     ).toEqual([])
@@ -90,17 +95,25 @@ describe('arguments against allowed values', () => {
       checkArguments({ filter: { range: { from: 2 }, tags: ['a', 'b'] } }, deep, {
         schema: undefined,
         check: ownSchemaCheck(),
+        texts: new Map(),
         strict: true,
       }),
     ).toHaveLength(1)
     expect(
-      checkArguments({ city: 'oslo' }, allowed, { schema, check: ownSchemaCheck(), strict: true }).map(
-        ({ code }) => code,
-      ),
+      checkArguments({ city: 'oslo' }, allowed, {
+        schema,
+        check: ownSchemaCheck(),
+        texts: new Map(),
+        strict: true,
+      }).map(({ code }) => code),
     ).toEqual(['value_error'])
     const bounded = { properties: { days: { type: 'integer', maximum: 2 } } }
     expect(
-      checkArguments({ days: 3 }, { days: [3] }, { schema: bounded, check: ownSchemaCheck(), strict: true })[0],
+      checkArguments(
+        { days: 3 },
+        { days: [3] },
+        { schema: bounded, check: ownSchemaCheck(), texts: new Map(), strict: true },
+      )[0],
     ).toMatchObject({
       path: 'days',
       code: 'value_error',

@@ -1,3 +1,4 @@
+import { canonicalJsonWithin } from '../../spans/json.ts'
 import { inSlices } from '../../scoring/in-slices.ts'
 import { maximumMatching } from './maximum-matching.ts'
 import type { SchemaError } from './schema/json-schema.ts'
@@ -13,23 +14,37 @@ export interface Pairing {
   readonly faultsOf: (right: number) => readonly SchemaError[]
 }
 
-/** Pairs of calls that are compared per step. */
+/** Pairs of calls that are compared per step, and characters of arguments that take as long as another pair. */
 const MAX_PAIRS = 20_000
+const PAIR_CHARACTERS = 50
+/** Larger arguments are compared in a step of their own. */
+const MAX_CHARACTERS = 200_000
 
 /** Marks calls of different tools. */
 const OTHER_TOOL = 0xffff
 
 /**
- * Pairs as many expected and actual calls as possible, one to one. Thousands of calls are compared in slices, so that the application is
- * not blocked.
+ * Pairs as many expected and actual calls as possible, one to one. Thousands of calls, and large ones, are compared in slices, so that the
+ * application is not blocked.
+ *
+ * @param argumentsOf what is read of a call when it is compared. @default nothing that takes long
  */
-export function pairCalls<Made>(compares: readonly Compare<Made>[], made: readonly Made[]): Pairing | Promise<Pairing> {
-  return inSlices(pairInSteps(compares, made))
+export function pairCalls<Made>(
+  compares: readonly Compare<Made>[],
+  made: readonly Made[],
+  argumentsOf: (made: Made) => unknown = () => undefined,
+): Pairing | Promise<Pairing> {
+  return inSlices(pairInSteps(compares, made, argumentsOf))
 }
 
-function* pairInSteps<Made>(compares: readonly Compare<Made>[], made: readonly Made[]): Generator<undefined, Pairing> {
+function* pairInSteps<Made>(
+  compares: readonly Compare<Made>[],
+  made: readonly Made[],
+  argumentsOf: (made: Made) => unknown,
+): Generator<undefined, Pairing> {
   const counts = compares.map(() => new Uint16Array(made.length))
-  yield* countFaults(compares, made, counts)
+  const costs = made.map((one) => 1 + canonicalJsonWithin(MAX_CHARACTERS, argumentsOf(one)).length / PAIR_CHARACTERS)
+  yield* countFaults(compares, made, counts, costs)
   const partners = yield* maximumMatching(compares.length, made.length, (left, right) => counts[left]?.[right] === 0)
   return toPairing(compares, made, counts, partners)
 }
@@ -41,12 +56,13 @@ function* countFaults<Made>(
   compares: readonly Compare<Made>[],
   made: readonly Made[],
   counts: readonly Uint16Array[],
+  costs: readonly number[],
 ): Generator<undefined, void> {
   let compared = 0
   for (const [left, row] of counts.entries()) {
     for (const [right, call] of made.entries()) {
       row[right] = Math.min(compares[left]?.(call)?.length ?? OTHER_TOOL, OTHER_TOOL)
-      compared++
+      compared += costs[right] ?? 1
       if (compared > MAX_PAIRS) yield
     }
   }

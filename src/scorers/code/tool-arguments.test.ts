@@ -78,6 +78,33 @@ describe('tool arguments', () => {
     expect(given).toMatchObject({ value: 0.1 })
   })
 
+  it('compares long arguments in several turns, and normalises each of them once', async () => {
+    const expected = Array.from({ length: 20 }, (_, index) => ({
+      name: 'weather',
+      arguments: { city: [`City ${index}`] },
+    }))
+    const toolCalls = Array.from({ length: 100 }, (_, index) =>
+      call('weather', { city: `${'a '.repeat(70_000)}${index}` }),
+    )
+    const before = process.threadCpuUsage()
+    const evaluation = evaluate(createToolArgumentsScorer({ expected }), runOf({ ...offered, toolCalls }))
+    expect(evaluation).toBeInstanceOf(Promise)
+    expect((await evaluation).score).toMatchObject({ value: 0 })
+    const { user, system } = process.threadCpuUsage(before)
+    // Six seconds before, because each pair read them anew.
+    expect((user + system) / 1000).toBeLessThan(3000)
+  })
+
+  it.each([false, true])('lists twenty errors of a call at most, strict: %s', (strict) => {
+    const scorer = createToolArgumentsScorer({ strict, expected: [{ name: 't', arguments: { x: [1] } }] })
+    const required = Array.from({ length: 10_000 }, (_, index) => `name ${index}`)
+    const args = Object.fromEntries(required.map((name) => [`${name}, not expected`, 1]))
+    const availableTools = [{ name: 't', parameters: { required, properties: { x: { type: 'integer' } } } }]
+    const given = score(scorer, { availableTools, toolCalls: [call('t', args), call('t', { x: 1 })] })
+    expect(given).toMatchObject({ status: 'scored', value: 0 })
+    expect(JSON.stringify(given).length).toBeLessThan(10_000)
+  })
+
   it('is skipped without calls, without an expectation, and without recorded arguments', () => {
     expect(score(createToolArgumentsScorer(), offered)).toMatchObject({ reason: 'not-applicable' })
     expect(score(createToolArgumentsScorer({ expected: () => undefined }))).toMatchObject({ reason: 'not-applicable' })

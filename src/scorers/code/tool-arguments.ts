@@ -195,13 +195,14 @@ function byValues(
 ): ScoredVerdict | Promise<ScoredVerdict> {
   const names = new Set(wanted.map(({ name }) => name))
   const made = run.toolCalls.flatMap((call, index): MadeCall[] => (names.has(call.name) ? [{ call, index }] : []))
+  const texts = new Map<string, string>()
   const compares = wanted.map((expected): Compare<MadeCall> => {
-    const rules = { schema: schemas.get(expected.name), check: schemas.checkOf(expected.name), strict }
+    const rules = { schema: schemas.get(expected.name), check: schemas.checkOf(expected.name), strict, texts }
     return ({ call }) =>
       call.name === expected.name ? checkArguments(call.arguments, expected.arguments, rules) : undefined
   })
   const conclude = (pairing: Pairing) => byPairing(wanted, made, pairing, schemas, configured)
-  const pairing = pairCalls(compares, made)
+  const pairing = pairCalls(compares, made, ({ call }) => call.arguments)
   return pairing instanceof Promise ? pairing.then(conclude) : conclude(pairing)
 }
 
@@ -268,10 +269,15 @@ function notChecked({ unchecked }: ToolSchemas): Explanation {
   return unchecked.length === 0 ? explain`` : explain` Not checked: ${unchecked.join(', ')}.`
 }
 
-/** Disallows additional properties, unless the schema itself allows them. */
+/** Disallows additional properties, unless the schema itself allows them. Cached, because what is read of a schema is cached for it. */
 function closed(schema: Record<string, unknown>): Record<string, unknown> {
   const isOpen = ['additionalProperties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', '$ref'].every(
     (key) => !(key in schema),
   )
-  return isOpen && isRecord(schema.properties) ? { ...schema, additionalProperties: false } : schema
+  if (!isOpen || !isRecord(schema.properties)) return schema
+  const known = CLOSED.get(schema) ?? { ...schema, additionalProperties: false }
+  CLOSED.set(schema, known)
+  return known
 }
+
+const CLOSED = new WeakMap<Record<string, unknown>, Record<string, unknown>>()

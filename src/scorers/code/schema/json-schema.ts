@@ -31,10 +31,11 @@ export interface SchemaError {
 
 /** Deeper values, and endless references between schemas, are not followed. */
 const MAX_DEPTH = 100
-const MAX_ERRORS = 20
+/** More errors of one value, or of one call, are not listed. */
+export const MAX_ERRORS = 20
 
 /** How many names, types or characters of a reference are read in the time of one step. */
-const COMPARED_PER_STEP = 10
+export const COMPARED_PER_STEP = 10
 /** How many characters of a value are written, or counted, in that time. */
 const READ_PER_STEP = 20
 const COUNTED_PER_STEP = 200
