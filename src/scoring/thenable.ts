@@ -1,9 +1,13 @@
 import { isolated } from './isolation.ts'
 
-/** Whether a value is a promise of any implementation. A value whose `then` cannot be read is not a promise. Never throws. */
+/**
+ * Whether a value is a promise of any implementation, which may also be a function: JavaScript follows it like any other. A value whose
+ * `then` cannot be read is not a promise. Never throws.
+ */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   try {
-    return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+    const mayHaveThen = (typeof value === 'object' && value !== null) || typeof value === 'function'
+    return mayHaveThen && 'then' in value && typeof value.then === 'function'
   } catch {
     return false
   }
