@@ -8,6 +8,7 @@ const QUOTING_TEXT: ReadonlySet<string> = new Set([
   'exception.stacktrace',
   'error.message',
   'error.stack',
+  'error.data',
   'gen_ai.evaluation.explanation',
 ])
 const CONTENT_EVENT = /^gen_ai\.(?:content\.|system\.|user\.|assistant\.|tool\.|choice$|client\.inference)/

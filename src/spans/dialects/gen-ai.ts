@@ -118,6 +118,7 @@ export const genAi: Dialect = {
     .concat(['gen_ai.request.messages', 'gen_ai.response.text', 'gen_ai.response.tool_calls', 'gen_ai.tool.args'])
     .concat(['gen_ai.task.input', 'gen_ai.task.output', 'gen_ai.event.content', 'metadata.gen_ai.system_instructions'])
     .concat(['gen_ai.tool.input', 'gen_ai.tool.output', 'gen_ai.memory.query.text', 'gen_ai.memory.records'])
+    .concat(['gen_ai.request.tools', 'gen_ai.request.functions.*', 'gen_ai.tool.json_schema'])
     .concat(['gen_ai.request.available_tools', 'code.function.parameters.*', 'code.function.return.value'])
     // LiveKit Agents, with and without the mark of personal data.
     .concat(['lk.pii.*', 'lk.chat_ctx', 'lk.user_input', 'lk.response.text', 'lk.response.function_calls'])

@@ -119,6 +119,11 @@ export const mlflow: Dialect = {
     'input',
     'prompt',
     'tools',
+    // Attributes of tools and agents that autologging copies.
+    'description',
+    'toolsets',
+    'root_capability',
+    'prompt_templates',
   ],
 }
 
