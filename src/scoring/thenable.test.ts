@@ -22,9 +22,9 @@ function endlessFunction(): PromiseLike<unknown> {
 }
 
 it('takes a function with a then for the promise that JavaScript takes it for', async () => {
-  const seven = Object.assign(() => undefined, { then: (resolve: (value: number) => void) => resolve(7) })
+  const seven: unknown = Object.assign(() => undefined, { then: (resolve: (value: number) => void) => resolve(7) })
   expect(isThenable(seven)).toBe(true)
-  expect(await adopted(seven as unknown as PromiseLike<unknown>)).toBe(7)
+  expect(await adopted(seven as PromiseLike<unknown>)).toBe(7)
   expect(isThenable(() => undefined)).toBe(false)
 })
 
