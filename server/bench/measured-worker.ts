@@ -83,7 +83,7 @@ export class MeasuredWorker implements AsyncDisposable {
   /** Resolves when scores have come since the worker was thawed, and no more for a while. */
   async quiet(ms = 10_000): Promise<void> {
     let count = this.#scoresBefore
-    for (let latest = -1; latest !== count || count === this.#scoresBefore; ) {
+    for (let latest = -1; latest !== count || count === this.#scoresBefore;) {
       latest = count
       await new Promise((resolve) => setTimeout(resolve, ms))
       count = this.#sink.scoreRequests
