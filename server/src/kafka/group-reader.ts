@@ -20,7 +20,7 @@ import type { TopicFetcherParts } from './topic-fetcher.ts'
 export interface GroupReaderParts
   extends
     Pick<GroupMemberParts, 'topics' | 'partitionCount' | 'configHash' | 'onRebalance' | 'onAssigned'>,
-    Pick<TopicFetcherParts, 'sources' | 'report'> {
+    Pick<TopicFetcherParts, 'sources' | 'report' | 'onTimes'> {
   readonly options: Pick<GroupOptions, 'groupId' | 'sessionTimeoutMs'>
   readonly base: BaseOptions
   /** The topic for unreadable messages. */

@@ -25,23 +25,26 @@ const IS_APPEND_TIME = 1 << 3
 /**
  * The records of fetched batches from an offset on.
  *
- * @returns the records, and the offset to read next, after any that the broker left out
+ * @returns the records, the offset to read next, after any that the broker left out, and whether the times of the latest batch are the
+ *   broker's; `undefined` if there is none
  */
 export function recordsOf(
   batches: readonly RecordsBatch[],
   from: number,
-): { readonly read: readonly FetchedRecord[]; readonly next: number } {
+): { readonly read: readonly FetchedRecord[]; readonly next: number; readonly isAppendTime: boolean | undefined } {
   const read: FetchedRecord[] = []
   let next = from
+  let isLatestAppendTime: boolean | undefined
   for (const batch of batches) {
     const first = Number(batch.firstOffset)
     next = Math.max(next, first + batch.lastOffsetDelta + 1)
     if ((batch.attributes & IS_CONTROL) !== 0) continue
+    const isAppendTime = (batch.attributes & IS_APPEND_TIME) !== 0
+    isLatestAppendTime = isAppendTime
     for (const { offsetDelta, timestampDelta, key, value, headers } of batch.records) {
       const offset = first + offsetDelta
       // A compressed batch is returned whole, from its first record on.
       if (offset < from) continue
-      const isAppendTime = (batch.attributes & IS_APPEND_TIME) !== 0
       read.push({
         offset,
         appendMs: Number(isAppendTime ? batch.maxTimestamp : batch.firstTimestamp + timestampDelta),
@@ -52,5 +55,5 @@ export function recordsOf(
       })
     }
   }
-  return { read, next }
+  return { read, next, isAppendTime: isLatestAppendTime }
 }

@@ -33,6 +33,8 @@ export interface TopicFetcherParts {
   readonly sources: () => readonly FetchSource[]
   readonly refusals: Refusals
   readonly report: (message: string) => void
+  /** Called with whether the times of a topic's latest batch are the broker's. */
+  readonly onTimes?: ((topic: string, isAppendTime: boolean) => void) | undefined
 }
 
 /** How long a broker may wait to fill its response. Many small responses cost both sides more than the records. */
@@ -180,7 +182,8 @@ export class TopicFetcher {
         const from = asked.get(source)
         // Meanwhile another worker may have had the partition.
         if (from !== source.next) continue
-        const { read, next } = recordsOf(records ?? [], from)
+        const { read, next, isAppendTime } = recordsOf(records ?? [], from)
+        if (isAppendTime !== undefined) this.#parts.onTimes?.(source.topic, isAppendTime)
         // A part of a commit is no message.
         const messages = read.filter(({ headers }) => !headers.has(COMMIT_HEADER))
         source.take(messages, next, Number(highWatermark))

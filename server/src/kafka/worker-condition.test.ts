@@ -18,6 +18,7 @@ function conditionOf(partitions: readonly WatchedPartition[], change: Partial<Wo
     commits: { ageMs: () => 0, isUnanswered: false },
     waiting: () => [],
     deadLetters: { unavailable: undefined },
+    times: { unavailable: undefined },
     orphanMs: 300_000,
     isPaused: () => false,
     isHeldUp: () => false,
@@ -82,5 +83,10 @@ it('is ready when it has partitions, commits, and leaders that answer', () => {
   expect(conditionOf([partition(0, 0)], { deadLetters: { unavailable: unmoved } })).toMatchObject({
     stuck: undefined,
     unavailable: unmoved,
+  })
+  const sendersTimes = 'Messages of the topic spans have the times of their senders.'
+  expect(conditionOf([partition(0, 0)], { times: { unavailable: sendersTimes } })).toMatchObject({
+    stuck: undefined,
+    unavailable: sendersTimes,
   })
 })

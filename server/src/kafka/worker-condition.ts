@@ -1,3 +1,4 @@
+import type { AppendTimes } from './append-times.ts'
 import type { Commits } from './commits.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { EndOffsets } from './end-offsets.ts'
@@ -27,6 +28,7 @@ export interface WorkerConditionParts {
   /** Assigned partitions whose commit cannot be read yet. */
   readonly waiting: () => readonly number[]
   readonly deadLetters: Pick<DeadLetters, 'unavailable'>
+  readonly times: Pick<AppendTimes, 'unavailable'>
   /** How long spans wait for their parent: a full buffer may wait this long for an incomplete run. */
   readonly orphanMs: number
   /** Whether the group rebalances, or the worker stops. */
@@ -72,7 +74,7 @@ export class WorkerCondition {
 
   /** Why the worker does not score all of its partitions now. */
   get unavailable(): string | undefined {
-    const { partitions, refusals, commits, deadLetters, waiting, isPaused } = this.#parts
+    const { partitions, refusals, commits, deadLetters, times, waiting, isPaused } = this.#parts
     if (refusals.reason !== undefined) return `${refusals.reason}.`
     const unread = whyWaiting(waiting())
     if (unread !== undefined) return unread
@@ -83,7 +85,7 @@ export class WorkerCondition {
       return `Nothing could be committed for partition ${partition.number} for ${Math.round(ageMs / 1000)} s: its runs wait for the brokers.`
     }
     if (isPaused()) return undefined
-    return whySilent(partitions.values()) ?? deadLetters.unavailable
+    return whySilent(partitions.values()) ?? deadLetters.unavailable ?? times.unavailable
   }
 
   get #isMeantToRead(): boolean {

@@ -5,6 +5,7 @@ import type { ServiceParts } from '../service.ts'
 import { Service } from '../service.ts'
 import { TraceBuffer } from '../traces/trace-buffer.ts'
 import type { TraceBufferOptions } from '../traces/buffer-options.ts'
+import { AppendTimes } from './append-times.ts'
 import { AssignedPartition } from './assigned-partition.ts'
 import type { Unreadable } from './assigned-partition.ts'
 import { CarryForward } from './carry-forward.ts'
@@ -72,6 +73,7 @@ export class Worker {
     this.#options = options
     this.#parts = parts
     const { topics } = options
+    const times = new AppendTimes(parts.report)
     this.#reader = new GroupReader({
       options,
       base,
@@ -83,6 +85,7 @@ export class Worker {
       sources: () => [...this.#partitions.values()].flatMap((partition) => partition.sources()),
       onRebalance: () => this.#onRebalance(),
       onAssigned: (partitions) => this.#onAssigned(partitions),
+      onTimes: (topic, isAppendTime) => times.seen(topic, isAppendTime),
       report: parts.report,
     })
     const { member, writer, refusals, ends, deadLetters, longCommits, assignedCommits } = this.#reader
@@ -100,6 +103,7 @@ export class Worker {
       ends,
       refusals,
       deadLetters,
+      times,
       partitions: this.#partitions,
       commits: this.#commits,
       waiting: () => assignedCommits.waiting,

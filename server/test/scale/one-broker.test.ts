@@ -1,3 +1,4 @@
+import { ConfigResourceTypes, IncrementalAlterConfigOperationTypes } from '@platformatic/kafka'
 import { afterAll, describe, expect, it } from 'vitest'
 
 import { startWorker } from '../../src/start-worker.ts'
@@ -270,6 +271,45 @@ describe('a worker', () => {
     await until(() => warnings().length > 0, 'the warning', 30_000)
     expect(warnings()[0]).toMatch(/^[12] of 3 workers have another configuration than this one: /)
     for (const worker of workers) await worker.stop()
+  })
+
+  it('is not ready, and says why, while a topic that was changed has the times of senders', async () => {
+    await createTopics('changed')
+    await using sink = await createSink()
+    const lines: string[] = []
+    const report = (line: string) => void lines.push(line)
+    const worker = await startWorker(workerOptions(kafka.brokers, 'changed', sink.url, { report }))
+    const setTimes = (value: string) =>
+      kafka.admin.incrementalAlterConfigs({
+        resources: [
+          {
+            resourceType: ConfigResourceTypes.TOPIC,
+            resourceName: topicsOf('changed').spans,
+            configs: [
+              { name: 'message.timestamp.type', configOperation: IncrementalAlterConfigOperationTypes.SET, value },
+            ],
+          },
+        ],
+      })
+    const expectReady = (expected: unknown) =>
+      expect
+        .poll(
+          async () => {
+            await send(makeRuns(1), [0, 1, 2])
+            const { status } = await fetch(`http://127.0.0.1:${worker.httpPort}/health`)
+            const ready = await fetch(`http://127.0.0.1:${worker.httpPort}/ready`)
+            return [status, ready.status, await ready.text()]
+          },
+          { timeout: 60_000, interval: 500 },
+        )
+        .toEqual(expected)
+    await expectReady([200, 200, expect.any(String)])
+    await setTimes('CreateTime')
+    await expectReady([200, 503, expect.stringContaining('topic changed.spans have the senders')])
+    await setTimes('LogAppendTime')
+    await expectReady([200, 200, expect.any(String)])
+    await worker.stop()
+    expect(lines.filter((line) => line.includes('senders'))).toHaveLength(1)
   })
 
   it('reports what is wrong with topics', async () => {
