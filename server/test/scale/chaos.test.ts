@@ -12,6 +12,7 @@ import { startCollector } from './collector.ts'
 import type { KafkaCollector } from './collector.ts'
 import { compare, NO_FAULTS } from './comparison.ts'
 import { Deliveries } from './deliveries.ts'
+import { CONTENT_CONFIG } from './expected-scores.ts'
 import { startKafka } from './kafka-cluster.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { ServiceTraffic } from './traffic.ts'
@@ -58,7 +59,15 @@ it(`loses nothing, and creates no false run, during the faults of seed ${SEED}`,
   const restoring: Promise<void>[] = []
 
   const startAt = async (place: number) => {
-    const args = ['--to', deliveries.urlOf(place), '--brokers', kafka.brokers.join(','), ...waits]
+    const args = [
+      '--to',
+      deliveries.urlOf(place),
+      '--brokers',
+      kafka.brokers.join(','),
+      '--config',
+      CONTENT_CONFIG,
+      ...waits,
+    ]
     // A process exits if no broker answers. It is then started again, as an orchestrator would do.
     for (;;) {
       const started = await startWorkerProcess(args).catch(() => undefined)
@@ -180,7 +189,7 @@ it(`loses nothing, and creates no false run, during the faults of seed ${SEED}`,
   // A run whose spans did not arrive together is scored again when the rest has arrived.
   await seconds(5)
   for (const worker of workers.values()) expect(await worker.stop()).toBe(0)
-  const result = compare(truth, deliveries)
+  const result = await compare(truth, deliveries)
   console.info(`seed ${SEED}, ${truth.size} runs: ${result.text}`)
   const wrong = Object.values(result.faults).flat()
   console.info([...said, ...wrong.map((key) => deliveries.timesOf(key, startMs))].join('\n'))

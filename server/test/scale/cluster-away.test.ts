@@ -10,6 +10,7 @@ import { startCollector } from './collector.ts'
 import type { KafkaCollector } from './collector.ts'
 import { compare, NO_FAULTS } from './comparison.ts'
 import { Deliveries } from './deliveries.ts'
+import { CONTENT_CONFIG } from './expected-scores.ts'
 import { startKafka } from './kafka-cluster.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { SettledRuns } from './settled-runs.ts'
@@ -74,6 +75,7 @@ it('loses nothing, and continues within a minute, when the whole cluster was una
           traces: { ...workerOptions([], '', '').traces, settleMs: 2000, orphanMs: 120_000 },
           sessionTimeoutMs: 6000,
           commitMs: COMMIT_MS,
+          configPath: CONTENT_CONFIG,
           report: (line) => lines.push(line),
         }),
       ),
@@ -116,7 +118,7 @@ it('loses nothing, and continues within a minute, when the whole cluster was una
   })
   await seconds(3)
   for (const worker of workers) await worker.stop()
-  const result = compare(truth, deliveries)
+  const result = await compare(truth, deliveries)
   let atRisk = 0
   for (const [index, { awayMs, backMs }] of outages.entries()) {
     for (const [place, runs] of settled.entries()) {

@@ -51,6 +51,11 @@ export class Deliveries implements AsyncDisposable {
     return this.#sinks.flatMap(({ logs }) => logs)
   }
 
+  /** All late spans. */
+  get spans(): Sink['spans'] {
+    return this.#sinks.flatMap(({ spans }) => spans)
+  }
+
   /** True if a run has any score. */
   has(key: string): boolean {
     return this.#keys.has(key)

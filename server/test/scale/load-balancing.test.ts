@@ -9,6 +9,8 @@ import type { Sink } from '../sink.ts'
 import { makeRun, toRequest, until } from '../traces.ts'
 import { startBalancer } from './collector.ts'
 import type { KafkaCollector } from './collector.ts'
+import { runOf } from './comparison.ts'
+import { CONTENT_CONFIG, scorerOf } from './expected-scores.ts'
 import { sendRecorded } from './traffic.ts'
 import { keyOf, Truth } from './truth.ts'
 
@@ -23,7 +25,10 @@ beforeAll(async () => {
     services.push(
       // A span waits for its parent for longer than a busy machine may need to deliver it.
       await startServer(
-        serverOptions(sink.url, { traces: { ...serverOptions('').traces, settleMs: 3000, orphanMs: 60_000 } }),
+        serverOptions(sink.url, {
+          configPath: CONTENT_CONFIG,
+          traces: { ...serverOptions('').traces, settleMs: 3000, orphanMs: 60_000 },
+        }),
       ),
     )
   }
@@ -49,11 +54,20 @@ it('keeps runs together, also those with content in log records, and uses both s
     return [...truth.keys()].every((key) => scored.has(key))
   }
   await until(hasAll, 'a score for every run', 120_000)
-  const toolErrors = sinks.flatMap(({ logs }) =>
-    logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors'),
+  const events = Map.groupBy(
+    sinks.flatMap(({ logs }) => logs),
+    keyOf,
   )
-  const wrong = [...Map.groupBy(toolErrors, keyOf)].filter(([, ofRun]) => ofRun.length > 1 || !truth.isRight(ofRun))
-  expect(wrong.map(([key]) => key)).toEqual([])
-  expect([...keys()].filter((key) => !truth.has(key))).toEqual([])
+  const spans = Map.groupBy(
+    sinks.flatMap((sink) => sink.spans),
+    runOf,
+  )
+  const wrong: string[] = []
+  for (const key of new Set([...events.keys(), ...spans.keys()])) {
+    const delivered = { spans: spans.get(key) ?? [], events: events.get(key) ?? [] }
+    wrong.push(...(await truth.differences(key, delivered)))
+    if (new Set(delivered.spans.map(scorerOf)).size < delivered.spans.length) wrong.push(`${key}: came twice`)
+  }
+  expect(wrong).toEqual([])
   for (const sink of sinks) expect(new Set(sink.logs.map(keyOf)).size).toBeGreaterThan(truth.size / 4)
 })

@@ -5,6 +5,7 @@ import { createRandom } from '../../../test/fuzz/random.ts'
 import { makeRun, toRequest, until } from '../traces.ts'
 import { compare, NO_FAULTS } from './comparison.ts'
 import { Deliveries } from './deliveries.ts'
+import { CONTENT_CONFIG } from './expected-scores.ts'
 import { Sender } from './sender.ts'
 import { sharedKafka } from './shared-broker.ts'
 import { Truth } from './truth.ts'
@@ -38,7 +39,8 @@ it('is committed at any rate, so that kills lose nothing and repeat only what wa
   const random = createRandom(1)
   const waits = '--settle 2 --orphans 300 --linger 300 --session-timeout 6'.split(' ')
   const group = ['--brokers', kafka.brokers.join(','), '--group', NAME, '--topic-prefix', NAME]
-  const start = (place: number) => startWorkerProcess(['--to', deliveries.urlOf(place)].concat(group, waits))
+  const start = (place: number) =>
+    startWorkerProcess(['--to', deliveries.urlOf(place), '--config', CONTENT_CONFIG].concat(group, waits))
   let worker = await start(0)
 
   /** What is due in each tenth of a second. */
@@ -93,7 +95,7 @@ it('is committed at any rate, so that kills lose nothing and repeat only what wa
   await until(() => missing().length === 0, 'a score for every run', 120_000)
   expect(await worker.stop()).toBe(0)
 
-  const result = compare(truth, deliveries)
+  const result = await compare(truth, deliveries)
   console.info(`${truth.size} runs, ${due.flat().length} messages: ${result.text}`)
   expect(result.faults).toEqual(NO_FAULTS)
   expect(ready).toEqual(KILLS.map(() => 200))

@@ -1,7 +1,8 @@
 /**
  * Tests three brokers, two Collectors and three workers, with two services that send half of their spans late and a library whose
- * content is in log records, while workers, brokers and a Collector are killed. Nothing is lost, and no run is false. Contents
- * equal those of `buildRuns` over all spans, repeated scores have equal ids, and Prometheus has the correct mean.
+ * content is in log records, while workers, brokers and a Collector are killed. Nothing is lost, and no run is false. What every scorer
+ * wrote equals what it says of `buildRuns` over all spans and log records, repeated scores have equal ids, and Prometheus has the
+ * correct mean.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -12,6 +13,7 @@ import { compare, NO_FAULTS } from './comparison.ts'
 import { startCollector } from './collector.ts'
 import type { KafkaCollector } from './collector.ts'
 import { Deliveries } from './deliveries.ts'
+import { CONTENT_CONFIG } from './expected-scores.ts'
 import { startKafka } from './kafka-cluster.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { emptyPanels, isOnJudges, recordingRule, startPrometheus } from './prometheus.ts'
@@ -59,6 +61,8 @@ function argsFor(group: string, to: string): readonly string[] {
     kafka.brokers.join(','),
     '--group',
     group,
+    '--config',
+    CONTENT_CONFIG,
     ...'--settle 2 --orphans 120 --linger 60 --session-timeout 6'.split(' '),
   ]
 }
@@ -86,11 +90,21 @@ it(`loses nothing, and creates no false run, while workers, brokers and a Collec
   const startMs = performance.now()
   const say = (what: string) => console.info(`${((performance.now() - startMs) / 1000).toFixed(0)} s: ${what}`)
 
+  /** Prints what helps to find the reason for a failure. */
+  const explain = async (): Promise<void> => {
+    for (const { lines } of workers) console.info(lines.slice(-6).join('\n'))
+    console.info(await kafka.lagOf('spanscore', 'spanscore.spans'))
+  }
   /** Checks that runs which are sent after a fault are scored without intervention. */
   const recovers = async (what: string): Promise<void> => {
     const faultMs = performance.now()
     const keys = await probes.sendWhole(first, 60)
-    await until(() => keys.every((key) => deliveries.has(key)), `scores after ${what}`, RECOVERY_MS)
+    await until(() => keys.every((key) => deliveries.has(key)), `scores after ${what}`, RECOVERY_MS).catch(
+      async (error: unknown) => {
+        await explain()
+        throw error
+      },
+    )
     say(`${what}: scores again after ${((performance.now() - faultMs) / 1000).toFixed(1)} s`)
   }
 
@@ -153,16 +167,12 @@ it(`loses nothing, and creates no false run, while workers, brokers and a Collec
   say(`all are sent: ${runsPerSecond.toFixed(0)} runs/s`)
 
   const missing = () => [...truth.keys()].filter((key) => !deliveries.has(key))
-  await until(() => missing().length === 0, 'a score for every run', 180_000).catch(async () => {
-    // This helps to find the reason for a failure.
-    for (const worker of workers) console.info(worker.lines.slice(-6).join('\n'))
-    console.info(await kafka.lagOf('spanscore', 'spanscore.spans'))
-  })
+  await until(() => missing().length === 0, 'a score for every run', 180_000).catch(explain)
   say('all are scored')
   await seconds(3)
   for (const worker of workers) expect(await worker.stop()).toBe(0)
 
-  const result = compare(truth, deliveries)
+  const result = await compare(truth, deliveries)
   for (const key of result.revised) say(`revised: ${deliveries.timesOf(key, startMs)}`)
   console.info(`${truth.size} runs: ${result.text}`)
   expect(result.faults).toEqual(NO_FAULTS)

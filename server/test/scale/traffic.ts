@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 import { libraryNames, loadLibrary } from '../../../test/corpus/load.ts'
+import type { Scenario } from '../../../test/corpus/load.ts'
 import { makeRun, shifted, toRequest } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
 import type { KafkaCollector } from './collector.ts'
@@ -76,14 +77,26 @@ export class ServiceTraffic {
   }
 }
 
-/** Runs of a library whose content is in log records, each with its own ids. */
+/** Libraries whose content is in log records. Of the second one, every log record is part of the run. */
+const WITH_LOGS = /^(?:claude-code|python-otel-openai-v2-legacy)-\d/
+
+/** One recorded run of each of these libraries. */
+export function recordedRuns(): readonly Scenario[] {
+  return libraryNames()
+    .filter((name) => WITH_LOGS.test(name))
+    .map((name) => {
+      const scenario = loadLibrary(name).find(({ logs, expected }) => logs !== undefined && expected.runs.length === 1)
+      if (scenario === undefined) throw new Error(`Expected a recording of ${name} with log records, found none.`)
+      return scenario
+    })
+}
+
+/** Sends runs whose content is in log records, each with its own ids. */
 export async function sendRecorded(collector: KafkaCollector, truth: Truth, count: number): Promise<void> {
-  const scenario = libraryNames()
-    .flatMap((name) => loadLibrary(name))
-    .find(({ logs, expected }) => logs !== undefined && expected.runs.length === 1)
-  if (scenario === undefined) throw new Error('Expected a recording with log records, found none.')
+  const scenarios = recordedRuns()
   for (let index = 0; index < count; index++) {
-    const [traces, logs] = withNewIds([scenario.traces, scenario.logs])
+    const scenario = scenarios[index % scenarios.length]
+    const [traces, logs] = withNewIds([scenario?.traces, scenario?.logs])
     truth.note(traces, logs)
     await collector.send(traces)
     await new Promise((resolve) => setTimeout(resolve, 200))
