@@ -11,15 +11,16 @@ import {
 } from 'spanscore/scorers/prebuilt'
 
 /** Senders' clocks may be wrong, and a value that is undefined is an absent one. */
-const textOf = (run) => JSON.stringify(run, (key, value) => (/TimeMs$/.test(key) ? undefined : value))
+const textOf = (run) => JSON.stringify(run, (key, value) => (key.endsWith('TimeMs') ? undefined : value))
 
 const content = createScorer({ id: 'content', description: 'Identifies the content of a run.', inline: true })
   .generateScore(() => 1)
   .generateReason(({ agentRun: run }) => {
     const { input, output, steps, toolCalls, missing } = run
     const digest = createHash('sha256').update(textOf(run)).digest('hex')
+    const lacking = missing.map(({ what }) => what).join(', ')
     const counts = `${input.length} messages, ${steps.length} model calls, ${toolCalls.length} tool calls`
-    return `${digest}: ${counts}, answer of ${output?.length ?? 0} characters, missing ${missing.map(({ what }) => what)}`
+    return `${digest}: ${counts}, answer of ${output?.length ?? 0} characters, missing ${lacking}`
   })
 
 export default {

@@ -291,8 +291,8 @@ describe('a worker', () => {
           },
         ],
       })
-    const expectReady = (expected: unknown) =>
-      expect
+    const expectReady = async (expected: unknown) => {
+      await expect
         .poll(
           async () => {
             await send(makeRuns(1), [0, 1, 2])
@@ -303,6 +303,7 @@ describe('a worker', () => {
           { timeout: 60_000, interval: 500 },
         )
         .toEqual(expected)
+    }
     await expectReady([200, 200, expect.any(String)])
     await setTimes('CreateTime')
     await expectReady([200, 503, expect.stringContaining('topic changed.spans have the senders')])

@@ -92,7 +92,11 @@ export function recordedRuns(): readonly Scenario[] {
 }
 
 /** Sends runs whose content is in log records, each with its own ids. */
-export async function sendRecorded(collector: KafkaCollector, truth: Truth, count: number): Promise<void> {
+export async function sendRecorded(
+  collector: KafkaCollector,
+  truth: Pick<Truth, 'note'>,
+  count: number,
+): Promise<void> {
   const scenarios = recordedRuns()
   for (let index = 0; index < count; index++) {
     const scenario = scenarios[index % scenarios.length]
