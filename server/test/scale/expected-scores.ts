@@ -5,7 +5,7 @@ import type { SourceLog, SourceSpan } from 'spanscore/engine'
 import { evaluate } from 'spanscore/scorers/prebuilt'
 
 import { loadConfig } from '../../src/config/load-config.ts'
-import { scoreIds } from '../../src/score/score-ids.ts'
+import { scoreIds, toSpanSet } from '../../src/score/score-ids.ts'
 
 /** The scorers of workers under test. The one called `content` shows whether the whole run is as expected. */
 export const CONTENT_CONFIG = join(import.meta.dirname, 'content-config.mjs')
@@ -37,15 +37,15 @@ export async function expectedScores(
   spans: readonly SourceSpan[],
   logs: readonly SourceLog[],
 ): Promise<ReadonlyMap<string, WrittenScores>> {
-  const spanIds = spans.map(({ spanId }) => spanId).toSorted()
+  const set = toSpanSet(spans.map(({ spanId }) => spanId))
   const found = new Map<string, WrittenScores>()
   for (const run of buildRuns(spans, { logs })) {
     const scores: Record<string, WrittenScore> = {}
     for (const scorer of scorers) {
       const { score, complete } = await evaluate(scorer, run)
       scores[scorer.id] = {
-        id: scoreIds(run, scorer, spanIds).id,
-        revision: spanIds.length,
+        id: scoreIds(run, scorer, set).id,
+        revision: set.count,
         complete,
         status: score.status,
         ...(score.status === 'scored'
