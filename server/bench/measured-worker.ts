@@ -62,18 +62,24 @@ export class MeasuredWorker implements AsyncDisposable {
    * @returns how many messages they are
    */
   async fill(bodies: readonly Buffer[]): Promise<number> {
-    const before = await this.#kafka.endOf(SPANS)
+    const before = await this.#messages()
     this.#worker.child.kill('SIGSTOP')
     await sendAll(`${this.#collector.url}/v1/traces`, bodies)
     let end = before
     for (let latest = -1; latest !== end || end === before;) {
       latest = end
       await new Promise((resolve) => setTimeout(resolve, QUEUE_MS))
-      end = await this.#kafka.endOf(SPANS)
+      end = await this.#messages()
     }
     this.#scoresBefore = this.#sink.scoreRequests
     this.#worker.child.kill('SIGCONT')
     return end - before
+  }
+
+  /** The number of messages with spans that were ever written. */
+  async #messages(): Promise<number> {
+    const ends = Array.from({ length: PARTITIONS }, (_, partition) => this.#kafka.endOf(SPANS, partition))
+    return (await Promise.all(ends)).reduce((sum, end) => sum + end, 0)
   }
 
   get pid(): number {

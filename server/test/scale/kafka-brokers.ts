@@ -23,8 +23,8 @@ export interface KafkaBrokers {
   coordinatorOf(groupId: string): Promise<number>
   /** Committed and last offset of each partition. */
   lagOf(groupId: string, topic: string): Promise<string>
-  /** The offset after the last message of partition 0. */
-  endOf(topic: string): Promise<number>
+  /** The offset after the last message of a partition. @param partition 0 if absent */
+  endOf(topic: string, partition?: number): Promise<number>
   /** The broker that leads a partition, from 0 on. */
   leaderOf(topic: string, partition: number): Promise<number>
   close(): Promise<void>
@@ -77,8 +77,8 @@ export function connectKafka(brokers: readonly string[], access: Pick<BaseOption
         })
         .join(', ')
     },
-    endOf: async (name) => {
-      const partitions = [{ partitionIndex: 0, timestamp: -1n }]
+    endOf: async (name, partition = 0) => {
+      const partitions = [{ partitionIndex: partition, timestamp: -1n }]
       const [ends] = await admin.listOffsets({ topics: [{ name, partitions }] })
       return Number(ends?.partitions[0]?.offset)
     },
