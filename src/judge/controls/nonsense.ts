@@ -11,9 +11,11 @@ const MOST_SOURCE = 64_000
 const MOST_WORDS_OF_A_LENGTH = 30
 /** A replacement is at most this much longer or shorter, and is drawn from this many candidates of similar length. */
 const MOST_DISTANCE = 12
-const MOST_ALIKE = 6
-/** A random order of few words may preserve the meaning, so several orders are tried. */
-const MOST_SHUFFLES = 10
+const MOST_ALIKE = 3
+/** Two quoted words that no others can replace stay, for at most this share of a text, which keeps no sense by them. */
+const MOST_KEPT = 1 / 3
+/** Longer quotations of the run might make sense. */
+const LONGEST_QUOTATION = 5
 /** A shorter text might still make sense when reordered, so it only gets words from elsewhere. */
 const LEAST_OWN_WORDS = 5
 
@@ -24,10 +26,11 @@ type Kind = 'number' | 'name' | 'short' | 'long'
 type Words = ReadonlyMap<string, readonly string[]>
 
 /**
- * Makes nonsense of the same form as a text: it replaces every word by another word of the run, then reorders the words. A word that also
- * occurs elsewhere in the prompt is replaced by another such word, any other word by one that does not, always of the same kind; a word
- * without a replacement stays. Numbers and punctuation keep their places. So the length, the form and the share of words that occur
- * elsewhere match the original, and only the meaning is lost.
+ * Makes nonsense of the same form as a text: it replaces every word by another word of the run. A word that also occurs elsewhere in the
+ * prompt is replaced by another such word, any other word by one that does not, always of the same kind; words without a replacement change
+ * places. Words that also follow each other elsewhere are replaced by others that do. Equal words get equal replacements, also in several
+ * texts, so that these have as much in common as the originals. Numbers and punctuation keep their places. So the length, the form, the order
+ * of kinds of words and the share of words that occur elsewhere match the original, and only the meaning is lost.
  */
 export class Nonsense {
   readonly #elsewhere: ReadonlySet<string>
@@ -36,6 +39,10 @@ export class Nonsense {
   readonly #shared: Words
   readonly #others: Words
   readonly #own: Words
+  /** Pairs of words that follow each other elsewhere, and quotations by their form: those of the own texts, and all of them. */
+  readonly #pairs: ReadonlySet<string>
+  readonly #ownQuotations: ReadonlyMap<string, readonly string[][]>
+  readonly #quotations: ReadonlyMap<string, readonly string[][]>
   readonly #randomness: Pick<Randomness, 'integer'>
 
   /**
@@ -45,6 +52,7 @@ export class Nonsense {
   constructor(ownTexts: readonly string[], others: readonly SectionDraft[], randomness: Pick<Randomness, 'integer'>) {
     const own = wordsOf(ownTexts)
     const said = wordsOf(saidIn(others))
+    this.#pairs = new Set(said.slice(1).map(({ text }, index) => `${said[index]?.text} ${text}`.toLowerCase()))
     const named = [...said, ...own].filter(({ isInitial, text }) => !isInitial && /\p{Lu}/u.test(text))
     this.#names = new Map(named.map(({ text }) => [text.toLowerCase(), text]))
     this.#elsewhere = new Set(wordsOf(textsOf(others)).map(({ text }) => text.toLowerCase()))
@@ -53,6 +61,8 @@ export class Nonsense {
     this.#own = this.#byLength(own.filter((word) => !isElsewhere(word)))
     this.#shared = this.#byLength(own.filter(isElsewhere))
     this.#others = this.#byLength(said)
+    this.#ownQuotations = this.#quotationsIn(own, (pair) => this.#pairs.has(pair))
+    this.#quotations = this.#quotationsIn(said, () => true)
   }
 
   /** Returns nonsense of the same form as the text. */
@@ -76,9 +86,16 @@ export class Nonsense {
       used.add(other.toLowerCase())
       return other
     }
-    return inPieces.map((pieces) => {
-      const replaced = pieces.flatMap(({ isWord, text }) => (isWord ? [replace(text)] : []))
-      const words = isShort ? replaced : this.#moved(replaced)
+    const inWords = inPieces.map((pieces) => pieces.filter(({ isWord }) => isWord).map(({ text }) => text))
+    const quotations: Quotation[] = []
+    const quoted = inWords.map((original) => (isShort ? [] : this.#quote(original, quotations, used)))
+    for (const [index, original] of inWords.entries()) {
+      for (const [at, word] of original.entries()) if (quoted[index]?.[at] === undefined) replace(word)
+    }
+    if (!isShort) this.#rotate(drawn)
+    return inPieces.map((pieces, index) => {
+      const original = inWords[index] ?? []
+      const words = original.map((word, at) => quoted[index]?.[at] ?? replace(word))
       let next = 0
       return pieces
         .map(({ isWord, text, isInitial }) => {
@@ -90,6 +107,110 @@ export class Nonsense {
     })
   }
 
+  /** Exchanges words that have no replacement: those of one kind if there are several, or else of any kind. */
+  #rotate(drawn: Map<string, string>): void {
+    const keptWords = (): string[] =>
+      shuffled(
+        [...drawn].flatMap(([key, word]) => (word.toLowerCase() === key && !isFixed(word) ? [word] : [])),
+        this.#randomness,
+      )
+    const rotate = (alike: readonly string[]): void => {
+      for (const [index, word] of alike.entries()) {
+        drawn.set(word.toLowerCase(), alike[(index + 1) % alike.length] ?? word)
+      }
+    }
+    const kindOfKept = (word: string): string => `${kindOf(word)} ${this.#elsewhere.has(word.toLowerCase())}`
+    for (const alike of Map.groupBy(keptWords(), kindOfKept).values()) rotate(alike)
+    rotate(keptWords())
+  }
+
+  /**
+   * Replaces words that also follow each other elsewhere by others that do, so that nonsense quotes as much as the original. Only a few
+   * words at a time, so that no quotation makes sense.
+   *
+   * @param known what has been replaced in texts with words in common
+   * @returns the replacements by their places
+   */
+  #quote(original: readonly string[], known: Quotation[], used: Set<string>): (string | undefined)[] {
+    const words = original.map((): string | undefined => undefined)
+    const lower = original.map((word) => word.toLowerCase())
+    let start = 0
+    let kept = 0
+    while (start < lower.length) {
+      let end = start + 1
+      while (
+        end < lower.length &&
+        end - start < LONGEST_QUOTATION &&
+        this.#pairs.has(`${lower[end - 1]} ${lower[end]}`)
+      )
+        end++
+      for (let size = end - start; size > 1; size--) {
+        const own = lower.slice(start, start + size)
+        const mayStay = size === 2 && kept + size <= lower.length * MOST_KEPT
+        const found = this.#otherQuotation(own, known, used)
+        if (found === undefined && !mayStay) continue
+        if (found === undefined) kept += size
+        const other = found ?? own.map((word) => this.#canonical(word))
+        known.push({ own: own.join(' '), other })
+        words.splice(start, size, ...other)
+        for (const word of other) used.add(word.toLowerCase())
+        end = start + size
+        break
+      }
+      start = end
+    }
+    return words
+  }
+
+  #otherQuotation(
+    own: readonly string[],
+    known: readonly Quotation[],
+    used: ReadonlySet<string>,
+  ): readonly string[] | undefined {
+    const joined = own.join(' ')
+    const before = known.find((quotation) => quotation.own === joined)
+    if (before !== undefined) return before.other
+    const form = this.#formOf(own)
+    for (const pool of [this.#ownQuotations, this.#quotations]) {
+      const fit = (pool.get(form) ?? []).filter(
+        (quotation) =>
+          quotation.join(' ').toLowerCase() !== joined && quotation.every((word) => !used.has(word.toLowerCase())),
+      )
+      if (fit.length > 0) return fit[this.#randomness.integer(fit.length)]
+    }
+    return undefined
+  }
+
+  #formOf(words: readonly string[]): string {
+    return words
+      .map((word) => {
+        const known = this.#canonical(word)
+        if (isFixed(known) && !isNumber(known)) return known
+        return `${kindOf(known)} ${isNumber(known) ? known.length : known.length <= 3}`
+      })
+      .join(' ')
+  }
+
+  /** Groups of words that follow each other, by their form. */
+  #quotationsIn(
+    words: readonly Piece[],
+    isQuoted: (pair: string) => boolean,
+  ): ReadonlyMap<string, readonly string[][]> {
+    const byForm = new Map<string, string[][]>()
+    for (let size = 2; size <= LONGEST_QUOTATION; size++) {
+      for (let start = 0; start + size <= words.length; start++) {
+        const quotation = words.slice(start, start + size).map(({ text }) => this.#canonical(text))
+        const pairs = quotation.slice(1).map((word, index) => `${quotation[index]} ${word}`.toLowerCase())
+        if (!pairs.every(isQuoted)) continue
+        const form = this.#formOf(quotation)
+        const alike = byForm.get(form)
+        if (alike === undefined) byForm.set(form, [quotation])
+        else if (alike.length < MOST_WORDS_OF_A_LENGTH) alike.push(quotation)
+      }
+    }
+    return byForm
+  }
+
   /** Returns the section with all text that may be cut turned into nonsense. Our labels are never cut, and stay. */
   ofSection(section: SectionDraft): SectionDraft {
     return {
@@ -98,19 +219,6 @@ export class Nonsense {
         fragment.cut === undefined ? fragment : { ...fragment, text: this.of(fragment.text) },
       ),
     }
-  }
-
-  /** Reorders the words so that few keep their neighbour. */
-  #moved(words: readonly string[]): string[] {
-    const movable = words.filter((word) => !isFixed(word))
-    const places = movable.map((_, index) => index)
-    let order = shuffled(places, this.#randomness)
-    for (let attempt = 0; attempt < MOST_SHUFFLES && keptNeighbours(order) > order.length / 8; attempt++) {
-      const other = shuffled(places, this.#randomness)
-      if (keptNeighbours(other) < keptNeighbours(order)) order = other
-    }
-    let next = 0
-    return words.map((word) => (isFixed(word) ? word : (movable[order[next++] ?? 0] ?? word)))
   }
 
   /** @param used replacements that this text has so far; the nonsense must have as many different words as the original */
@@ -168,9 +276,10 @@ export class Nonsense {
   }
 }
 
-/** How many words follow the same word as before. */
-function keptNeighbours(order: readonly number[]): number {
-  return order.filter((place, index) => order[index + 1] === place + 1).length
+/** Words that follow each other elsewhere, and those that take their place. */
+interface Quotation {
+  readonly own: string
+  readonly other: readonly string[]
 }
 
 /** A piece of a text; `isInitial` if a word begins a sentence, a line or a quotation, where a capital says nothing about it. */
