@@ -1,16 +1,33 @@
 import { globSync, readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { toSentences, toWordPieces } from '../../src/judge/prompt/segments.ts'
+import type { JudgeSettings } from '../../src/judge/settings.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
 import { buildRuns } from '../../src/runs/build-runs.ts'
+import { createPromptAlignmentScorerLLM } from '../../src/scorers/judge/alignment/prompt-alignment.ts'
+import { createAnswerRelevancyScorer } from '../../src/scorers/judge/items/answer-relevancy.ts'
+import { createCompletenessScorer } from '../../src/scorers/judge/items/completeness.ts'
 import { createFaithfulnessScorer } from '../../src/scorers/judge/items/faithfulness.ts'
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
+import { createToolCallAccuracyScorerLLM } from '../../src/scorers/judge/tool-calls/tool-call-accuracy.ts'
+import type { Scorer } from '../../src/scoring/scorer.ts'
 import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
+import type { JudgePrompt } from '../../src/testing/judge-prompt.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
+import type { TextModel } from '../../src/testing/text-model.ts'
 import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
+import { advantage } from './boosted-stumps.ts'
+import type { Row } from './boosted-stumps.ts'
+import { seedRandomness } from './seeded-randomness.ts'
 
-const judge = { hardening: 'strong' } as const
+// The key of the judge's hashes is the same in every measurement.
+await vi.hoisted(async () => {
+  const { TEST_KEY_VARIABLE } = await import('../../src/judge/randomness.ts')
+  process.env[TEST_KEY_VARIABLE] = 'measured'
+})
+
+const known = new Map<string, string[]>()
 
 /** Recorded runs whose answer has several words; each answer occurs once. */
 const runs: readonly AgentRun[] = [
@@ -22,19 +39,21 @@ const runs: readonly AgentRun[] = [
         return buildRuns(spans, { logs })
       })
       .filter(({ output, status, userInput }) => status === 'ok' && userInput !== undefined && words(output).length > 5)
-      .map((run) => [`${run.userInput} ${run.output}`, run]),
+      .map((run) => [run.output, run]),
   ).values(),
 ]
-/** The number of times that each run is judged: decoys are drawn anew each time. */
-const drawn = (draws: number) => Array.from({ length: draws }, (_, draw) => runs.map((run) => ({ run, draw }))).flat()
 
-const published = globSync('src/{judge,scorers}/**/*.ts')
-  .filter((file) => !file.endsWith('.test.ts'))
-  .map((file) => readFileSync(file, 'utf8').toLowerCase())
-  .join('\n')
+const published = new Set(
+  globSync('src/{judge,scorers}/**/*.ts')
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) => words(readFileSync(file, 'utf8'))),
+)
 
 function words(text = ''): string[] {
-  return toWordPieces(text).flatMap((piece) => (piece.isWord ? [piece.text.toLowerCase()] : []))
+  const found =
+    known.get(text) ?? toWordPieces(text).flatMap((piece) => (piece.isWord ? [piece.text.toLowerCase()] : []))
+  known.set(text, found)
+  return found
 }
 
 /** A text that a call asks about, as it is seen by a judge that knows our source. */
@@ -45,135 +64,246 @@ interface Seen {
   readonly position: number
   readonly text: string
   readonly material: string
-  /** The other texts that the call asks about. */
+  /** The other texts that the call asks about, or shows beside. */
   readonly others: readonly string[]
-  /** Which of the draws it comes from. */
-  readonly draw: number
 }
 
-/** The features by which a judge may recognise a control. Either high or low values mean a control, depending on which separates better. */
-const features: Readonly<Record<string, (seen: Seen) => number>> = {
-  id: ({ id }) => Number.parseInt(id.slice(1), 32),
-  'parity of the id': ({ id }) => Number.parseInt(id.slice(1), 32) % 2,
-  position: ({ position }) => position,
-  'length in words': ({ text }) => words(text).length,
-  'length of a word': ({ text }) => text.length / Math.max(1, words(text).length),
-  punctuation: ({ text }) => text.replaceAll(/[\p{L}\p{N}\s]/gu, '').length,
-  digits: ({ text }) => text.replaceAll(/\D/g, '').length,
-  capitals: ({ text }) => text.replaceAll(/\P{Lu}/gu, '').length / Math.max(1, text.length),
-  'capitals within sentences': ({ text }) => (text.match(/[\p{L},] \p{Lu}/gu) ?? []).length,
-  'short words with a capital': ({ text }) => (text.match(/ \p{Lu}\p{Ll}{0,2}\b/gu) ?? []).length,
-  'words that the material has': ({ text, material }) => {
-    const shown = new Set(words(material))
-    const own = words(text)
-    return own.filter((word) => shown.has(word)).length / Math.max(1, own.length)
-  },
-  'different words': ({ text }) => new Set(words(text)).size / Math.max(1, words(text).length),
-  'words in common with another text': ({ text, others }) => {
-    const own = new Set(words(text))
-    const shared = others.map((other) => words(other).filter((word) => own.has(word)).length / Math.max(1, own.size))
-    return Math.max(0, ...shared)
-  },
-  'words that our source has': ({ text }) => {
-    const own = words(text)
-    return own.filter((word) => published.includes(word)).length / Math.max(1, own.length)
-  },
+const share = (count: number, all: number): number => count / Math.max(1, all)
+const pairsOf = (own: readonly string[]): string[] => own.slice(1).map((word, index) => `${own[index]} ${word}`)
+const sharedBy = (own: readonly string[], other: readonly string[]): number => {
+  const shown = new Set(other)
+  return share(own.filter((one) => shown.has(one)).length, own.length)
+}
+const most = (values: readonly number[]): number => Math.max(0, ...values)
+
+/** The features by which a judge may recognise a control. */
+const features: Readonly<Record<string, (text: string, seen: Seen) => number>> = {
+  id: (_, { id }) => Number.parseInt(id.slice(1), 32) % 1024,
+  'parity of the id': (_, { id }) => Number.parseInt(id.slice(1), 32) % 2,
+  position: (_, { position }) => position,
+  texts: (_, { others }) => others.length,
+  'length in words': (text) => words(text).length,
+  'length in characters': (text) => text.length,
+  'length of a word': (text) => share(words(text).join('').length, words(text).length),
+  'longest word': (text) => most(words(text).map(({ length }) => length)),
+  punctuation: (text) => text.replaceAll(/[\p{L}\p{N}\s]/gu, '').length,
+  'punctuation at the end': (text) => (/[.!?]$/.test(text) ? 1 : 0),
+  digits: (text) => text.replaceAll(/\D/g, '').length,
+  capitals: (text) => share(text.replaceAll(/\P{Lu}/gu, '').length, text.length),
+  'capitals within sentences': (text) => (text.match(/[\p{L},] \p{Lu}/gu) ?? []).length,
+  'small letter at the start': (text) => (/^\P{L}*\p{Ll}/u.test(text) ? 1 : 0),
+  'short words with a capital': (text) => (text.match(/ \p{Lu}\p{Ll}{0,2}\b/gu) ?? []).length,
+  'short words': (text) => share(words(text).filter(({ length }) => length <= 3).length, words(text).length),
+  'length of the first word': (text) => words(text)[0]?.length ?? 0,
+  'length of the last word': (text) => words(text).at(-1)?.length ?? 0,
+  'short words in a row': (text) =>
+    share(pairsOf(words(text)).filter((pair) => /^.{1,3} .{1,3}$/u.test(pair)).length, words(text).length),
+  'long words in a row': (text) =>
+    share(pairsOf(words(text)).filter((pair) => /^\S{4,} \S{4,}$/u.test(pair)).length, words(text).length),
+  'different words': (text) => share(new Set(words(text)).size, words(text).length),
+  'a word twice in a row': (text) => pairsOf(words(text)).filter((pair) => /^(\S+) \1$/.test(pair)).length,
+  'repeated pairs of words': (text) => pairsOf(words(text)).length - new Set(pairsOf(words(text))).size,
+  'words that the material has': (text, { material }) => sharedBy(words(text), words(material)),
+  'pairs of words that the material has': (text, { material }) =>
+    sharedBy(pairsOf(words(text)), pairsOf(words(material))),
+  'words in common with another text': (text, { others }) =>
+    most(others.map((other) => sharedBy(words(text), words(other)))),
+  'words in common with all other texts': (text, { others }) => sharedBy(words(text), words(others.join('\n'))),
+  'pairs of words in common with another text': (text, { others }) =>
+    most(others.map((other) => sharedBy(pairsOf(words(text)), pairsOf(words(other))))),
+  'words that our source has': (text) =>
+    share(words(text).filter((word) => published.has(word)).length, words(text).length),
+}
+const names = Object.keys(features).flatMap((name) => [name, `${name}, compared`])
+
+/** All features, each also compared to the mean of the other texts. */
+function toRow(seen: Seen, group: string): Row {
+  const around = [seen.text, ...seen.others]
+  const values = Object.values(features).flatMap((feature) => {
+    const own = feature(seen.text, seen)
+    const ofOthers = seen.others.map((text, index) =>
+      feature(text, { ...seen, text, others: around.filter((_, other) => other !== index + 1) }),
+    )
+    return [own, ofOthers.length === 0 ? 0 : own - ofOthers.reduce((sum, one) => sum + one, 0) / ofOthers.length]
+  })
+  return { values, isControl: seen.isControl, group }
 }
 
-/**
- * How much better than chance a threshold on the feature separates controls from the rest: it is chosen on one half of what was seen,
- * and measured on the other: on other draws for the same runs. 0 is chance, .5 is certainty.
- */
-function advantage(seen: readonly Seen[], feature: (one: Seen) => number): number {
-  const rows = seen.map((one) => ({ value: feature(one), isControl: one.isControl, draw: one.draw }))
-  const [train, test] = [rows.filter(({ draw }) => draw % 2 === 0), rows.filter(({ draw }) => draw % 2 === 1)]
-  const balanced = (sample: typeof rows, threshold: number, sign: number): number => {
-    const rate = (isControl: boolean): number => {
-      const own = sample.filter((row) => row.isControl === isControl)
-      return own.filter((row) => sign * row.value > sign * threshold === isControl).length / Math.max(1, own.length)
-    }
-    return (rate(true) + rate(false)) / 2
+/** The texts of a section of lines with ids, and which of them are controls. */
+function listed({ sections }: JudgePrompt, title: string, isControl: (id: string) => boolean): Seen[] {
+  const lines = (sections.get(title) ?? '').split('\n').flatMap((line) => {
+    const [, id, text = ''] = /^(\w+): (.*)$/.exec(line) ?? []
+    return id === undefined ? [] : [{ id, text }]
+  })
+  return lines.map(({ id, text }, index) => ({
+    id,
+    text,
+    position: share(index, lines.length - 1),
+    material: materialOf(sections, (other) => other === title),
+    others: lines.filter((other) => other.id !== id).map((other) => other.text),
+    isControl: isControl(id),
+  }))
+}
+
+function materialOf(sections: JudgePrompt['sections'], isLeftOut: (title: string) => boolean): string {
+  return [...sections].flatMap(([title, text]) => (isLeftOut(title) ? [] : [text])).join('\n')
+}
+
+/** All texts that a call asks about beside decoys. */
+function seenIn(message: string, varied: string | undefined): { readonly kind: string; readonly seen: Seen[] }[] {
+  const prompt = readJudgePrompt(message)
+  const { sections, questions, lists, outside } = prompt
+  const controls = new Set(questions.flatMap(({ shownId, isControl }) => (isControl ? [shownId] : [])))
+  const found = [...sections.keys()].flatMap((title) =>
+    title.startsWith('texts for ') ? [{ kind: 'items', seen: listed(prompt, title, (id) => controls.has(id)) }] : [],
+  )
+  for (const { name, givenSentences } of lists) {
+    const seen = listed(prompt, `items of "${name}" found before`, (id) => !givenSentences.has(id))
+    if (seen.length > 0) found.push({ kind: 'items', seen })
   }
-  const thresholds = [...new Set(train.map(({ value }) => value))]
-  const step = Math.max(1, Math.floor(thresholds.length / 40))
-  const candidates = thresholds
-    .toSorted((one, other) => one - other)
-    .filter((_, index) => index % step === 0)
-    .flatMap((threshold) => [1, -1].map((sign) => ({ threshold, sign, score: balanced(train, threshold, sign) })))
-  const best = candidates.toSorted((one, other) => other.score - one.score)[0]
-  return best === undefined ? 0 : balanced(test, best.threshold, best.sign) - 0.5
-}
-
-/** The texts on which verdicts are requested: items, sentences and decoys. */
-async function seenTexts(): Promise<Seen[]> {
-  const seen: Seen[] = []
-  for (const { run, draw } of drawn(8)) {
-    const claims = toSentences(run.output ?? '', 15).map((text) => ({
-      text: text.split(' ').slice(0, 9).join(' '),
-      verdict: 'unsupported',
-    }))
-    const model = createScriptedJudge({ lists: { claims } })
-    await createFaithfulnessScorer({ model, judge, options: { context: ['Nothing is known.'] } }).run(run)
-    const prompt = readJudgePrompt(model.calls.at(-1)?.prompt ?? '')
-    const controls = new Set(prompt.questions.flatMap(({ shownId, isControl }) => (isControl ? [shownId] : [])))
-    const lines = (prompt.sections.get('texts for claims') ?? '').split('\n')
-    const material = [...prompt.sections].flatMap(([title, text]) => (title.startsWith('texts for') ? [] : [text]))
-    const texts = lines.map((line) => {
-      const [, id = '', text = ''] = /^(\w+): (.*)$/.exec(line) ?? []
-      return { id, text }
+  const beside = sections.get('another text, which is not judged')
+  const judged = sections.get(varied ?? '')
+  if (beside !== undefined && judged !== undefined) {
+    const material = materialOf(sections, (title) => title === varied || title.startsWith('another text'))
+    const isControl = questions.some((question) => question.isControl)
+    const ids = questions.map(({ shownId }) => shownId)
+    found.push({
+      kind: 'whole text',
+      seen: [{ id: ids[0] ?? 'q0', text: judged, position: 0, material, others: [beside], isControl }],
     })
-    for (const [index, { id, text }] of texts.entries()) {
-      seen.push({
-        id,
-        text,
-        position: index / Math.max(1, lines.length - 1),
-        material: material.join('\n'),
-        others: texts.filter((other) => other.id !== id).map((other) => other.text),
-        isControl: controls.has(id),
-        draw,
-      })
-    }
   }
-  return seen
+  const versions = [...outside.matchAll(/^About version ([A-C]) of (.*?): (q\w+)/gm)]
+  for (const [index, [, letter, title, id = '']] of versions.entries()) {
+    const texts = versions.map(([, other]) => sections.get(`${title}, version ${other}`) ?? '')
+    found.push({
+      kind: 'whole text',
+      seen: [
+        {
+          id,
+          text: sections.get(`${title}, version ${letter}`) ?? '',
+          position: index,
+          material: materialOf(sections, (other) => /, version [A-C]$/.test(other)),
+          others: texts.filter((_, other) => other !== index),
+          isControl: controls.has(id),
+        },
+      ],
+    })
+  }
+  return found
 }
 
-/** The answers about which questions are asked, the real one in one call and its decoy in another. */
-async function seenAnswers(): Promise<Seen[]> {
-  const seen: Seen[] = []
-  for (const { run, draw } of drawn(16)) {
-    const model = createScriptedJudge({ verdicts: { a: 'pass' } })
-    await createRubricScorer({ model, judge, criteria: [{ id: 'a', question: 'Is it polite?' }] }).run(run)
-    for (const { prompt: message } of model.calls) {
-      const { questions, sections } = readJudgePrompt(message)
-      const material = [...sections].flatMap(([title, text]) => (/answer|another text/.test(title) ? [] : [text]))
-      const [question] = questions
-      seen.push({
-        id: question?.shownId ?? '',
-        text: sections.get("the agent's answer") ?? '',
-        position: 0,
-        material: material.join('\n'),
-        others: [],
-        isControl: question?.isControl === true,
-        draw,
-      })
-    }
-  }
-  return seen
+/** Items as a judge may list them: beginnings and ends of the sentences, and what is left of them without some words. */
+function itemsOf(text = '', verdict = ''): { text: string; verdict: string }[] {
+  return toSentences(text, 15).map((sentence, index) => {
+    const own = sentence.split(' ')
+    const kept = [own.slice(0, 9), own.filter((_, at) => at % 4 !== 2), own.slice(-9)][index % 3] ?? own
+    return { text: kept.join(' '), verdict }
+  })
 }
 
-describe.each([
-  ['texts', seenTexts],
-  ['answers', seenAnswers],
-])('the controls among the %s of recorded runs', (_, collect) => {
-  it('are recognised by no feature that our source gives away more than 5 points above chance', async () => {
-    const seen = await collect()
-    const controls = seen.filter(({ isControl }) => isControl).length
-    expect(controls).toBeGreaterThan(100)
-    expect(seen.length - controls).toBeGreaterThan(100)
-    const found = Object.entries(features).map(([name, feature]) => [name, advantage(seen, feature)] as const)
-    if (process.env.SHOW_TABLE !== undefined) {
-      console.log(found.map(([name, points]) => `${(100 * points).toFixed(1).padStart(6)} ${name}`).join('\n'))
+/** Above chance. With strong hardening, 11 to 22 points were measured, and docs/judges.md says so. Basic hardening promises nothing. */
+const MOST = { strong: 0.25, basic: 0.5 }
+
+interface Kind {
+  readonly varied?: string
+  readonly script: (run: AgentRun) => Parameters<typeof createScriptedJudge>[0]
+  readonly create: (model: TextModel, judge: JudgeSettings, run: AgentRun) => Scorer
+}
+
+const context = ['Nothing is known.']
+const tools = ['weather', 'search', 'calendar'].map((name) => ({
+  name,
+  description: `The ${name} of a place or of a person.`,
+}))
+const sides = ['intent', 'completeness', 'appropriateness'].map((name) => [`user.${name}`, '0'] as const)
+
+const kinds: Readonly<Record<string, Kind>> = {
+  faithfulness: {
+    script: ({ output }) => ({ lists: { claims: itemsOf(output, 'unsupported') } }),
+    create: (model, judge) => createFaithfulnessScorer({ model, judge, options: { context } }),
+  },
+  'answer relevancy': {
+    script: ({ output }) => ({ lists: { statements: itemsOf(output, 'irrelevant') } }),
+    create: (model, judge) => createAnswerRelevancyScorer({ model, judge }),
+  },
+  completeness: {
+    script: ({ userInput }) => ({ lists: { elements: itemsOf(userInput, 'missing') } }),
+    create: (model, judge) => createCompletenessScorer({ model, judge }),
+  },
+  rubric: {
+    varied: "the agent's answer",
+    script: () => ({ verdicts: { a: 'pass' } }),
+    create: (model, judge) => createRubricScorer({ model, judge, criteria: [{ id: 'a', question: 'Is it polite?' }] }),
+  },
+  'prompt alignment': {
+    varied: "the agent's response",
+    script: ({ userInput }) => ({
+      verdicts: Object.fromEntries(sides),
+      lists: { userRequirements: itemsOf(userInput, 'no') },
+    }),
+    create: (model, judge) => createPromptAlignmentScorerLLM({ model, judge, options: { evaluationMode: 'user' } }),
+  },
+  'tool calls': {
+    varied: "the user's request",
+    script: () => ({
+      verdicts: {
+        no_call: 'no',
+        missing: 'none',
+        ...Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`call_${index + 1}`, 'inappropriate'])),
+      },
+    }),
+    create: (model, judge) => createToolCallAccuracyScorerLLM({ model, judge, availableTools: tools }),
+  },
+}
+
+async function collect(
+  { varied, script, create }: Kind,
+  hardening: 'basic' | 'strong',
+  draws: number,
+): Promise<Map<string, Row[]>> {
+  const rows = new Map<string, Row[]>()
+  for (let draw = 0; draw < draws; draw++) {
+    for (const run of runs) {
+      const model = createScriptedJudge(script(run))
+      await create(model, { hardening }, run)
+        .run(run)
+        .catch(() => undefined)
+      for (const { prompt } of model.calls) {
+        for (const { kind, seen } of seenIn(prompt, varied)) {
+          rows.set(kind, [...(rows.get(kind) ?? []), ...seen.map((one) => toRow(one, run.output ?? ''))])
+        }
+      }
     }
-    expect(found.filter(([, points]) => points > 0.05)).toEqual([])
-  }, 300_000)
-})
+  }
+  return rows
+}
+
+// Basic hardening is only measured, for the table.
+describe.each(process.env.SHOW_TABLE === undefined ? (['strong'] as const) : (['strong', 'basic'] as const))(
+  'with %s hardening',
+  (hardening) => {
+    it.each(Object.keys(kinds))(
+      'a classifier that learnt from other runs finds the controls of %s no more often than was measured',
+      async (name) => {
+        seedRandomness(7)
+        const found = await collect(kinds[name]!, hardening, 2)
+        expect(found.size).toBeGreaterThan(0)
+        for (const [kind, rows] of found) {
+          const { points, error, gain } = advantage(rows)
+          if (process.env.SHOW_TABLE !== undefined) {
+            const total = gain.reduce((sum, one) => sum + one, 0)
+            const used = gain
+              .map((won, index) => [names[index], won / total] as const)
+              .toSorted((one, other) => other[1] - one[1])
+            const shown = used.slice(0, 4).map(([feature, part]) => `${feature} ${(100 * part).toFixed(0)} %`)
+            console.log(
+              `found: ${hardening}, ${name}, ${kind}: ${rows.length}, ${(100 * points).toFixed(1)} ± ${(100 * error).toFixed(1)}, by ${shown.join(', ')}`,
+            )
+          }
+          expect(points).toBeLessThan(MOST[hardening])
+        }
+      },
+      60_000,
+    )
+  },
+)
