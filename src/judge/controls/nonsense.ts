@@ -1,8 +1,10 @@
 import { textsOf } from '../prompt/section.ts'
 import type { SectionDraft } from '../prompt/section.ts'
-import { toWordPieces } from '../prompt/segments.ts'
 import { shuffled } from '../randomness.ts'
 import type { Randomness } from '../randomness.ts'
+import { Quotations } from './quotations.ts'
+import { isCapital, isFixed, isNumber, kindOf, toPieces } from './words.ts'
+import type { Kind, Piece } from './words.ts'
 
 /** Characters that are searched for words, for one text and for all texts of one kind together. */
 const LONGEST_SOURCE = 8000
@@ -12,15 +14,8 @@ const MOST_WORDS_OF_A_LENGTH = 30
 /** A replacement is at most this much longer or shorter, and is drawn from this many candidates of similar length. */
 const MOST_DISTANCE = 12
 const MOST_ALIKE = 3
-/** Two quoted words that no others can replace stay, for at most this share of a text, which keeps no sense by them. */
-const MOST_KEPT = 1 / 3
-/** Longer quotations of the run might make sense. */
-const LONGEST_QUOTATION = 5
 /** A shorter text might still make sense when reordered, so it only gets words from elsewhere. */
 const LEAST_OWN_WORDS = 5
-
-/** Short words hold a sentence together, long ones carry its meaning, and names are capitalised inside a sentence. */
-type Kind = 'number' | 'name' | 'short' | 'long'
 
 /** Words, grouped by kind and length. */
 type Words = ReadonlyMap<string, readonly string[]>
@@ -39,10 +34,7 @@ export class Nonsense {
   readonly #shared: Words
   readonly #others: Words
   readonly #own: Words
-  /** Pairs of words that follow each other elsewhere, and quotations by their form: those of the own texts, and all of them. */
-  readonly #pairs: ReadonlySet<string>
-  readonly #ownQuotations: ReadonlyMap<string, readonly string[][]>
-  readonly #quotations: ReadonlyMap<string, readonly string[][]>
+  readonly #quotations: Quotations
   readonly #randomness: Pick<Randomness, 'integer'>
 
   /**
@@ -52,7 +44,6 @@ export class Nonsense {
   constructor(ownTexts: readonly string[], others: readonly SectionDraft[], randomness: Pick<Randomness, 'integer'>) {
     const own = wordsOf(ownTexts)
     const said = wordsOf(saidIn(others))
-    this.#pairs = new Set(said.slice(1).map(({ text }, index) => `${said[index]?.text} ${text}`.toLowerCase()))
     const named = [...said, ...own].filter(({ isInitial, text }) => !isInitial && /\p{Lu}/u.test(text))
     this.#names = new Map(named.map(({ text }) => [text.toLowerCase(), text]))
     this.#elsewhere = new Set(wordsOf(textsOf(others)).map(({ text }) => text.toLowerCase()))
@@ -61,8 +52,8 @@ export class Nonsense {
     this.#own = this.#byLength(own.filter((word) => !isElsewhere(word)))
     this.#shared = this.#byLength(own.filter(isElsewhere))
     this.#others = this.#byLength(said)
-    this.#ownQuotations = this.#quotationsIn(own, (pair) => this.#pairs.has(pair))
-    this.#quotations = this.#quotationsIn(said, () => true)
+    const written = (pieces: readonly Piece[]): readonly string[] => pieces.map(({ text }) => this.#canonical(text))
+    this.#quotations = new Quotations(written(own), written(said), randomness)
   }
 
   /** Returns nonsense of the same form as the text. */
@@ -87,8 +78,12 @@ export class Nonsense {
       return other
     }
     const inWords = inPieces.map((pieces) => pieces.filter(({ isWord }) => isWord).map(({ text }) => text))
-    const quotations: Quotation[] = []
-    const quoted = inWords.map((original) => (isShort ? [] : this.#quote(original, quotations, used)))
+    const known = new Map<string, readonly string[]>()
+    const quoted = inWords.map((original) => {
+      if (isShort) return []
+      const words = original.map((word) => this.#canonical(word))
+      return this.#quotations.replace(words, known, used)
+    })
     for (const [index, original] of inWords.entries()) {
       for (const [at, word] of original.entries()) if (quoted[index]?.[at] === undefined) replace(word)
     }
@@ -122,93 +117,6 @@ export class Nonsense {
     const kindOfKept = (word: string): string => `${kindOf(word)} ${this.#elsewhere.has(word.toLowerCase())}`
     for (const alike of Map.groupBy(keptWords(), kindOfKept).values()) rotate(alike)
     rotate(keptWords())
-  }
-
-  /**
-   * Replaces words that also follow each other elsewhere by others that do, so that nonsense quotes as much as the original. Only a few
-   * words at a time, so that no quotation makes sense.
-   *
-   * @param known what has been replaced in texts with words in common
-   * @returns the replacements by their places
-   */
-  #quote(original: readonly string[], known: Quotation[], used: Set<string>): (string | undefined)[] {
-    const words = original.map((): string | undefined => undefined)
-    const lower = original.map((word) => word.toLowerCase())
-    let start = 0
-    let kept = 0
-    while (start < lower.length) {
-      let end = start + 1
-      while (
-        end < lower.length &&
-        end - start < LONGEST_QUOTATION &&
-        this.#pairs.has(`${lower[end - 1]} ${lower[end]}`)
-      )
-        end++
-      for (let size = end - start; size > 1; size--) {
-        const own = lower.slice(start, start + size)
-        const mayStay = size === 2 && kept + size <= lower.length * MOST_KEPT
-        const found = this.#otherQuotation(own, known, used)
-        if (found === undefined && !mayStay) continue
-        if (found === undefined) kept += size
-        const other = found ?? own.map((word) => this.#canonical(word))
-        known.push({ own: own.join(' '), other })
-        words.splice(start, size, ...other)
-        for (const word of other) used.add(word.toLowerCase())
-        end = start + size
-        break
-      }
-      start = end
-    }
-    return words
-  }
-
-  #otherQuotation(
-    own: readonly string[],
-    known: readonly Quotation[],
-    used: ReadonlySet<string>,
-  ): readonly string[] | undefined {
-    const joined = own.join(' ')
-    const before = known.find((quotation) => quotation.own === joined)
-    if (before !== undefined) return before.other
-    const form = this.#formOf(own)
-    for (const pool of [this.#ownQuotations, this.#quotations]) {
-      const fit = (pool.get(form) ?? []).filter(
-        (quotation) =>
-          quotation.join(' ').toLowerCase() !== joined && quotation.every((word) => !used.has(word.toLowerCase())),
-      )
-      if (fit.length > 0) return fit[this.#randomness.integer(fit.length)]
-    }
-    return undefined
-  }
-
-  #formOf(words: readonly string[]): string {
-    return words
-      .map((word) => {
-        const known = this.#canonical(word)
-        if (isFixed(known) && !isNumber(known)) return known
-        return `${kindOf(known)} ${isNumber(known) ? known.length : known.length <= 3}`
-      })
-      .join(' ')
-  }
-
-  /** Groups of words that follow each other, by their form. */
-  #quotationsIn(
-    words: readonly Piece[],
-    isQuoted: (pair: string) => boolean,
-  ): ReadonlyMap<string, readonly string[][]> {
-    const byForm = new Map<string, string[][]>()
-    for (let size = 2; size <= LONGEST_QUOTATION; size++) {
-      for (let start = 0; start + size <= words.length; start++) {
-        const quotation = words.slice(start, start + size).map(({ text }) => this.#canonical(text))
-        const pairs = quotation.slice(1).map((word, index) => `${quotation[index]} ${word}`.toLowerCase())
-        if (!pairs.every(isQuoted)) continue
-        const form = this.#formOf(quotation)
-        const alike = byForm.get(form)
-        if (alike === undefined) byForm.set(form, [quotation])
-        else if (alike.length < MOST_WORDS_OF_A_LENGTH) alike.push(quotation)
-      }
-    }
-    return byForm
   }
 
   /** Returns the section with all text that may be cut turned into nonsense. Our labels are never cut, and stay. */
@@ -276,29 +184,6 @@ export class Nonsense {
   }
 }
 
-/** Words that follow each other elsewhere, and those that take their place. */
-interface Quotation {
-  readonly own: string
-  readonly other: readonly string[]
-}
-
-/** A piece of a text; `isInitial` if a word begins a sentence, a line or a quotation, where a capital says nothing about it. */
-interface Piece {
-  readonly text: string
-  readonly isWord: boolean
-  readonly isInitial: boolean
-}
-
-function toPieces(text: string): Piece[] {
-  let isInitial = true
-  return toWordPieces(text).map((piece) => {
-    const own = { ...piece, isInitial }
-    if (piece.isWord) isInitial = false
-    else if (/[.!?:"“„«([{\n。！？]/.test(piece.text)) isInitial = true
-    return own
-  })
-}
-
 /** The words of the texts with their repetitions, so that frequent words are frequent in nonsense too. */
 function wordsOf(texts: readonly string[]): Piece[] {
   let room = MOST_SOURCE
@@ -316,30 +201,6 @@ function saidIn(sections: readonly SectionDraft[]): string[] {
 
 function keyOf(kind: Kind, length: number): string {
   return `${kind} ${length}`
-}
-
-function kindOf(word: string): Kind {
-  if (isNumber(word)) return 'number'
-  if (/\p{Lu}/u.test(word)) return 'name'
-  return isShortWord(word) ? 'short' : 'long'
-}
-
-function isNumber(word: string): boolean {
-  return /^[\d.,]+$/.test(word)
-}
-
-/** Numbers, units, single letters and ids keep their places, because the text around them is part of their form. */
-function isFixed(word: string): boolean {
-  return /^(?:\p{L}|.*[\d_].*)$/u.test(word) && !/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u.test(word)
-}
-
-function isCapital(word: string): boolean {
-  return word.charAt(0) !== word.charAt(0).toLowerCase()
-}
-
-/** Short words of alphabetic scripts carry no meaning of their own; every word of other scripts may. */
-function isShortWord(word: string): boolean {
-  return word.length <= 3 && !/[^\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}'’]/u.test(word)
 }
 
 /** Invents a word of two or three syllables. */

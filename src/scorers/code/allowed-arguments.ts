@@ -1,8 +1,8 @@
 import { canonicalJson, isRecord } from '../../spans/json.ts'
 import { formatValue } from '../../scoring/format-value.ts'
-import { COMPARED_PER_STEP, MAX_ERRORS, validateJson } from './schema/json-schema.ts'
+import { MAX_ERRORS, validateJson } from './schema/json-schema.ts'
 import type { SchemaCheck } from './schema/schema-check.ts'
-import { hasType, lengthOf, stringsOf } from './schema/schema-values.ts'
+import { COMPARED_PER_STEP, hasType, lengthOf, stringsOf } from './schema/schema-values.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 
 /** The allowed values of each argument. `''` among them means that the argument may be omitted. */

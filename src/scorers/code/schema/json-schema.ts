@@ -3,9 +3,11 @@ import { formatValue } from '../../../scoring/format-value.ts'
 import { ownSchemaCheck } from './schema-check.ts'
 import type { SchemaCheck } from './schema-check.ts'
 import {
+  COMPARED_PER_STEP,
   canonicalConst,
   canonicalTexts,
   canonicalValue,
+  costOf,
   decodeToken,
   entriesOf,
   hasAtLeast,
@@ -34,8 +36,6 @@ const MAX_DEPTH = 100
 /** More errors of one value, or of one call, are not listed. */
 export const MAX_ERRORS = 20
 
-/** How many names, types or characters of a reference are read in the time of one step. */
-export const COMPARED_PER_STEP = 10
 /** How many characters of a value are written, or counted, in that time. */
 const READ_PER_STEP = 20
 const COUNTED_PER_STEP = 200
@@ -272,11 +272,7 @@ class Validation {
     const [closest] = ofRightType.toSorted((one, other) => one.length - other.length)
     if (closest === undefined)
       this.#add(path, 'type_error', `fits none of ${alternatives.length} alternatives, is ${formatValue(value)}`)
-    else for (const error of closest) this.#addAgain(error)
-  }
-
-  #addAgain(error: SchemaError): void {
-    if (!this.#isFull) this.#errors.push(error)
+    else if (!this.#isFull) this.#errors.push(...closest.slice(0, MAX_ERRORS - this.#errors.length))
   }
 
   /** Resolves `#` or `#/$defs/City`; returns `true`, which accepts everything, for anything outside of the schema. */
@@ -299,11 +295,4 @@ class Validation {
     const words = typeof message === 'string' ? message : isShown ? message() : ''
     this.#errors.push({ path, code, message: `${path === '' ? 'The value' : path} ${words}` })
   }
-}
-
-/** The additional steps that it takes to read a schema's types and its reference. */
-function costOf(schema: unknown): number {
-  if (!isRecord(schema)) return 0
-  const { type, $ref } = schema
-  return (lengthOf(type) + (typeof $ref === 'string' ? $ref.length : 0)) / COMPARED_PER_STEP
 }

@@ -143,3 +143,13 @@ export function decodeToken(token: string): string {
     return token
   }
 }
+
+/** How many names, types or characters of a reference are read in the time of one step. */
+export const COMPARED_PER_STEP = 10
+
+/** The additional steps that it takes to read a schema's types and its reference. */
+export function costOf(schema: unknown): number {
+  if (!isRecord(schema)) return 0
+  const { type, $ref } = schema
+  return (lengthOf(type) + (typeof $ref === 'string' ? $ref.length : 0)) / COMPARED_PER_STEP
+}
