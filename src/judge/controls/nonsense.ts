@@ -3,7 +3,7 @@ import type { SectionDraft } from '../prompt/section.ts'
 import { shuffled } from '../randomness.ts'
 import type { Randomness } from '../randomness.ts'
 import { Quotations } from './quotations.ts'
-import { isCapital, isFixed, isNumber, kindOf, toPieces } from './words.ts'
+import { isCapital, isFixed, isNumber, kindOfWord, toPieces } from './words.ts'
 import type { Kind, Piece } from './words.ts'
 
 /** Characters that are searched for words, for one text and for all texts of one kind together. */
@@ -114,7 +114,7 @@ export class Nonsense {
         drawn.set(word.toLowerCase(), alike[(index + 1) % alike.length] ?? word)
       }
     }
-    const kindOfKept = (word: string): string => `${kindOf(word)} ${this.#elsewhere.has(word.toLowerCase())}`
+    const kindOfKept = (word: string): string => `${kindOfWord(word)} ${this.#elsewhere.has(word.toLowerCase())}`
     for (const alike of Map.groupBy(keptWords(), kindOfKept).values()) rotate(alike)
     rotate(keptWords())
   }
@@ -132,7 +132,7 @@ export class Nonsense {
   /** @param used replacements that this text has so far; the nonsense must have as many different words as the original */
   #replace(word: string, isFromElsewhere: boolean, used: ReadonlySet<string>): string {
     const isElsewhere = this.#elsewhere.has(word.toLowerCase())
-    const kind = kindOf(word)
+    const kind = kindOfWord(word)
     if (isFixed(word) && kind !== 'number') return word
     if (kind === 'number' && !isElsewhere) return this.#otherNumber(word)
     const pool = isFromElsewhere ? this.#others : isElsewhere ? this.#shared : this.#own
@@ -175,7 +175,7 @@ export class Nonsense {
     for (const { text } of shuffled(words, this.#randomness)) {
       const word = this.#canonical(text)
       if (isFixed(word) && !isNumber(word)) continue
-      const key = keyOf(kindOf(word), word.length)
+      const key = keyOf(kindOfWord(word), word.length)
       const alike = byLength.get(key)
       if (alike === undefined) byLength.set(key, [word])
       else if (alike.length < MOST_WORDS_OF_A_LENGTH) alike.push(word)

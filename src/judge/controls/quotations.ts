@@ -1,13 +1,17 @@
 import type { Randomness } from '../randomness.ts'
-import { isFixed, isNumber, kindOf } from './words.ts'
+import { isFixed, isNumber, kindOfWord } from './words.ts'
 
 /** Longer quotations of the run might make sense. */
 const LONGEST = 5
 /** Two quoted words that no others can replace stay, for at most this share of a text, which keeps no sense by them. */
 const MOST_KEPT = 1 / 3
-/** Words that are searched for quotations, and quotations kept for each form: more would take a long turn of the event loop. */
+/**
+ * Words that are searched for quotations, quotations kept for each form, and quotations replaced in texts with words in common: more would
+ * take a long turn of the event loop.
+ */
 const MOST_WORDS = 2000
 const MOST_OF_A_FORM = 30
+const MOST_REPLACED = 300
 
 /** Words that follow each other, and all of them in lower case. */
 interface Quotation {
@@ -55,7 +59,7 @@ export class Quotations {
     const forms = words.map((word) => formOf(word))
     let start = 0
     let kept = 0
-    while (start < words.length) {
+    while (start < words.length && known.size < MOST_REPLACED) {
       let end = this.#endOf(lower, start)
       for (let size = end - start; size > 1; size--) {
         const text = lower.slice(start, start + size).join(' ')
@@ -120,5 +124,5 @@ function byForm(all: readonly string[], isQuoted: (pair: string) => boolean): By
 /** What a replacement has in common with a word. */
 function formOf(word: string): string {
   if (isNumber(word)) return `number ${word.length}`
-  return isFixed(word) ? word : `${kindOf(word)} ${word.length <= 3}`
+  return isFixed(word) ? word : `${kindOfWord(word)} ${word.length <= 3}`
 }

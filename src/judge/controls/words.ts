@@ -22,7 +22,7 @@ export function toPieces(text: string): Piece[] {
 }
 
 /** The kind of a word, as it is written inside a sentence. */
-export function kindOf(word: string): Kind {
+export function kindOfWord(word: string): Kind {
   if (isNumber(word)) return 'number'
   if (/\p{Lu}/u.test(word)) return 'name'
   return isShortWord(word) ? 'short' : 'long'
