@@ -77,7 +77,7 @@ it.each<[string, (count: number) => SourceSpan[]]>([
   ['tools at each depth of a chain of model calls', (count) => chain(count, TOOL, CHAT, TOOL)],
   ['tools at each depth of a chain of workflows', (count) => chain(2 * count, AGENT, WORKFLOW, TOOL)],
   ['tools without names', (count) => calls(count / 2)],
-])('Runs are read in time in proportion to their spans: %s', (_, make) => {
+])('Runs are read in time in proportion to their spans: %s', { timeout: 60_000 }, (_, make) => {
   leastMs(make, 3000)
   // There are eight times as many spans; to look at all others for each would take 64 times as long.
   expect(leastMs(make, 24_000) / leastMs(make, 3000)).toBeLessThan(24)
