@@ -1,7 +1,7 @@
 import { describeError } from '../../scoring/format-value.ts'
 import { callForeign, followForeign } from '../../scoring/run-foreign.ts'
 import { LimitedSet } from '../../spans/limited-set.ts'
-import type { NoticeCode, NoticeLevel } from '../notices/notices.ts'
+import type { NoticeCode } from '../notices/notices.ts'
 import { log, notify } from '../notices/notify.ts'
 import type { NotifyOptions } from '../notices/notify.ts'
 
@@ -13,8 +13,13 @@ export class Reporter {
   readonly #reported = new LimitedSet<string>(MAX_KINDS)
 
   /** Reports a set-up problem, which is also shown without a `diag` logger. */
-  notify(code: NoticeCode, message: string, options: NotifyOptions & { readonly kind?: string } = {}): void {
-    if (this.#reported.add(`${code}:${options.kind ?? options.subject ?? ''}`)) notify(code, message, options)
+  notify(
+    code: NoticeCode,
+    message: string | (() => string),
+    options: NotifyOptions & { readonly kind?: string } = {},
+  ): void {
+    if (!this.#reported.add(`${code}:${options.kind ?? options.subject ?? ''}`)) return
+    notify(code, typeof message === 'string' ? message : message(), options)
   }
 
   info(message: string): void {
@@ -22,11 +27,7 @@ export class Reporter {
   }
 
   warnOnce(kind: string, message: string): void {
-    this.#logOnce('warn', kind, message)
-  }
-
-  errorOnce(kind: string, message: string): void {
-    this.#logOnce('error', kind, message)
+    if (this.#reported.add(kind)) log('warn', message)
   }
 
   /** Runs code that must not throw into the application; returns `undefined` if it threw. */
@@ -41,7 +42,7 @@ export class Reporter {
 
   /** Runs an application callback in isolation. It may be async. Its errors and rejections are reported. */
   callBack(what: string, run: () => unknown): void {
-    callForeign(run, (error) => this.notify('SPANSCORE_CALLBACK', thrown(what, error), { subject: what }))
+    callForeign(run, (error) => this.notify('SPANSCORE_CALLBACK', () => thrown(what, error), { subject: what }))
   }
 
   /** Calls a hook of a processor behind, as the SDK would. It may be async. Its errors and rejections are reported. */
@@ -65,11 +66,8 @@ export class Reporter {
 
   /** Reports an error without its message, which may quote content of a run. */
   threw(what: string, error: unknown): void {
-    this.errorOnce(`threw:${what}`, thrown(what, error))
-  }
-
-  #logOnce(level: NoticeLevel, kind: string, message: string): void {
-    if (this.#reported.add(kind)) log(level, message)
+    // To describe an error takes longer than most of what throws, and a broken provider throws for each of thousands of values.
+    if (this.#reported.add(`threw:${what}`)) log('error', thrown(what, error))
   }
 }
 
