@@ -19,21 +19,32 @@ export function isQuestion(message: Message | undefined): boolean {
   return message?.role === 'user' && !message.parts.some((part) => part.type === 'tool_call_response')
 }
 
+/** Maximum characters of a message's text that are compared. */
+const MAX_CHARACTERS = 20_000
+
+/** What is compared of a message. */
+interface Content {
+  /** The text's beginning, and the length of all of it. */
+  readonly text: string
+  readonly length: number
+  /** The key of its tool calls. */
+  readonly calls: string
+}
+
 /** What a call that continues a model call repeats of it. */
 interface Said {
-  /** How many messages the model was given, and the key of the last one. */
+  /** How many messages the model was given, and the last one. */
   readonly given: number
-  readonly lastGiven: string | undefined
+  readonly lastGiven: Content | undefined
   /** Whether its answer had tool calls, or may have had some that were not recorded. */
   readonly mayHaveCalls: boolean
-  /** The key of its answer. */
-  readonly answer: string | undefined
+  readonly answer: Content | undefined
 }
 
 /** Finds model calls that repeat earlier ones, in one layout. Each call may be compared with many others, so what is compared is kept. */
 export class Continuity {
   readonly #said = new Map<TraceSpan, Said>()
-  readonly #keys = new Map<Message, string>()
+  readonly #contents = new Map<Message, Content>()
 
   /**
    * Whether a model call's input repeats an earlier call's input and output. If that output had tool calls, any tool calls at that place
@@ -43,12 +54,12 @@ export class Continuity {
     const { given, lastGiven, mayHaveCalls, answer } = this.#saidBy(earlier)
     if (mayHaveCalls && lastGiven !== undefined && isFollowed(input, given)) {
       const same = input[given - 1]
-      if (same !== undefined && this.#keyOf(same) === lastGiven) return true
+      if (same !== undefined && isSame(this.#contentOf(same), lastGiven)) return true
     }
     if (answer === undefined) return false
     for (let at = Math.max(0, Math.min(given, input.length - 1)); at < input.length; at += 1) {
       const message = input[at]
-      if (message?.role === 'assistant' && this.#keyOf(message) === answer) return true
+      if (message?.role === 'assistant' && isSame(this.#contentOf(message), answer)) return true
     }
     return false
   }
@@ -61,20 +72,20 @@ export class Continuity {
     const lastGiven = given.at(-1)
     const said = {
       given: given.length,
-      lastGiven: lastGiven && this.#keyOf(lastGiven),
+      lastGiven: lastGiven && this.#contentOf(lastGiven),
       mayHaveCalls: answer === undefined || isSilent(answer) ? earlier.outcome.error === undefined : hasCalls(answer),
-      answer: answer && this.#keyOf(answer),
+      answer: answer && this.#contentOf(answer),
     }
     this.#said.set(earlier, said)
     return said
   }
 
-  #keyOf(message: Message): string {
-    const known = this.#keys.get(message)
+  #contentOf(message: Message): Content {
+    const known = this.#contents.get(message)
     if (known !== undefined) return known
-    const key = messageKey(message)
-    this.#keys.set(message, key)
-    return key
+    const content = toContent(message)
+    this.#contents.set(message, content)
+    return content
   }
 }
 
@@ -99,7 +110,20 @@ function hasCalls(message: Message): boolean {
   return message.parts.some((part) => part.type === 'tool_call')
 }
 
-function messageKey(message: Message): string {
+/** The text is not copied: a layout may compare thousands of long messages in one turn. */
+function toContent(message: Message): Content {
+  const text = message.text ?? ''
   const calls = message.parts.filter((part) => part.type === 'tool_call')
-  return [message.text ?? '', ...calls.flatMap((call) => [call.name, call.arguments])].map(comparisonKey).join()
+  return {
+    text: text.slice(0, MAX_CHARACTERS),
+    length: text.length,
+    calls: calls
+      .flatMap((call) => [call.name, call.arguments])
+      .map(comparisonKey)
+      .join(),
+  }
+}
+
+function isSame(left: Content, right: Content): boolean {
+  return left.length === right.length && left.text === right.text && left.calls === right.calls
 }
