@@ -1,30 +1,17 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-import { toSentences, toWordPieces } from '../../src/judge/prompt/segments.ts'
-import type { AgentRun } from '../../src/model/agent-run.ts'
-import { buildRuns } from '../../src/runs/build-runs.ts'
+import { toSentences } from '../../src/judge/prompt/segments.ts'
 import { createFaithfulnessScorer } from '../../src/scorers/judge/items/faithfulness.ts'
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
-import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
+import { lowerCaseWords as words, recordedRuns } from './recorded-runs.ts'
 
 const judge = { hardening: 'strong' } as const
 
-/** Recorded runs whose answer has several words; each answer occurs once. */
-const runs: readonly AgentRun[] = [
-  ...new Map(
-    libraryNames()
-      .flatMap((library) => loadLibrary(library))
-      .flatMap((scenario) => {
-        const { spans, logs } = readScenario(scenario)
-        return buildRuns(spans, { logs })
-      })
-      .filter(({ output, status, userInput }) => status === 'ok' && userInput !== undefined && words(output).length > 5)
-      .map((run) => [`${run.userInput} ${run.output}`, run]),
-  ).values(),
-]
+/** Each answer to a question occurs once. */
+const runs = recordedRuns(({ userInput, output }) => `${userInput} ${output}`)
 /** The number of times that each run is judged: decoys are drawn anew each time. */
 const drawn = (draws: number) => Array.from({ length: draws }, (_, draw) => runs.map((run) => ({ run, draw }))).flat()
 
@@ -32,10 +19,6 @@ const published = globSync('src/{judge,scorers}/**/*.ts')
   .filter((file) => !file.endsWith('.test.ts'))
   .map((file) => readFileSync(file, 'utf8').toLowerCase())
   .join('\n')
-
-function words(text = ''): string[] {
-  return toWordPieces(text).flatMap((piece) => (piece.isWord ? [piece.text.toLowerCase()] : []))
-}
 
 /** A text that a call asks about, as it is seen by a judge that knows our source. */
 interface Seen {

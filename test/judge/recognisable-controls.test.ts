@@ -1,10 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 
-import { toSentences, toWordPieces } from '../../src/judge/prompt/segments.ts'
+import { toSentences } from '../../src/judge/prompt/segments.ts'
 import type { JudgeSettings } from '../../src/judge/settings.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
-import { buildRuns } from '../../src/runs/build-runs.ts'
 import { createPromptAlignmentScorerLLM } from '../../src/scorers/judge/alignment/prompt-alignment.ts'
 import { createAnswerRelevancyScorer } from '../../src/scorers/judge/items/answer-relevancy.ts'
 import { createCompletenessScorer } from '../../src/scorers/judge/items/completeness.ts'
@@ -16,9 +15,9 @@ import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
 import type { JudgePrompt } from '../../src/testing/judge-prompt.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import type { TextModel } from '../../src/testing/text-model.ts'
-import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
 import { advantage } from './boosted-stumps.ts'
 import type { Row } from './boosted-stumps.ts'
+import { lowerCaseWords as words, recordedRuns } from './recorded-runs.ts'
 import { seedRandomness } from './seeded-randomness.ts'
 
 // The key of the judge's hashes is the same in every measurement.
@@ -27,34 +26,14 @@ await vi.hoisted(async () => {
   process.env[TEST_KEY_VARIABLE] = 'measured'
 })
 
-const known = new Map<string, string[]>()
-
-/** Recorded runs whose answer has several words; each answer occurs once. */
-const runs: readonly AgentRun[] = [
-  ...new Map(
-    libraryNames()
-      .flatMap((library) => loadLibrary(library))
-      .flatMap((scenario) => {
-        const { spans, logs } = readScenario(scenario)
-        return buildRuns(spans, { logs })
-      })
-      .filter(({ output, status, userInput }) => status === 'ok' && userInput !== undefined && words(output).length > 5)
-      .map((run) => [run.output, run]),
-  ).values(),
-]
+/** Each answer occurs once. */
+const runs = recordedRuns(({ output }) => output)
 
 const published = new Set(
   globSync('src/{judge,scorers}/**/*.ts')
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) => words(readFileSync(file, 'utf8'))),
 )
-
-function words(text = ''): string[] {
-  const found =
-    known.get(text) ?? toWordPieces(text).flatMap((piece) => (piece.isWord ? [piece.text.toLowerCase()] : []))
-  known.set(text, found)
-  return found
-}
 
 /** A text that a call asks about, as it is seen by a judge that knows our source. */
 interface Seen {
@@ -201,8 +180,11 @@ function itemsOf(text = '', verdict = ''): { text: string; verdict: string }[] {
   })
 }
 
-/** Above chance. With strong hardening, 11 to 22 points were measured, and docs/judges.md says so. Basic hardening promises nothing. */
-const MOST = { strong: 0.25, basic: 0.5 }
+/** Above chance. What was measured with strong hardening is less, and in docs/judges.md. Basic hardening promises nothing. */
+function mostPoints(hardening: 'basic' | 'strong', name: string, kind: string): number {
+  if (hardening === 'basic') return 0.5
+  return kind === 'whole text' && name !== 'tool calls' ? 0.1 : 0.25
+}
 
 interface Kind {
   readonly varied?: string
@@ -300,7 +282,7 @@ describe.each(process.env.SHOW_TABLE === undefined ? (['strong'] as const) : (['
               `found: ${hardening}, ${name}, ${kind}: ${rows.length}, ${(100 * points).toFixed(1)} ± ${(100 * error).toFixed(1)}, by ${shown.join(', ')}`,
             )
           }
-          expect(points).toBeLessThan(MOST[hardening])
+          expect(points).toBeLessThan(mostPoints(hardening, name, kind))
         }
       },
       60_000,

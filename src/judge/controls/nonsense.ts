@@ -3,7 +3,7 @@ import type { SectionDraft } from '../prompt/section.ts'
 import { shuffled } from '../randomness.ts'
 import type { Randomness } from '../randomness.ts'
 import { Quotations } from './quotations.ts'
-import { isCapital, isFixed, isNumber, kindOfWord, toPieces } from './words.ts'
+import { isCapital, isFixed, isNumber, kindOfWord, LONGEST_SHORT_WORD, toPieces } from './words.ts'
 import type { Kind, Piece } from './words.ts'
 
 /** Characters that are searched for words, for one text and for all texts of one kind together. */
@@ -16,6 +16,10 @@ const MOST_DISTANCE = 12
 const MOST_ALIKE = 3
 /** A shorter text might still make sense when reordered, so it only gets words from elsewhere. */
 const LEAST_OWN_WORDS = 5
+
+/** A section gets the best of this many drafts, with at most this many words in all of them: more would take a long turn. */
+const MOST_DRAFTS = 16
+const MOST_DRAFTED_WORDS = 1500
 
 /** Words, grouped by kind and length. */
 type Words = ReadonlyMap<string, readonly string[]>
@@ -119,12 +123,17 @@ export class Nonsense {
     rotate(keptWords())
   }
 
-  /** Returns the section with all text that may be cut turned into nonsense. Our labels are never cut, and stay. */
+  /**
+   * Returns the section with all text that may be cut turned into nonsense. Our labels are never cut, and stay. A judge sees it beside the
+   * real section, so the best of several drafts is taken.
+   */
   ofSection(section: SectionDraft): SectionDraft {
     return {
       ...section,
       fragments: section.fragments.map((fragment) =>
-        fragment.cut === undefined ? fragment : { ...fragment, text: this.of(fragment.text) },
+        fragment.cut === undefined
+          ? fragment
+          : { ...fragment, text: bestDraft(fragment.text, () => this.of(fragment.text)) },
       ),
     }
   }
@@ -182,6 +191,40 @@ export class Nonsense {
     }
     return byLength
   }
+}
+
+/** The one of several drafts of nonsense in which long and short words are ordered most like those of the text. */
+function bestDraft(text: string, draft: () => string): string {
+  const lengths = lengthsOf(text)
+  const drafts = Math.min(MOST_DRAFTS, Math.floor(MOST_DRAFTED_WORDS / Math.max(1, lengths.length)))
+  let best = draft()
+  let least = unlikeness(lengths, lengthsOf(best))
+  for (let more = 1; more < drafts && least > 0; more++) {
+    const other = draft()
+    const own = unlikeness(lengths, lengthsOf(other))
+    if (own < least) [best, least] = [other, own]
+  }
+  return best
+}
+
+function lengthsOf(text: string): readonly number[] {
+  return toPieces(text).flatMap((piece) => (piece.isWord ? [piece.text.length] : []))
+}
+
+/** How much texts differ in the lengths of their first and last words, and in how often two short or two long words follow each other. */
+function unlikeness(one: readonly number[], other: readonly number[]): number {
+  const ends = apart(one[0], other[0]) + apart(one.at(-1), other.at(-1))
+  return ends + apart(pairsOf(one, true), pairsOf(other, true)) + apart(pairsOf(one, false), pairsOf(other, false))
+}
+
+function apart(one = 0, other = 0): number {
+  return Math.abs(one - other)
+}
+
+/** How often two short or two long words follow each other. */
+function pairsOf(lengths: readonly number[], areShort: boolean): number {
+  const isOne = (length: number): boolean => length <= LONGEST_SHORT_WORD === areShort
+  return lengths.filter((length, at) => at > 0 && isOne(length) && isOne(lengths[at - 1] ?? 0)).length
 }
 
 /** The words of the texts with their repetitions, so that frequent words are frequent in nonsense too. */

@@ -1,5 +1,5 @@
 import type { Randomness } from '../randomness.ts'
-import { isFixed, isNumber, kindOfWord } from './words.ts'
+import { isFixed, isNumber, kindOfWord, LONGEST_SHORT_WORD } from './words.ts'
 
 /** Longer quotations of the run might make sense. */
 const LONGEST = 5
@@ -124,5 +124,5 @@ function byForm(all: readonly string[], isQuoted: (pair: string) => boolean): By
 /** What a replacement has in common with a word. */
 function formOf(word: string): string {
   if (isNumber(word)) return `number ${word.length}`
-  return isFixed(word) ? word : `${kindOfWord(word)} ${word.length <= 3}`
+  return isFixed(word) ? word : `${kindOfWord(word)} ${word.length <= LONGEST_SHORT_WORD}`
 }

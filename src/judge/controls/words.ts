@@ -21,6 +21,9 @@ export function toPieces(text: string): Piece[] {
   })
 }
 
+/** Words of this many characters are short. */
+export const LONGEST_SHORT_WORD = 3
+
 /** The kind of a word, as it is written inside a sentence. */
 export function kindOfWord(word: string): Kind {
   if (isNumber(word)) return 'number'
@@ -45,5 +48,5 @@ export function isCapital(word: string): boolean {
 
 /** Short words of alphabetic scripts carry no meaning of their own; every word of other scripts may. */
 function isShortWord(word: string): boolean {
-  return word.length <= 3 && !/[^\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}'’]/u.test(word)
+  return word.length <= LONGEST_SHORT_WORD && !/[^\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}'’]/u.test(word)
 }
