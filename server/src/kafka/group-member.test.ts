@@ -8,6 +8,7 @@ import { Refusals } from './refusals.ts'
 import { COMMIT, HEARTBEAT, JOIN, SYNC } from './requests.ts'
 
 const NOT_COORDINATOR = 16
+const ILLEGAL_GENERATION = 22
 const UNKNOWN_MEMBER_ID = 25
 const REBALANCE_IN_PROGRESS = 27
 
@@ -119,16 +120,19 @@ it('looks the coordinator up again when it has moved, and keeps its partitions',
   expect(member.isJoined).toBe(true)
 })
 
-it('lets go of its partitions when the group has removed it, and joins as a new member', async () => {
+it.each([
+  { name: 'the group has removed it, and joins as a new member', code: UNKNOWN_MEMBER_ID, joinsAs: '' },
+  { name: 'the group went on without it, and joins as the same member', code: ILLEGAL_GENERATION, joinsAs: 'me' },
+])('lets go of its partitions when $name', async ({ code, joinsAs }) => {
   const { member, assignments, sent } = setUp(
     new Map([
       [joinKey, [inGeneration(2), inGeneration(4)]],
       [syncKey, [assigned([0, 1]), assigned([1])]],
-      [heartbeatKey, [refused(UNKNOWN_MEMBER_ID)]],
+      [heartbeatKey, [refused(code)]],
     ]),
   )
   member.start()
   await vi.advanceTimersByTimeAsync(1000)
   expect(assignments).toEqual([[0, 1], [], [1]])
-  expect(sent.filter(({ key }) => key === joinKey).map(({ given }) => given[3])).toEqual(['', ''])
+  expect(sent.filter(({ key }) => key === joinKey).map(({ given }) => given[3])).toEqual(['', joinsAs])
 })

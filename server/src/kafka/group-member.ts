@@ -153,7 +153,8 @@ export class GroupMember {
         }
         if (isProtocolError(error, 'UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID')) {
           report('The group went on without this member: it joins again, and reads again what it had not committed.')
-          this.#memberId = ''
+          // The coordinator still knows a member that is only a generation behind. Under a new id, the group would wait for the old one.
+          if (!isProtocolError(error, 'ILLEGAL_GENERATION')) this.#memberId = ''
           await this.#drop()
           continue
         }
