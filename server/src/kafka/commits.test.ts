@@ -23,6 +23,7 @@ function setUp() {
   const committed: { readonly text: string; readonly generation: number }[] = []
   const writes: { readonly done: (commit: Commit) => void; readonly fail: () => void }[] = []
   const lines: string[] = []
+  const shortened: string[][] = []
   const partition = (metadata: string) => ({
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what commits use of it
     log: {
@@ -50,6 +51,10 @@ function setUp() {
     },
     long: {
       isLong: ({ metadata }) => metadata === 'long',
+      shorten: (refused) => {
+        shortened.push(refused.map(({ metadata }) => metadata))
+        return shortened.length === 1 ? 16 : undefined
+      },
       write: () =>
         new Promise((resolve, reject) => {
           writes.push({ done: resolve, fail: () => reject(new Error('no leader')) })
@@ -61,7 +66,7 @@ function setUp() {
     now: () => state.nowMs,
   })
   for (const each of [short, long]) commits.begin(each)
-  return { state, commits, committed, writes, lines, counts, partitions, short, long }
+  return { state, commits, committed, writes, lines, shortened, counts, partitions, short, long }
 }
 
 function turn(): Promise<void> {
@@ -132,4 +137,15 @@ it('gives up at once on partitions that no longer exist, but not if they exist a
   await ended
   expect(committed.at(-1)?.text).toBe('spans/1@0 logs/1@0')
   vi.useRealTimers()
+})
+
+it('writes shorter metadata to the partition when the broker accepts less, and says so', async () => {
+  const { state, commits, lines, shortened } = setUp()
+  state.refusal = 'OFFSET_METADATA_TOO_LARGE'
+  expect(await commits.commit()).toBe(false)
+  expect(shortened).toEqual([['', '']])
+  expect(lines.at(-1)).toContain('offset.metadata.max.bytes')
+  expect(lines.at(-1)).toContain('16 characters')
+  await commits.commit()
+  expect(lines.at(-1)).toContain('Progress could not be committed')
 })

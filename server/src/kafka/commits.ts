@@ -10,7 +10,7 @@ import type { WorkerCounts } from './worker-counts.ts'
 /** What commits need. */
 export interface CommitsParts {
   readonly member: Pick<GroupMember, 'commit' | 'generation'>
-  readonly long: Pick<LongCommits, 'isLong' | 'write'>
+  readonly long: Pick<LongCommits, 'isLong' | 'write' | 'shorten'>
   readonly partitions: ReadonlyMap<number, Pick<AssignedPartition, 'log'>>
   readonly counts: WorkerCounts
   readonly report: (message: string) => void
@@ -133,7 +133,7 @@ export class Commits {
   }
 
   async #send(cuts: readonly Cut[], generation: number): Promise<boolean> {
-    const { member, counts, report } = this.#parts
+    const { member, counts, long, report } = this.#parts
     const all = cuts.flatMap(({ number, commits }) =>
       [...commits].map(([topic, commit]) => ({ topic, partition: number, ...commit })),
     )
@@ -148,7 +148,12 @@ export class Commits {
       this.#isUnanswered = !isAnswer(error)
       // The broker has accepted the commits of all other partitions.
       this.#isGone ||= isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')
-      report(`Progress could not be committed: ${describeError(error)}.`)
+      const accepted = isProtocolError(error, 'OFFSET_METADATA_TOO_LARGE') ? long.shorten(all) : undefined
+      report(
+        accepted === undefined
+          ? `Progress could not be committed: ${describeError(error)}.`
+          : `The brokers accept less metadata of a commit than by default (offset.metadata.max.bytes): states of more than ${accepted} characters are written to their partition from now on.`,
+      )
       return false
     }
     for (const { partition, takenMs } of cuts) this.#takenMs.set(partition, takenMs)

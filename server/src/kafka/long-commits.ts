@@ -18,6 +18,8 @@ const BASE = 36
 
 /** The brokers' default for `offset.metadata.max.bytes`. */
 const MAX_LENGTH = 4096
+/** With less room than this, a commit could not even name its metadata. */
+const LEAST_LENGTH = 32
 
 /** Characters in one message. `checkMessageBytes` makes sure that topics accept larger ones. */
 const PART_LENGTH = 256 * 1024
@@ -29,16 +31,32 @@ const PART_LENGTH = 256 * 1024
  */
 export class LongCommits {
   readonly #parts: LongCommitsParts
+  #maxLength: number
   /** The commits that name their metadata, by the commits that have it. A commit that has not changed is not written again. */
   readonly #written = new WeakMap<Commit, Commit>()
 
   constructor(parts: LongCommitsParts) {
     this.#parts = parts
+    this.#maxLength = parts.maxLength ?? MAX_LENGTH
   }
 
   /** Whether a commit must be written to its partition. */
   isLong({ metadata }: Commit): boolean {
-    return metadata.length > (this.#parts.maxLength ?? MAX_LENGTH)
+    return metadata.length > this.#maxLength
+  }
+
+  /**
+   * Called when the broker accepts less metadata than one of these commits has: from now on, shorter ones are written to the partition,
+   * too.
+   *
+   * @returns characters of metadata that a commit may have now; `undefined` if that has not changed
+   */
+  shorten(commits: readonly Commit[]): number | undefined {
+    const longest = Math.max(...commits.map(({ metadata }) => metadata.length))
+    const maxLength = Math.max(LEAST_LENGTH, longest >> 1)
+    if (maxLength >= this.#maxLength) return undefined
+    this.#maxLength = maxLength
+    return maxLength
   }
 
   /** Writes the metadata of a commit to its partition. @returns the commit that names it @throws if it could not be written */

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { startWorker } from '../../src/start-worker.ts'
 import type { RunningWorker } from '../../src/worker-process.ts'
 import { toRequest, until } from '../traces.ts'
+import { startKafka } from './kafka-cluster.ts'
 import { Sender } from './sender.ts'
 import { sharedKafka } from './shared-broker.ts'
 import { makeRuns, WorkerBench } from './worker-bench.ts'
@@ -139,6 +140,40 @@ describe('a worker', () => {
     await new Promise((resolve) => setTimeout(resolve, 4000))
     for (const worker of workers) expect(await worker.stop()).toBe(0)
     expect(bench.scores.map(({ attributes }) => attributes['spanscore.revision'])).toEqual(Array(80).fill(3))
+  })
+
+  it('writes states to the partition that brokers accept no room for, and the next worker repeats nothing', async () => {
+    const small = await startKafka(1, { lines: ['offset.metadata.max.bytes=64'] })
+    try {
+      await using bench = await WorkerBench.create(small, 'cramped')
+      const options = bench.options({
+        traces: { ...bench.options().traces, settleMs: 500, orphanMs: 300_000, lingerMs: 500 },
+      })
+      const worker = await startWorker(options)
+      const complete = () =>
+        bench.sink.logs.filter(({ attributes }) => attributes['gen_ai.evaluation.name'] === 'answer_present')
+      // Complete and incomplete runs alternate without a pattern, so that their states need more than 64 bytes.
+      const [whole, parts] = [makeRuns(200), makeRuns(200)]
+      await bench.send(parts.slice(0, 1), [0])
+      const mixed = [...whole.map((run) => ({ run, place: 2 })), ...parts.slice(1).map((run) => ({ run, place: 0 }))]
+      await bench.sender.send(
+        mixed
+          .toSorted(() => Math.random() - 0.5)
+          .map(({ run, place }) => ({ traceId: run.traceId, request: run.requests[place] })),
+      )
+      await until(() => complete().length >= 200, 'scores of the complete runs', 60_000)
+      await until(() => /"longCommits":[1-9]/.test(JSON.stringify(worker.counts())), 'a long commit', 30_000)
+      expect(bench.lines.filter((line) => line.includes('offset.metadata.max.bytes')).length).toBeGreaterThan(0)
+      expect(bench.lines.filter((line) => line.includes('could not be committed'))).toEqual([])
+      await worker.stop()
+      const next = await startWorker(options)
+      await bench.send(parts.slice(0, 1), [1, 2])
+      await until(() => bench.hasScored(parts.slice(0, 1)), 'the score of the open run', 60_000)
+      await next.stop()
+      expect(complete()).toHaveLength(201)
+    } finally {
+      await small.close()
+    }
   })
 
   it('warns of another group that reads the same topics', async () => {
