@@ -123,6 +123,18 @@ describe('JSON Schema validation', () => {
     expect(isValid(given, value)).toBe(valid)
   })
 
+  it('shows long keys and patterns in part, however long they are', () => {
+    const [long, value] = ['k'.repeat(1_000_000), 'x']
+    const errors = [
+      ...validateJson({ required: [long] }, {}),
+      ...validateJson({ dependentRequired: { [long]: ['other'] } }, { [long]: 1 }),
+      ...validateJson({ additionalProperties: false }, { [long]: value }),
+      ...validateJson({ pattern: `^${long.slice(0, 400)}$` }, value),
+    ]
+    expect(errors).toHaveLength(4)
+    for (const { path, message } of errors) expect(path.length + message.length).toBeLessThan(1000)
+  })
+
   it('terminates on schemas that refer to themselves', () => {
     const endless = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } }
     expect(isValid(endless, 1)).toBe(true)

@@ -17,6 +17,7 @@ import {
   joinPath,
   lengthOf,
   numberOr,
+  shownKey,
   stringsOf,
   typeNames,
 } from './schema-values.ts'
@@ -155,7 +156,7 @@ class Validation {
       this.#add(path, 'value_error', () => `must have at most ${maxLength} characters, is ${formatValue(value)}`)
     }
     if (typeof pattern === 'string' && this.#check.matches(pattern, value) === false) {
-      this.#add(path, 'value_error', () => `must match ${pattern}, is ${formatValue(value)}`)
+      this.#add(path, 'value_error', () => `must match ${shownKey(pattern)}, is ${formatValue(value)}`)
     }
   }
 
@@ -201,7 +202,8 @@ class Validation {
       if (!Object.hasOwn(value, name)) continue
       if (!this.#check.spend(lengthOf(needed) / COMPARED_PER_STEP)) return
       const missing = stringsOf(needed).filter((other) => !Object.hasOwn(value, other))
-      for (const other of missing) this.#add(joinPath(path, other), 'missing_required', `is missing beside ${name}`)
+      for (const other of missing)
+        this.#add(joinPath(path, other), 'missing_required', `is missing beside ${shownKey(name)}`)
     }
     if (typeof minProperties === 'number' && keys.length < minProperties) {
       this.#add(path, 'value_error', `must have at least ${minProperties} properties, has ${keys.length}`)

@@ -130,9 +130,17 @@ export function numberOr(value: unknown, fallback: number): number {
   return typeof value === 'number' ? value : fallback
 }
 
+/** Characters of a key that messages show. Models and strangers may write any key. */
+const LONGEST_KEY = 200
+
 /** Joins `stops[2]` and `name` to `stops[2].name`. */
 export function joinPath(path: string, key: string): string {
-  return path === '' ? key : `${path}.${key}`
+  return path === '' ? shownKey(key) : `${path}.${shownKey(key)}`
+}
+
+/** A key, cut if it is very long. */
+export function shownKey(key: string): string {
+  return key.length <= LONGEST_KEY ? key : `${key.slice(0, LONGEST_KEY).toWellFormed()}…`
 }
 
 /** One token of a JSON pointer in a URL. */
