@@ -75,6 +75,8 @@ export function createLoopScorer(options: LoopOptions = {}): Scorer {
 
 /** Characters of arguments that are written per step. */
 const MAX_CHARACTERS = 100_000
+/** A call takes as long as this many characters more. */
+const CALL_CHARACTERS = 100
 
 /** Identifies each call by its tool and arguments. Large arguments take several steps. */
 function* keysOf(calls: readonly ToolCall[]): Generator<undefined, readonly string[]> {
@@ -83,7 +85,7 @@ function* keysOf(calls: readonly ToolCall[]): Generator<undefined, readonly stri
   for (const call of calls) {
     const key = `${call.name}(${canonicalJson(call.arguments ?? {})})`
     keys.push(key)
-    written += key.length
+    written += key.length + CALL_CHARACTERS
     if (written < MAX_CHARACTERS) continue
     written = 0
     yield
