@@ -70,13 +70,16 @@ export function withVersion(attributes: ScoreAttributes, { score, scorer }: Eval
   return attributes
 }
 
-/** Whether a span has the score of this version of a scorer already. */
+/**
+ * Whether a span has the score of this version of a scorer already. A score is a number: what callers send, for example as baggage that
+ * is copied to spans, is text, and must not keep a run from being scored.
+ */
 export function carriesScore(
   attributes: Readonly<Record<string, unknown>>,
   { id, version }: Pick<Evaluation['scorer'], 'id' | 'version'>,
 ): boolean {
   const names = namesOf(id)
-  return attributes[names.score] !== undefined && attributes[names.version] === version
+  return typeof attributes[names.score] === 'number' && attributes[names.version] === version
 }
 
 interface Names {

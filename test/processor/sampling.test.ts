@@ -67,6 +67,29 @@ test('with sampleSalt no caller can choose, by its trace ids, not to be scored, 
   expect(await scoredOf({ sampleSalt: 'another secret' })).not.toEqual(scored)
 })
 
+test('no caller keeps its runs from being scored by naming a span of a closed run as its parent', async () => {
+  const { tracer, scoring, seen, flush } = await createScoring({ scorers: [codeScorer('c')] })
+  // A tool that calls out hands on its ids.
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const tool = open(tracer, 'execute_tool get', { 'gen_ai.operation.name': 'execute_tool' }, agent)
+  const request = open(tracer, 'GET', {}, tool)
+  for (const span of [request, tool, agent]) span.end()
+  await flush()
+  for (const span of [request, tool, agent]) {
+    const parent = trace.setSpanContext(ROOT_CONTEXT, { ...span.spanContext(), isRemote: true })
+    runAgent(tracer, 'b', trace.setSpan(ROOT_CONTEXT, tracer.startSpan('POST /chat', {}, parent)))
+  }
+  expect(seen).toHaveLength(4)
+  expect(scoring.ledger().runs).toMatchObject({ seen: 4, late: 0 })
+})
+
+test('no caller keeps its runs from being scored by attributes in text that look like a score', async () => {
+  const { tracer, seen } = await createScoring({ scorers: [codeScorer('c')] })
+  const baggage = { 'spanscore.c.score': '1', 'spanscore.c.version': codeScorer('c').version }
+  open(tracer, 'invoke_agent a', { ...agentAttributes('a'), ...baggage }).end()
+  expect(seen.map(({ score }) => score.status)).toEqual(['scored'])
+})
+
 test('runs without a scorer are counted, and nothing is written', async () => {
   const { tracer, scoring, receiver, flush } = await createScoring({
     scorers: [codeScorer('a'), judgeScorer('b')],

@@ -158,9 +158,16 @@ export class SpanLinks {
     return span.nearestAfter === this.#changes ? span.nearest : span.above
   }
 
-  /** The parent of `child` in this process: by the object, or else by its ids. */
+  /**
+   * The parent of `child` in this process: by the object, or else by its ids. Remote callers choose the ids that they send. If these are ids of
+   * a closed run, to which nothing is added any more, a new run begins: otherwise a caller could keep its runs from being scored.
+   */
   parentOf(parent: ParentSpan, child: SdkSpanLike): LocalSpan | undefined {
-    return this.get(parent) ?? this.find(parent.spanContext(), child.startTime[0])
+    const own = this.get(parent)
+    if (own !== undefined) return own
+    const context = parent.spanContext()
+    const found = this.find(context, child.startTime[0])
+    return context.isRemote === true && this.isBelowOver(found) ? undefined : found
   }
 
   /** Whether a parent that was not found may be a span of this process that was overwritten. */
