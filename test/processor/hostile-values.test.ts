@@ -397,6 +397,9 @@ test('what a scorer writes to a run is neither exported nor seen by the next sco
   const scoring = new ScoringSpanProcessor({ scorers: [rude], next: sink })
   const other = new ScoringSpanProcessor({ scorers: [next] })
   const resource = resourceFromAttributes({ 'service.name': 'shop', list: ['a'] })
+  for (const value of [new Map(), new Uint8Array(1), new Float32Array(1), new URL('https://a.b'), [new Date()]]) {
+    Reflect.set(resource.attributes, value.constructor.name, value)
+  }
   const tracer = new BasicTracerProvider({ resource, spanProcessors: [scoring, other] }).getTracer('app')
   runAgent(tracer)
   await scoring.forceFlush()

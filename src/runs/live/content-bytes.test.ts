@@ -70,3 +70,37 @@ it('counts log records without an end, and those with more values than are read,
   }
   expect(takeSpan(spanWith({ list: Object.assign([], { length: 2 ** 32 - 1 }) })).contentBytes).toBeGreaterThan(2 ** 24)
 })
+
+it('reads typed arrays as lists of numbers, text objects as texts, and byte arrays together up to a mebibyte', () => {
+  const values = {
+    vector: new Float32Array([1, 2]),
+    text: Object('x'),
+    bytes: [new Uint8Array([1]), new Uint8Array(2 ** 20)],
+  }
+  const { attributes } = takeSpan(spanWith(values))
+  expect(attributes).toEqual({ vector: [1, 2], text: 'x', bytes: ['AQ==', undefined] })
+})
+
+it('reads big integers as in files, and neither functions nor symbols', () => {
+  const values = {
+    count: 5n,
+    ids: [2n ** 62n, 1n],
+    long: 10n ** 100n,
+    call: { id: 1n, toJSON: () => 1, key: Symbol('x') },
+  }
+  const { attributes } = takeSpan(spanWith({ ...values, text: 'x', function: () => 1 }))
+  expect(attributes).toEqual({ count: 5, ids: ['4611686018427387904', 1], call: { id: 1 }, text: 'x' })
+})
+
+it.each<readonly [string, () => unknown]>([
+  ['a typed array', () => new Float64Array(2e7)],
+  ['a text object', () => Object('x'.repeat(1e7))],
+  ['a hundred byte arrays', () => Array.from({ length: 100 }, () => new Uint8Array(1e6))],
+])('does not visit all of %s', (_, value) => {
+  const given = value()
+  const before = process.threadCpuUsage()
+  takeSpan(spanWith({ given }))
+  takeLog(logWith({ given }))
+  const { user, system } = process.threadCpuUsage(before)
+  expect((user + system) / 1000).toBeLessThan(200)
+})

@@ -1,7 +1,7 @@
 import type { ReplacedValues, SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
-import { bytesOfKey, isOrdinaryArray, ValueTaker } from './take-values.ts'
+import { bytesOfKey, isOrdinaryArray, ValueTaker } from '../../spans/take-values.ts'
 
 /** What values above the number that is read count for together: too much for the run to be read. */
 const BYTES_OF_UNCOUNTED = 32 * 1024 * 1024

@@ -16,6 +16,7 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import { printAsJson } from './print-as-json.ts'
 import { copyOf } from '../../spans/json.ts'
 import { isShared } from '../../spans/shared-resource.ts'
+import { takenRecord } from '../../spans/take-values.ts'
 import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
 import { RunFacts } from './run-facts.ts'
@@ -189,7 +190,7 @@ export class ReconstructedRun implements AgentRun {
     const { resource } = this.#plan.root.span
     if (isShared(resource)) return resource
     // The SDK's own object describes every span of the process, so scorers get a copy.
-    return this.#memo.shared(SLOT.resource, () => copyOf(resource))
+    return this.#memo.shared(SLOT.resource, () => takenRecord(resource))
   }
 
   get scope(): AgentRun['scope'] {

@@ -1,9 +1,12 @@
 import { types } from 'node:util'
 
-import { MAX_COPY_DEPTH } from '../../spans/json.ts'
+import { isRecord, MAX_COPY_DEPTH } from './json.ts'
 
 /** Values of one span or log record that are read. Reading more would take a turn of the event loop. */
 const MOST_VALUES = 50_000
+
+/** Bytes in byte arrays that are read of one span or log record. Further arrays are left out, because they are read while a span is ending. */
+const MOST_BYTES = 1024 * 1024
 
 /** Longer keys count as content. */
 const USUAL_KEY_LENGTH = 256
@@ -29,6 +32,7 @@ export class ValueTaker {
   /** Whether there are more values than are read, or deeper ones. */
   isTooRich = false
   #left = MOST_VALUES
+  #bytesLeft = MOST_BYTES
 
   /**
    * A value that needs no copy as it is; otherwise a copy. `undefined` if it cannot be read, or is too rich. Never throws.
@@ -38,7 +42,7 @@ export class ValueTaker {
       this.bytes += value.length
       return value
     }
-    if (typeof value !== 'object' || value === null) {
+    if (isPlain(value)) {
       this.bytes += 8
       return value
     }
@@ -60,12 +64,12 @@ export class ValueTaker {
   }
 
   /** Most lists in attributes have a few texts. */
-  #isPlainList(value: object): boolean {
+  #isPlainList(value: unknown): boolean {
     if (!isOrdinaryArray(value) || value.length > this.#left) return false
     let bytes = 0
     for (let index = 0; index < value.length; index += 1) {
       const item: unknown = value[index]
-      if (typeof item === 'object' && item !== null) return false
+      if (!isPlain(item)) return false
       bytes += typeof item === 'string' ? item.length : 8
     }
     this.#left -= value.length
@@ -79,28 +83,34 @@ export class ValueTaker {
       this.bytes += value.length
       return value
     }
-    if (value instanceof Uint8Array) {
-      this.bytes += value.byteLength
-      return base64Of(value)
-    }
+    if (value instanceof Uint8Array) return this.#base64Of(value)
     if (typeof value !== 'object' || value === null || value instanceof Date) {
       this.bytes += 8
-      return value instanceof Date ? timeOf(value) : value
+      return isPlain(value) ? value : formOf(value)
     }
+    // Each character of such a text, like each number of a typed array, is a property: an object could have millions of them.
+    if (types.isStringObject(value)) return this.#copyOf(String.prototype.valueOf.call(value), depth)
     if (depth > MAX_COPY_DEPTH) this.#giveUp()
-    if (Array.isArray(value)) {
+    if (Array.isArray(value) || isTypedArray(value)) {
       const items: unknown[] = []
-      this.forEach(value, (item) => void items.push(this.#copyOf(item, depth + 1)))
+      this.forEach<unknown>(value, (item) => void items.push(this.#copyOf(item, depth + 1)))
       return items
     }
     const copy: Record<string, unknown> = {}
-    for (const key in value) {
-      if (key !== '__proto__' && Object.hasOwn(value, key)) {
-        this.bytes += bytesOfKey(key)
-        copy[key] = this.#copyOf(Reflect.get(value, key), depth + 1)
-      }
+    for (const key of Object.keys(value)) {
+      if (key === '__proto__') continue
+      this.bytes += bytesOfKey(key)
+      copy[key] = this.#copyOf(Reflect.get(value, key), depth + 1)
     }
     return copy
+  }
+
+  // Bytes and times cannot be frozen: a scorer that writes to them would change what is exported. They are texts, as in files.
+  #base64Of({ buffer, byteLength, byteOffset }: Uint8Array): string | undefined {
+    this.bytes += byteLength
+    if (byteLength > this.#bytesLeft) return undefined
+    this.#bytesLeft -= byteLength
+    return Buffer.from(buffer, byteOffset, byteLength).toString('base64')
   }
 
   #spend(): void {
@@ -114,13 +124,32 @@ export class ValueTaker {
   }
 }
 
-/** Longer byte arrays are left out, because they are read while a span is ending. */
-const MOST_BYTES = 1024 * 1024
+/** A copy of an application's own attributes that shares nothing with them; empty if they cannot be read, or are too rich. Never throws. */
+export function takenRecord(attributes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const taken = new ValueTaker().take(attributes)
+  return isRecord(taken) ? taken : {}
+}
 
-// Bytes and times cannot be frozen: a scorer that writes to them would change what is exported. They are texts, as in files.
+function isTypedArray(value: object): value is ArrayLike<unknown> & NodeJS.TypedArray {
+  return types.isTypedArray(value)
+}
 
-function base64Of({ buffer, byteLength, byteOffset }: Uint8Array): string | undefined {
-  return byteLength > MOST_BYTES ? undefined : Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+/**
+ * Whether a value has the same form in JSON. With big integers, functions and symbols, code that writes a run as JSON, as judges and
+ * `redact` do, would throw, or call into the application.
+ */
+function isPlain(value: unknown): boolean {
+  const type = typeof value
+  return type === 'string' || type === 'number' || type === 'boolean' || value === null || value === undefined
+}
+
+/** The JSON form of a time or a big integer, as in files; `undefined` for functions and symbols. */
+function formOf(value: unknown): string | number | undefined {
+  if (value instanceof Date) return timeOf(value)
+  // Longer ones than OTLP has are left out, because writing them takes long.
+  if (typeof value !== 'bigint' || BigInt.asIntN(64, value) !== value) return undefined
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : String(value)
 }
 
 function timeOf(date: Date): string | undefined {
