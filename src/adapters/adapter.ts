@@ -3,6 +3,7 @@ import { formatValue } from '../scoring/format-value.ts'
 import type { Scorer, ScorerJudge, ScoringContext, Verdict } from '../scoring/scorer.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import { answerOf } from '../scorers/code/code-scorer.ts'
+import { expectReturned } from '../scorers/expect-returned.ts'
 import { expectOption, readOptions } from '../scorers/read-options.ts'
 import type { KeysOf } from '../scorers/read-options.ts'
 import { skipWithoutChoices } from '../scorers/skip.ts'
@@ -90,7 +91,10 @@ export function adapt(foreign: ForeignScorer, given: AdapterOptions): Scorer {
       const hasCalls = !foreign.needsAnswer && run.toolCalls.length > 0
       const answer = hasCalls ? skipWithoutChoices(run, id ?? '') : answerOf(run, id ?? '')
       if (typeof answer === 'object') return answer
-      return foreign.score(run, form?.groundTruth ?? expected?.(run))
+      return foreign.score(
+        run,
+        form?.groundTruth ?? expectReturned(expected?.(run), id ?? '', 'expected to return a value', () => true),
+      )
     },
   })
 }

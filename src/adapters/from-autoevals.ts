@@ -3,6 +3,7 @@ import type { AgentRun } from '../model/agent-run.ts'
 import { isRecord } from '../spans/json.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { skip } from '../scorers/skip.ts'
+import { expectReturned } from '../scorers/expect-returned.ts'
 import { expectOption } from '../scorers/read-options.ts'
 import { adapt, toVerdict } from './adapter.ts'
 import type { AdapterOptions } from './adapter.ts'
@@ -59,7 +60,7 @@ export function fromAutoevals(scorer: AutoevalsScorer, options: FromAutoevalsOpt
             input: run.userInput,
             output: run.output ?? '',
             ...(expected !== undefined && { expected }),
-            ...args?.(run),
+            ...expectReturned(args?.(run), adapted.id, 'args to return an object', isRecord),
           },
         ])
         if (!isRecord(result)) return toVerdict(adapted.id, result, undefined)

@@ -1,6 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { isRecord } from '../spans/json.ts'
 import type { Scorer, Verdict } from '../scoring/scorer.ts'
+import { expectReturned } from '../scorers/expect-returned.ts'
 import { expectOption } from '../scorers/read-options.ts'
 import { adapt, toVerdict } from './adapter.ts'
 import type { AdapterOptions } from './adapter.ts'
@@ -64,7 +65,7 @@ export function fromOpenEvals(evaluator: OpenEvalsEvaluator, options: FromOpenEv
             inputs: form === 'text' ? run.userInput : input,
             outputs: form === 'text' ? (run.output ?? '') : output,
             ...(expected !== undefined && { referenceOutputs: expected }),
-            ...args?.(run),
+            ...expectReturned(args?.(run), adapted.id, 'args to return an object', isRecord),
           },
         ])
         return toResult(adapted.id, result, key)

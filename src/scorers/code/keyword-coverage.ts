@@ -3,6 +3,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { answerOf, list } from './code-scorer.ts'
+import { expectReturned } from '../expect-returned.ts'
 import { expectFlags, expectOption, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
@@ -53,11 +54,11 @@ export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Sc
     inline: true,
     needs: ['output'],
     assess: (run) => {
-      const wanted = typeof keywords === 'function' ? keywords(run) : keywords
+      const wanted =
+        typeof keywords === 'function' ? expectReturned(keywords(run), id, expected, areKeywords) : keywords
       if (wanted === undefined || wanted.length === 0) {
         return skip('not-applicable', explain`${contentFree(id)}: no keywords are expected of this run.`)
       }
-      expectOption(areKeywords(wanted), id, expected, wanted)
       const answer = answerOf(run, id)
       if (typeof answer !== 'string') return answer
       const text = plain(answer, caseSensitive)

@@ -9,6 +9,7 @@ import type { ToolDefinition } from '../../model/message.ts'
 import { checkArguments } from './allowed-arguments.ts'
 import type { AllowedArguments } from './allowed-arguments.ts'
 import { count, listNames, skipWithoutArguments } from './code-scorer.ts'
+import { expectReturned } from '../expect-returned.ts'
 import { expectFlags, expectOption, isJsonSchema, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
@@ -82,8 +83,7 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
   expectFlags(factory, { strict })
   expectOption(areTools(tools), factory, 'tools to be a list of { name, parameters: JSON Schema }', tools)
   if (expected !== undefined && typeof expected !== 'function') {
-    const shape = 'expected to be calls { name, arguments: { <argument>: [allowed, …] } }'
-    expectOption(areExpectedCalls(expected), factory, shape, expected)
+    expectOption(areExpectedCalls(expected), factory, CALLS, expected)
   }
   const own = new Map(tools.map((tool) => [tool.name, tool.parameters]))
   const configured = new Set([...own.keys(), ...(Array.isArray(expected) ? expected.map(({ name }) => name) : [])])
@@ -97,7 +97,8 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
     inline: !tools.some(({ parameters }) => hasPatterns(parameters)),
     needs: ['toolNames', 'toolArguments', 'availableTools'],
     assess: (run) => {
-      const wanted = typeof expected === 'function' ? expected(run) : expected
+      const wanted =
+        typeof expected === 'function' ? expectReturned(expected(run), id, CALLS, areExpectedCalls) : expected
       if (expected !== undefined && wanted === undefined) {
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       }
@@ -121,6 +122,8 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
     },
   })
 }
+
+const CALLS = 'expected to be calls { name, arguments: { <argument>: [allowed, …] } }'
 
 /** The schemas of a run's tools, the developer's before the recorded ones, and how each kind is checked. */
 class ToolSchemas {

@@ -8,6 +8,7 @@ import { failed } from '../../scoring/unscored.ts'
 import type { Scorer, ScoringContext } from '../../scoring/scorer.ts'
 import { expectedTools } from './expected-tools.ts'
 import { listNames } from './code-scorer.ts'
+import { expectReturned } from '../expect-returned.ts'
 import { areTexts, expectFlags, expectOption, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
@@ -103,8 +104,14 @@ export function createToolCallAccuracyScorerCode(
         return failed('scorer-threw', contentFree('Input and output messages cannot be null or empty'))
       }
       const expected = expectedTools(run) ?? {
-        tool: typeof expectedTool === 'function' ? expectedTool(run) : expectedTool,
-        order: typeof expectedToolOrder === 'function' ? expectedToolOrder(run) : expectedToolOrder,
+        tool:
+          typeof expectedTool === 'function'
+            ? expectReturned(expectedTool(run), id, NAME, (value) => typeof value === 'string')
+            : expectedTool,
+        order:
+          typeof expectedToolOrder === 'function'
+            ? expectReturned(expectedToolOrder(run), id, NAMES, areTexts)
+            : expectedToolOrder,
       }
       const order = expected.order?.length ? expected.order : undefined
       if (expected.tool === undefined && order === undefined) {
@@ -131,11 +138,14 @@ export function createToolCallAccuracyScorerCode(
   })
 }
 
+const NAME = 'expectedTool to be the name of a tool'
+const NAMES = 'expectedToolOrder to be a list of names'
+
 function expectNames(factory: string, tool: unknown, order: unknown): void {
   const isName = tool === undefined || typeof tool === 'string' || typeof tool === 'function'
-  expectOption(isName, factory, 'expectedTool to be the name of a tool, or a function', tool)
+  expectOption(isName, factory, `${NAME}, or a function`, tool)
   const areNames = order === undefined || typeof order === 'function' || areTexts(order)
-  expectOption(areNames, factory, 'expectedToolOrder to be a list of names, or a function', order)
+  expectOption(areNames, factory, `${NAMES}, or a function`, order)
 }
 
 function lookAt(

@@ -5,6 +5,7 @@ import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ScoredVerdict, Scorer } from '../../scoring/scorer.ts'
 import { canonicalJson, isRecord } from '../../spans/json.ts'
 import { listNames, skipWithoutArguments } from './code-scorer.ts'
+import { expectReturned } from '../expect-returned.ts'
 import { expectOption, expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
@@ -87,8 +88,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
   const factory = 'createTrajectoryScorer'
   const { id = 'trajectory', expected, passAt, ...more } = readOptions(factory, options, KNOWN)
   const { mode = 'ordered', measure = 'match', ignore = [] } = more
-  const shape = "expected to be calls (a tool's name, or { name, arguments }) or a function"
-  expectOption(typeof expected === 'function' || areCalls(expected), factory, shape, expected)
+  expectOption(typeof expected === 'function' || areCalls(expected), factory, `${CALLS} or a function`, expected)
   expectTexts(factory, 'ignore', ignore)
   expectOption(Object.hasOwn(MODES, mode), factory, `mode to be one of ${Object.keys(MODES).join(', ')}`, mode)
   expectOption(MEASURES.includes(measure), factory, `measure to be one of ${MEASURES.join(', ')}`, measure)
@@ -105,7 +105,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
     assess: (run) => {
       const { tool, order = tool === undefined ? undefined : [tool] } = expectedTools(run) ?? {}
       const wanted: readonly ExpectedCall[] | undefined =
-        order ?? (typeof expected === 'function' ? expected(run) : expected)
+        order ?? (typeof expected === 'function' ? expectReturned(expected(run), id, CALLS, areCalls) : expected)
       if (wanted === undefined)
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       const failed = skipWithoutChoices(run, id)
@@ -124,6 +124,8 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
     },
   })
 }
+
+const CALLS = "expected to be calls (a tool's name, or { name, arguments })"
 
 const MEASURES: readonly string[] = ['match', 'precision', 'recall', 'f1']
 
@@ -202,9 +204,17 @@ function toExpectation(wanted: ExpectedCall, texts: ArgumentTexts): (made: ToolC
   const name = nameOf(wanted)
   const args = typeof wanted === 'string' ? undefined : wanted.arguments
   if (args === undefined) return (made) => made.name === name
-  if (typeof args === 'function') return (made) => made.name === name && args(made.arguments)
+  if (typeof args === 'function') {
+    const isRight = (made: ToolCall): boolean =>
+      expectReturned(args(made.arguments), name, 'arguments to return true or false', isBoolean) === true
+    return (made) => made.name === name && isRight(made)
+  }
   const expected = Object.entries(args).map(([argument, value]) => [argument, canonicalJson(value)] as const)
   return (made) => made.name === name && expected.every(([argument, text]) => texts.get(made, argument) === text)
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean'
 }
 
 function nameOf(call: ExpectedCall): string {

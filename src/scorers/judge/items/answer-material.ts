@@ -5,16 +5,19 @@ import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Skipped } from '../../../model/score.ts'
 import type { ScoringContext } from '../../../scoring/scorer.ts'
 import { skipUnfinished, textOr } from '../judge-scorer.ts'
+import { expectReturned } from '../../expect-returned.ts'
 import { areTexts, expectOption } from '../../read-options.ts'
 import { skip, skipWithoutFact } from '../../skip.ts'
 
 /** Texts that an answer may use, or a function that returns them for each run. */
 export type ContextOption = readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
 
+const TEXTS = 'options.context to be a list of texts'
+
 /** @throws TypeError if the option is neither texts nor a function */
 export function expectContext(factory: string, context: unknown): void {
   const isContext = context === undefined || typeof context === 'function' || areTexts(context)
-  expectOption(isContext, factory, 'options.context to be a list of texts, or a function', context)
+  expectOption(isContext, factory, `${TEXTS}, or a function`, context)
 }
 
 /** Request and answer of a finished run, with earlier turns. */
@@ -57,7 +60,7 @@ export function evidenceOf(
   id: string,
   given: ContextOption | undefined,
 ): readonly SectionDraft[] | Skipped {
-  const texts = (typeof given === 'function' ? given(run) : given) ?? []
+  const texts = (typeof given === 'function' ? expectReturned(given(run), id, TEXTS, areTexts) : given) ?? []
   const evidence = [
     ...texts.map((text, index) => contextSection(`evidence: context ${index + 1}`, text)),
     ...toolResultsSection(run.toolCalls),

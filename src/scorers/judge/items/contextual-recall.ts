@@ -8,6 +8,7 @@ import { defineItemScorer } from './item-scorer.ts'
 import type { ItemAnalysis } from './item-scorer.ts'
 import { judgeKeys, readJudgeOptions } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
+import { expectReturned } from '../../expect-returned.ts'
 import { expectOption, isTextOrNone, readOptions } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
 import { skip } from '../../skip.ts'
@@ -77,7 +78,11 @@ export function createContextualRecallScorer(
     material: (run, context) => {
       const own = context?.given?.groundTruth
       const expected =
-        typeof own === 'string' ? own : typeof groundTruth === 'function' ? groundTruth(run) : groundTruth
+        typeof own === 'string'
+          ? own
+          : typeof groundTruth === 'function'
+            ? expectReturned(groundTruth(run), id, 'options.groundTruth to be a string', isTextOrNone)
+            : groundTruth
       if (expected === undefined || expected.trim() === '') {
         return skip(
           'not-applicable',

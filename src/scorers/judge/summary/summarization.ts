@@ -6,6 +6,7 @@ import type { Scorer } from '../../../scoring/scorer.ts'
 import { formatValue } from '../../../scoring/format-value.ts'
 import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnfinished, textOr } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
+import { expectReturned } from '../../expect-returned.ts'
 import { expectOption, isTextOrNone, readOptions } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
 import { explainSummary, judgeSummary, summaryBand, summaryPrompts } from './judgement.ts'
@@ -65,7 +66,10 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
   expectOption(isTextOrNone(source), factory, 'options.source to be a string', source)
   const isExtractor = sourceExtractor === undefined || typeof sourceExtractor === 'function'
   expectOption(isExtractor, factory, 'options.sourceExtractor to be a function of the run', sourceExtractor)
-  const sourceOf = (run: AgentRun): string | undefined => sourceExtractor?.(run) ?? source ?? run.userInput
+  const sourceOf = (run: AgentRun): string | undefined =>
+    expectReturned(sourceExtractor?.(run), id, 'options.sourceExtractor to return a string', isTextOrNone) ??
+    source ??
+    run.userInput
   return defineJudgeScorer<SummarizationAnalysis>({
     id,
     description: 'Whether a summary is true to its source and covers what matters.',
