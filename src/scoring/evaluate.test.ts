@@ -215,6 +215,11 @@ describe('a verdict that its type does not allow', () => {
     expect(evaluated({ status: 'scored', value: 1, judge }).judge).toEqual(report)
   })
 
+  it('keeps no more than 256 characters of the name of the model, which a server chose', () => {
+    const judge = { model: 'm'.repeat(1e6), calls: 1 }
+    expect(evaluated({ status: 'scored', value: 1, judge }).judge?.model).toBe('m'.repeat(256))
+  })
+
   it('fails like a scorer that throws if reading the verdict throws', async () => {
     const verdict = {
       get status(): never {

@@ -64,6 +64,9 @@ export function readText(value: unknown): string | undefined {
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…`
 }
 
+/** The longest name of a model, in UTF-16 code units. Servers and scorers choose it, and it is an attribute of spans, events and metrics. */
+const LONGEST_NAME = 256
+
 /** Upper bounds of plausible values: no score takes more judge calls or costs more US dollars. */
 const MOST_CALLS = 10_000
 const MOST_USD = 10_000
@@ -80,7 +83,7 @@ export function readJudgeReport(report: unknown, model: string | undefined): Jud
   const { costUsd } = report
   const isCost = typeof costUsd === 'number' && costUsd >= 0 && costUsd <= MOST_USD
   return {
-    model: typeof report.model === 'string' ? report.model : (model ?? 'unknown'),
+    model: typeof report.model === 'string' ? report.model.slice(0, LONGEST_NAME).toWellFormed() : (model ?? 'unknown'),
     calls,
     usage: toUsage(isRecord(report.usage) ? report.usage : {}, Math.max(1, calls)),
     ...(isCost && { costUsd }),

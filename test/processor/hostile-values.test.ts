@@ -367,6 +367,33 @@ test('spans of a judge that end during a shutdown, or after it, reach no exporte
   expect(sink.started).toBe(3)
 })
 
+test.each([
+  ['because it takes too long', { timeoutMs: 20 }],
+  ['by a shutdown', { shutdownTimeoutMs: 20 }],
+])('spans that a judge starts when it is aborted %s reach no exporter, and no scorer', async (_, options) => {
+  const sink = new Sink()
+  let tracer: Tracer | undefined
+  const aborted = Promise.withResolvers<void>()
+  const slow = judgeScorer('j', {
+    assess: (_run, { signal }) =>
+      new Promise(() => {
+        signal.addEventListener('abort', () => {
+          tracer?.startSpan('cleanup', { attributes: agentAttributes('cleanup') }).end()
+          aborted.resolve()
+        })
+      }),
+  })
+  const scoring = new ScoringSpanProcessor({ scorers: [slow], next: sink, ...options })
+  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  tracer = provider.getTracer('http')
+  runAgent(tracer)
+  await new Promise((resolve) => setTimeout(resolve, 40))
+  await provider.shutdown()
+  await aborted.promise
+  expect(sink.ended).not.toContain('cleanup')
+  expect(scoring.ledger().runs.seen).toBe(1)
+})
+
 test('what a scorer writes to a run is neither exported nor seen by the next scorer', async () => {
   const spans: ReadableSpan[] = []
   const spoil = (value: unknown, depth = 0): void => {

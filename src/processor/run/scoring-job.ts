@@ -56,7 +56,7 @@ export class ScoringJob implements QueueJob {
     const visible = await this.#visibleRun()
     if (visible === undefined || this.#isFinished) return
     const { options, scheduler } = this.parts
-    const cancel = scheduler.after(options.timeoutMs, () => this.#controller.abort())
+    const cancel = scheduler.after(options.timeoutMs, () => this.#abort())
     try {
       this.#finish(await this.#evaluate(visible), true)
     } finally {
@@ -84,7 +84,12 @@ export class ScoringJob implements QueueJob {
   /** Gives up the score, running or not, because the processor shuts down. */
   abandon(): void {
     this.#giveUp(SHUT_DOWN)
-    this.#controller.abort(SHUT_DOWN)
+    this.#abort(SHUT_DOWN)
+  }
+
+  /** Listeners of the signal are code of the scorer. */
+  #abort(reason?: Skipped): void {
+    isolated(() => this.#controller.abort(reason))
   }
 
   #begin(): boolean {
