@@ -106,7 +106,7 @@ export class ProviderSink implements ScoreSink {
       eventName: 'gen_ai.evaluation.result',
       severityNumber: failed ? WARN : INFO,
       severityText: failed ? 'WARN' : 'INFO',
-      timestamp: [...emission.endTime],
+      timestamp: writableTime(emission.endTime, verdictTimeMs),
       observedTimestamp: verdictTimeMs,
       context: this.#contextOf(emission.target),
       // The application's log processors may write to what they get.
@@ -123,16 +123,40 @@ export class ProviderSink implements ScoreSink {
   }
 
   /** Writes a child of the run's span. It starts and ends when the run ended, so that the trace does not become longer. */
-  #writeLateSpan({ emission: { evaluation, target, endTime }, attributes, ofLateSpan }: PreparedScore): void {
+  #writeLateSpan({ emission, attributes, ofLateSpan, verdictTimeMs }: PreparedScore): void {
+    const { evaluation, target } = emission
+    const time = writableTime(emission.endTime, verdictTimeMs)
     const tracer = notAPromise(this.#providers.tracerProvider()?.getTracer(SCOPE_NAME, SCOPE_VERSION))
     const span = notAPromise(
       tracer?.startSpan(
         `evaluate ${evaluation.scorer.id}`,
-        { startTime: [...endTime], attributes: { ...ofLateSpan, ...attributes } },
+        { startTime: [...time], attributes: { ...ofLateSpan, ...attributes } },
         this.#contextOf(target),
       ),
     )
-    const ended: unknown = span?.end([...endTime])
+    const ended: unknown = span?.end([...time])
     notAPromise(ended)
   }
+}
+
+/** The last second that OTLP, with its 64 bits of nanoseconds, can have. */
+const LAST_SECOND = 18_446_744_072
+
+/**
+ * The time of a span as seconds and nanoseconds, or another time if it is not one. Instrumentations compute ends from numbers that may be
+ * missing, and exporters that meet `NaN` lose all records of a batch.
+ *
+ * @param otherwiseMs milliseconds since the epoch
+ */
+function writableTime(
+  [seconds, nanoseconds]: readonly [number, number],
+  otherwiseMs: number,
+): [seconds: number, nanoseconds: number] {
+  if (isUpTo(seconds, LAST_SECOND) && isUpTo(nanoseconds, 999_999_999)) return [seconds, nanoseconds]
+  const otherwise = Math.trunc(otherwiseMs / 1000)
+  return [otherwise, Math.round((otherwiseMs - otherwise * 1000) * 1e6)]
+}
+
+function isUpTo(value: unknown, most: number): boolean {
+  return typeof value === 'number' && value >= 0 && value <= most
 }

@@ -367,6 +367,24 @@ test('spans of a judge that end during a shutdown, or after it, reach no exporte
   expect(sink.started).toBe(3)
 })
 
+test.each([new Date(Number.NaN), Number.NaN, 1e300])('a run that ended at %s has a score with a time', async (end) => {
+  const times: unknown[] = []
+  const late = { onEnd: (span: ReadableSpan) => void times.push(span.startTime, span.endTime) }
+  const logger = { emit: ({ timestamp }: { timestamp?: unknown }) => void times.push(timestamp) }
+  const scoring = new ScoringSpanProcessor({
+    scorers: [codeScorer('c')],
+    emit: { lateSpans: 'always' },
+    tracerProvider: new BasicTracerProvider({ spanProcessors: [{ ...emptyProcessor, ...late }] }),
+    loggerProvider: { getLogger: () => logger },
+  })
+  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  tracer.startSpan('invoke_agent a', { attributes: agentAttributes('a') }, ROOT_CONTEXT).end(end)
+  await scoring.forceFlush()
+  const nowSeconds = Date.now() / 1000
+  expect(times).toHaveLength(3)
+  for (const time of times) expect(time).toEqual([expect.closeTo(nowSeconds, -2), expect.any(Number)])
+})
+
 test.each([
   ['because it takes too long', { timeoutMs: 20 }],
   ['by a shutdown', { shutdownTimeoutMs: 20 }],
