@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columnsOf, cutLine, safeJson, safeText, wrap } from './text.ts'
+import { columnsOf, cutLine, safeJson, safeLine, safeText, wrap } from './text.ts'
 
 describe('text for a terminal', () => {
   it('breaks lines at spaces, words if it must, and keeps line breaks', () => {
@@ -38,6 +38,14 @@ describe('text for a terminal', () => {
         }),
       ),
     ).not.toThrow()
+  })
+
+  it('puts text on one line, in a time that is linear in the text', () => {
+    expect(safeLine(' a \n\n  b\tc\r\n')).toBe('a b  c')
+    const spaces = ' '.repeat(300_000)
+    const before = process.threadCpuUsage().user
+    expect(safeLine(`a${spaces}b\n${spaces}\nc`)).toBe(`a${spaces}b c`)
+    expect((process.threadCpuUsage().user - before) / 1000).toBeLessThan(1000)
   })
 
   it('changes the notation of JSON, never its value', () => {

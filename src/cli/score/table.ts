@@ -74,7 +74,7 @@ export function renderUnused(messages: readonly string[], style: TableStyle): st
 export function renderDetails(rows: readonly TallyRow[], style: TableStyle): string {
   const lines = rows.flatMap(({ agent, tally }) => {
     const details = [...unscoredLines(tally, style), ...tally.worst.flatMap((run) => worstLines(run, style))]
-    const heading = style.paint('bold', `${safeLine(agent)}, ${tally.scorer.id}`)
+    const heading = style.paint('bold', cutLine(`${agent}, ${tally.scorer.id}`, style.columns))
     return details.length === 0 ? [] : [[heading, ...details].join('\n')]
   })
   return lines.join('\n\n')
