@@ -33,6 +33,25 @@ const neverEnding: Readonly<Record<string, (tracer: Tracer, index: number, scori
   'gets content later': (tracer, index) => {
     open(tracer, 'a', agentAttributes('a')).setAttribute('gen_ai.output.messages', text(index))
   },
+  'gets an event later': (tracer, index) => {
+    open(tracer, 'a', agentAttributes('a')).addEvent('note', { note: text(index) })
+  },
+  'gets a status later': (tracer, index) => {
+    open(tracer, 'a', agentAttributes('a')).setStatus({ code: 2, message: text(index) })
+  },
+  'gets a link later': (tracer, index) => {
+    const agent = open(tracer, 'a', agentAttributes('a'))
+    agent.addLink({ context: agent.spanContext(), attributes: { note: text(index) } })
+  },
+  'has a log record with a long name': (tracer, index, { logRecordProcessor }) => {
+    logRecordProcessor.onEmit({
+      spanContext: open(tracer, 'a', agentAttributes('a')).spanContext(),
+      eventName: `gen_ai.${text(index)}`,
+      hrTime: [0, 0],
+      attributes: {},
+      instrumentationScope: { name: 'app' },
+    })
+  },
   'has a long name': (tracer, index) => void open(tracer, text(index), agentAttributes('a')),
   'has a call that is open': (tracer, index) => {
     const agent = open(tracer, 'a', agentAttributes('a'))

@@ -51,13 +51,16 @@ export function takeSpan(span: SdkSpanLike): TakenSpan {
 /** Estimates the memory of a span that is open, so that one that never ends is counted, too. Never throws. */
 export function heldBytesOfOpen(span: SdkSpanLike): number {
   const taker = new ValueTaker()
-  const { count } = takeAttributes(() => span.attributes, taker)
+  const count = takeAttributes(() => span.attributes, taker).count + takeEvents(span, taker).count
   taker.take(guarded(() => span.name) ?? '')
-  return HELD_BYTES_OF_SPAN + taker.bytes + count * HELD_BYTES_OF_ENTRY + (taker.isTooRich ? BYTES_OF_UNCOUNTED : 0)
+  taker.take(guarded(() => span.status.message) ?? '')
+  const heldBytes = HELD_BYTES_OF_SPAN + taker.bytes + count * HELD_BYTES_OF_ENTRY + heldBytesOfLinks(span)
+  return heldBytes + (taker.isTooRich ? BYTES_OF_UNCOUNTED : 0)
 }
 
 /** Links are held with the span, and nothing reads them. */
 function heldBytesOfLinks(span: SdkSpanLike): number {
+  if (guarded(() => span.links?.length) === 0) return 0
   const taker = new ValueTaker()
   let count = 0
   guarded(() =>
@@ -161,7 +164,8 @@ export function takeLog(log: SourceLog): TakenLog {
   const [attributes, body] = [taker.take(log.attributes), taker.take(log.body)]
   const isRead = isRecord(attributes) && (body !== undefined || log.body === undefined)
   const { body: _, ...others } = log
-  const bytes = isRead ? taker.bytes : BYTES_OF_UNCOUNTED
+  const names = guarded(() => bytesOfKey(log.eventName ?? '') + bytesOfKey(log.scope.name)) ?? 0
+  const bytes = names + (isRead ? taker.bytes : BYTES_OF_UNCOUNTED)
   return {
     log: isRead ? { ...others, attributes, ...(body !== undefined && { body }) } : { ...others, attributes: {} },
     contentBytes: bytes + BYTES_OF_LOG,
