@@ -100,6 +100,25 @@ describe('evaluate', () => {
     expect(await evaluate(scorerOf(assess), run)).toMatchObject({ score: { status: 'failed', code: 'scorer-threw' } })
   })
 
+  it('keeps the score of a run of which something cannot be read, and calls it incomplete', async () => {
+    const broken = Object.create(run, {
+      complete: {
+        get: () => {
+          throw new Error('from a fact')
+        },
+      },
+    })
+    const verdict: Verdict = { status: 'scored', value: 1 }
+    for (const assess of [() => verdict, () => Promise.resolve(verdict)]) {
+      expect(await evaluate(scorerOf(assess), broken)).toMatchObject({ complete: false, score: { value: 1 } })
+    }
+    const { signal } = new AbortController()
+    const aborted = await evaluate(scorerOf(hanging), broken, {
+      signal: AbortSignal.any([signal, AbortSignal.abort()]),
+    })
+    expect(aborted).toMatchObject({ complete: false, score: { code: 'scorer-timeout' } })
+  })
+
   it('waits for an asynchronous scorer, and returns its verdict and report', async () => {
     const verdict: Verdict = { status: 'scored', value: 1, judge: { model: 'm', calls: 1, usage: {} } }
     const pending = evaluate(

@@ -135,7 +135,7 @@ function toEvaluation(
     scorer: options.about ?? { id: options.id ?? scorer.id, version, kind, range, better, passAt },
     runId: run.id,
     revision: run.revision,
-    complete: run.complete,
+    complete: isComplete(run),
     durationMs,
     score: toScore(scorer, passAt, verdict),
   }
@@ -144,6 +144,18 @@ function toEvaluation(
   const judge = toJudgeReport(scorer, verdict)
   if (judge !== undefined) evaluation.judge = judge
   return evaluation
+}
+
+/**
+ * Whether nothing of a run is known to be missing. That takes most of its facts, which are read here at the latest: if one of them cannot be
+ * read, the score is kept, and its run counts as incomplete.
+ */
+export function isComplete(run: AgentRun): boolean {
+  try {
+    return run.complete
+  } catch {
+    return false
+  }
 }
 
 function verdictOfAbort(scorer: Scorer, reason: unknown, timeoutMs: number): Skipped | Failed {

@@ -8,6 +8,7 @@ import type { SamplePoint } from '../../sampling/sample-point.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import type { SpanOutlet } from '../deliver/span-outlet.ts'
 import { redactedBy, redactedInSlices } from './redacted-by.ts'
+import { isComplete } from '../../scoring/evaluate.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScorableRun } from './scorable-run.ts'
 
@@ -117,7 +118,7 @@ export class ScoredRun {
       scorer: about,
       runId: run?.id ?? `${traceId}:${spanId}`,
       revision: run?.revision ?? 1,
-      complete: run?.complete ?? false,
+      complete: run !== undefined && isComplete(run),
       ...(probability !== undefined && { probability }),
       ...(this.upstream !== undefined && { upstreamProbability: this.upstream }),
       durationMs: 0,
