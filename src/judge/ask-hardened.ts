@@ -1,3 +1,4 @@
+import { inSlices } from '../scoring/in-slices.ts'
 import { askInquiry } from './ask-inquiry.ts'
 import { compromised, praisesNonsense } from './controls/compromised.ts'
 import type { ControlAnswer } from './controls/compromised.ts'
@@ -9,6 +10,7 @@ import { textsOf } from './prompt/section.ts'
 import { boundSections } from './prompt/bound-sections.ts'
 import type { SectionDraft } from './prompt/section.ts'
 import { shuffled } from './randomness.ts'
+import type { Randomness } from './randomness.ts'
 import type { JudgeSession } from './session.ts'
 import { verifyItems } from './verify-items.ts'
 
@@ -74,7 +76,7 @@ async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<Judge
   }
   const questions = repeatQuestions(inquiry.questions)
   const others = sections.filter((section) => section !== varied)
-  const decoy = new Nonsense(textsOf([varied]), others, randomness).ofSection(varied)
+  const decoy = await inSlices(decoyOf(varied, others, randomness))
   const about = (shown: SectionDraft, other: SectionDraft): Inquiry => ({
     ...withoutVary(inquiry),
     questions,
@@ -98,6 +100,15 @@ async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<Judge
   }
   if (own === undefined) throw new Error('expected the material to have been asked about')
   return own.ok ? { ok: true, value: { ...own.value, answers: settleRepetitions(questions, own.value.answers) } } : own
+}
+
+function* decoyOf(
+  varied: SectionDraft,
+  others: readonly SectionDraft[],
+  randomness: Randomness,
+): Generator<undefined, SectionDraft> {
+  const nonsense = yield* Nonsense.create(textsOf([varied]), others, randomness)
+  return yield* nonsense.ofSection(varied)
 }
 
 function controlsOf(question: Question, answers: ReadonlyMap<string, Answer>): ControlAnswer[] {

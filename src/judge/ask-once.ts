@@ -1,4 +1,5 @@
 import { explain } from '../model/explanation.ts'
+import { inSlices } from '../scoring/in-slices.ts'
 import { NO_ITEM } from './controls/contradiction.ts'
 import { compromised, praisesNonsense } from './controls/compromised.ts'
 import type { ControlAnswer } from './controls/compromised.ts'
@@ -40,7 +41,7 @@ export async function askOnce(
 ): Promise<JudgeOutcome<OpenedReply | undefined>> {
   const { settings, world, name } = session.judge
   const sections = boundSections(inquiry.sections, settings.maxPromptBytes)
-  const call = prepareCall({ ...inquiry, sections }, world.randomness, withControls)
+  const call = await inSlices(prepareCall({ ...inquiry, sections }, world.randomness, withControls))
   const fitted = buildPrompt(call, settings.maxPromptBytes)
   if (fitted === undefined) return tooLarge(session, settings.maxPromptBytes)
   session.leftOut(fitted.cutBytes)

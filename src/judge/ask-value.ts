@@ -1,4 +1,5 @@
 import { contentFree } from '../model/explanation.ts'
+import { withoutPause } from '../scoring/in-slices.ts'
 import { compromised } from './controls/compromised.ts'
 import { Nonsense } from './controls/nonsense.ts'
 import { drawValueControl, takeValueControl } from './controls/value-control.ts'
@@ -70,16 +71,12 @@ async function askValueOnce(session: JudgeSession, request: ValueRequest): Promi
     if (decoy === undefined) return quoteText(boundary, whole, settings.maxPromptBytes)
     // A text that does not fit into the prompt needs no decoy.
     const { text } = cutMiddle({ text: whole }, settings.maxPromptBytes)
-    const nonsense = new Nonsense(
-      [text],
-      [
-        {
-          title: '',
-          fragments: decoy.runTexts.flatMap((other) => (other === whole ? [] : [{ text: other, cut: 'last' }])),
-        },
-      ],
-      world.randomness,
-    ).of(text)
+    const fragments = decoy.runTexts.flatMap((other) =>
+      other === whole ? [] : [{ text: other, cut: 'last' as const }],
+    )
+    // The prompt is written by the developer's code, which waits for nothing.
+    const source = withoutPause(Nonsense.create([text], [{ title: '', fragments }], world.randomness))
+    const nonsense = withoutPause(source.of(text))
     others.push(decoy.isQuoted ? text : nonsense)
     return quoteText(boundary, decoy.isQuoted ? nonsense : text, settings.maxPromptBytes)
   }

@@ -1,3 +1,4 @@
+import { inSlices } from '../scoring/in-slices.ts'
 import { askInquiry } from './ask-inquiry.ts'
 import { compromised, hidden, praisesNonsense } from './controls/compromised.ts'
 import { hidesFault, NO_ITEM, noItemRule } from './controls/contradiction.ts'
@@ -18,6 +19,17 @@ interface Text {
   readonly text: string
 }
 
+/** What is asked about one list. */
+interface Asked {
+  readonly list: ItemList
+  readonly question: NonNullable<ItemList['question']>
+  readonly items: readonly Item[]
+  readonly sentences: readonly string[]
+  readonly decoys: readonly Text[]
+  /** Everything of the list in random order. */
+  readonly texts: readonly Text[]
+}
+
 /**
  * Collects the items of every list, each with its answer if the list has a question. The judge is asked about them in a prompt without
  * their source text: items, sentences of that text and nonsense items are one shuffled list.
@@ -34,22 +46,20 @@ export async function verifyItems(
   const toJudge = lists.filter(({ name, question }) => question !== undefined && listed.items.get(name)?.length)
   const sources = new Set(toJudge.map(({ from }) => from))
   const shown = sections.filter(({ title }) => !sources.has(title))
-  const asked = lists.flatMap((list) => {
+  const asked: Asked[] = []
+  for (const list of lists) {
     const items = listed.items.get(list.name) ?? []
-    if (list.question === undefined || items.length === 0) return []
+    if (list.question === undefined || items.length === 0) continue
     const sentences = list.coversAll === false ? [] : (listed.sentences.get(list.name) ?? [])
     const own: Text[] = [
       ...items.map(({ text }, index) => ({ name: itemName(list, index), text })),
       ...sentences.map((text, index) => ({ name: sentenceName(list, index), text })),
     ]
-    const decoys = drawDecoys(groupsOf(items, sentences), shown, randomness).map((text, index): Text => ({
-      name: decoyName(list, index),
-      text,
-    }))
-    return [
-      { list, question: list.question, items, sentences, decoys, texts: shuffled([...own, ...decoys], randomness) },
-    ]
-  })
+    const drawn = await inSlices(drawDecoys(groupsOf(items, sentences), shown, randomness))
+    const decoys = drawn.map((text, index): Text => ({ name: decoyName(list, index), text }))
+    const texts = shuffled([...own, ...decoys], randomness)
+    asked.push({ list, question: list.question, items, sentences, decoys, texts })
+  }
   if (asked.length === 0) return { ok: true, value: listed.items }
   const outcome = await askInquiry(
     session,
@@ -120,17 +130,18 @@ function groupsOf(items: readonly Item[], sentences: readonly string[]): readonl
 }
 
 /** Draws nonsense sentences and items for a list, in groups of one or two like the real ones. */
-function drawDecoys(
+function* drawDecoys(
   groups: readonly (readonly string[])[],
   elsewhere: readonly SectionDraft[],
   randomness: Randomness,
-): string[] {
+): Generator<undefined, string[]> {
   const decoys: string[] = []
   while (decoys.length < LEAST_DECOYS) {
     const [first = '', ...rest] = groups[randomness.integer(groups.length)] ?? []
     const model = [first, ...shuffled(rest, randomness).slice(0, 1)]
     const others = groups[randomness.integer(groups.length)] ?? []
-    decoys.push(...new Nonsense([...model, ...others], elsewhere, randomness).ofAll(model))
+    const nonsense = yield* Nonsense.create([...model, ...others], elsewhere, randomness)
+    decoys.push(...(yield* nonsense.ofAll(model)))
   }
   return decoys
 }

@@ -24,15 +24,15 @@ const MOST_SOURCE = 16_000
 
 /**
  * Draws the items that we put into the first list with a question: one to three sentences of the text, and decoys to make four. The judge's
- * items must agree with its verdict on a sentence; the right verdict on a decoy is known.
+ * items must agree with its verdict on a sentence; the right verdict on a decoy is known. Long texts are read in steps.
  *
  * @param draw returns the id to show for an item
  */
-export function drawGivenItems(
+export function* drawGivenItems(
   inquiry: Inquiry,
   randomness: Randomness,
   draw: (name: string, question: Question, isDecoy: boolean) => string,
-): { readonly list: ItemList; readonly items: readonly GivenItem[] } | undefined {
+): Generator<undefined, { readonly list: ItemList; readonly items: readonly GivenItem[] } | undefined> {
   const list = inquiry.lists?.find(({ question }) => question !== undefined)
   const source = inquiry.sections.find(({ title }) => title === list?.from)
   if (list?.question === undefined || source === undefined) return undefined
@@ -44,16 +44,14 @@ export function drawGivenItems(
   const real = shuffled(fit, randomness).slice(0, 1 + randomness.integer(GIVEN - 1))
   const models = fit.length > 0 ? fit : sentences.map((one) => one.slice(0, MOST_CHARACTERS).toWellFormed())
   const others = inquiry.sections.filter((section) => section !== source)
-  const nonsense = new Nonsense([text], others, randomness)
+  const nonsense = yield* Nonsense.create([text], others, randomness)
   // A text of one sentence gets one to three decoys, so that their number gives nothing away.
   const decoys = fit.length === 1 ? 1 + randomness.integer(GIVEN - 1) : GIVEN - real.length
-  const items = [
-    ...real.map((sentence, index) => ({ name: `given ${index}`, text: sentence, isDecoy: false })),
-    ...Array.from({ length: decoys }, (_, index) => {
-      const model = models[randomness.integer(models.length)] ?? text.slice(0, MOST_CHARACTERS).toWellFormed()
-      return { name: `decoy ${index}`, text: nonsense.of(model), isDecoy: true }
-    }),
-  ]
+  const items = real.map((sentence, index) => ({ name: `given ${index}`, text: sentence, isDecoy: false }))
+  for (let index = 0; index < decoys; index++) {
+    const model = models[randomness.integer(models.length)] ?? text.slice(0, MOST_CHARACTERS).toWellFormed()
+    items.push({ name: `decoy ${index}`, text: yield* nonsense.of(model), isDecoy: true })
+  }
   return {
     list,
     items: shuffled(items, randomness).map(({ name, text: shown, isDecoy }) => ({

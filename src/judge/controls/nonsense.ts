@@ -1,14 +1,21 @@
 import { textsOf } from '../prompt/section.ts'
-import type { SectionDraft } from '../prompt/section.ts'
+import type { Fragment, SectionDraft } from '../prompt/section.ts'
 import { shuffled } from '../randomness.ts'
 import type { Randomness } from '../randomness.ts'
 import { Quotations } from './quotations.ts'
-import { isCapital, isFixed, isNumber, kindOfWord, LONGEST_SHORT_WORD, toPieces } from './words.ts'
-import type { Kind, Piece } from './words.ts'
+import {
+  isCapital,
+  isFixed,
+  isNumber,
+  kindOfWord,
+  LONGEST_SHORT_WORD,
+  piecesInSteps,
+  toPieces,
+  WORDS_OF_A_STEP,
+  wordsInSteps,
+} from './words.ts'
+import type { Kind, Piece, WordSteps } from './words.ts'
 
-/** Characters that are searched for words, for one text and for all texts of one kind together. */
-const LONGEST_SOURCE = 8000
-const MOST_SOURCE = 64_000
 /** Words kept for each kind and length. The limit is low because all of them are compared for every replaced word. */
 const MOST_WORDS_OF_A_LENGTH = 30
 /** A replacement is at most this much longer or shorter, and is drawn from this many candidates of similar length. */
@@ -20,6 +27,7 @@ const LEAST_OWN_WORDS = 5
 /** A section gets the best of this many drafts, with at most this many words in all of them: more would take a long turn. */
 const MOST_DRAFTS = 16
 const MOST_DRAFTED_WORDS = 1500
+const LONGEST_USUAL_WORD = 20
 
 /** Words, grouped by kind and length. */
 type Words = ReadonlyMap<string, readonly string[]>
@@ -38,36 +46,55 @@ export class Nonsense {
   readonly #shared: Words
   readonly #others: Words
   readonly #own: Words
-  readonly #quotations: Quotations
-  readonly #randomness: Pick<Randomness, 'integer'>
+  readonly #words: Readonly<Record<'own' | 'said', readonly Piece[]>>
+  /** They are searched for when they are first needed: by then, a long prompt is in another turn of the event loop. */
+  #quotations: Quotations | undefined
+  readonly #randomness: Pick<Randomness, 'integer'>;
 
   /**
+   * Reads the words of a prompt, in steps.
+   *
    * @param ownTexts the texts to make nonsense of, and similar ones
    * @param others the other sections of the prompt; words are drawn from the run's text in them, not from our labels
    */
-  constructor(ownTexts: readonly string[], others: readonly SectionDraft[], randomness: Pick<Randomness, 'integer'>) {
-    const own = wordsOf(ownTexts)
-    const said = wordsOf(saidIn(others))
+  static *create(
+    ownTexts: readonly string[],
+    others: readonly SectionDraft[],
+    randomness: Pick<Randomness, 'integer'>,
+  ): WordSteps<Nonsense> {
+    const own = yield* wordsInSteps(ownTexts)
+    const said = yield* wordsInSteps(saidIn(others))
+    const elsewhere = yield* wordsInSteps(textsOf(others))
+    const nonsense = new Nonsense({ own, said, elsewhere }, randomness)
+    if (own.length + said.length > WORDS_OF_A_STEP) yield
+    return nonsense
+  }
+
+  private constructor(
+    { own, said, elsewhere }: Readonly<Record<'own' | 'said' | 'elsewhere', readonly Piece[]>>,
+    randomness: Pick<Randomness, 'integer'>,
+  ) {
     const named = [...said, ...own].filter(({ isInitial, text }) => !isInitial && /\p{Lu}/u.test(text))
     this.#names = new Map(named.map(({ text }) => [text.toLowerCase(), text]))
-    this.#elsewhere = new Set(wordsOf(textsOf(others)).map(({ text }) => text.toLowerCase()))
+    this.#elsewhere = new Set(elsewhere.map(({ text }) => text.toLowerCase()))
     this.#randomness = randomness
     const isElsewhere = ({ text }: Piece): boolean => this.#elsewhere.has(text.toLowerCase())
     this.#own = this.#byLength(own.filter((word) => !isElsewhere(word)))
     this.#shared = this.#byLength(own.filter(isElsewhere))
     this.#others = this.#byLength(said)
-    const written = (pieces: readonly Piece[]): readonly string[] => pieces.map(({ text }) => this.#canonical(text))
-    this.#quotations = new Quotations(written(own), written(said), randomness)
+    this.#words = { own, said }
   }
 
   /** Returns nonsense of the same form as the text. */
-  of(text: string): string {
-    return this.ofAll([text])[0] ?? ''
+  *of(text: string): WordSteps<string> {
+    const [nonsense = ''] = yield* this.ofAll([text])
+    return nonsense
   }
 
   /** Returns nonsense of the same form as the texts, with as many words in common as the originals have. */
-  ofAll(texts: readonly string[]): string[] {
-    const inPieces = texts.map(toPieces)
+  *ofAll(texts: readonly string[]): WordSteps<string[]> {
+    const inPieces: (readonly Piece[])[] = []
+    for (const text of texts) inPieces.push(yield* piecesInSteps(text))
     const isShort = inPieces.every((pieces) => pieces.filter(({ isWord }) => isWord).length < LEAST_OWN_WORDS)
     const drawn = new Map<string, string>()
     const used = new Set<string>()
@@ -83,13 +110,20 @@ export class Nonsense {
     }
     const inWords = inPieces.map((pieces) => pieces.filter(({ isWord }) => isWord).map(({ text }) => text))
     const known = new Map<string, readonly string[]>()
-    const quoted = inWords.map((original) => {
-      if (isShort) return []
-      const words = original.map((word) => this.#canonical(word))
-      return this.#quotations.replace(words, known, used)
-    })
+    const quoted: (readonly (string | undefined)[])[] = []
+    if (!isShort) {
+      const quotations = yield* this.#quoted()
+      for (const original of inWords) {
+        const words = original.map((word) => this.#canonical(word))
+        quoted.push(yield* quotations.replace(words, known, used))
+      }
+    }
+    let replaced = 0
     for (const [index, original] of inWords.entries()) {
-      for (const [at, word] of original.entries()) if (quoted[index]?.[at] === undefined) replace(word)
+      for (const [at, word] of original.entries()) {
+        if (quoted[index]?.[at] === undefined) replace(word)
+        if (++replaced % WORDS_OF_A_STEP === 0) yield
+      }
     }
     if (!isShort) this.#rotate(drawn)
     return inPieces.map((pieces, index) => {
@@ -104,6 +138,15 @@ export class Nonsense {
         })
         .join('')
     })
+  }
+
+  *#quoted(): WordSteps<Quotations> {
+    if (this.#quotations !== undefined) return this.#quotations
+    const { own, said } = this.#words
+    const written = (pieces: readonly Piece[]): readonly string[] => pieces.map(({ text }) => this.#canonical(text))
+    this.#quotations = new Quotations(written(own), written(said), this.#randomness)
+    if (own.length + said.length > WORDS_OF_A_STEP) yield
+    return this.#quotations
   }
 
   /** Exchanges words that have no replacement: those of one kind if there are several, or else of any kind. */
@@ -127,15 +170,34 @@ export class Nonsense {
    * Returns the section with all text that may be cut turned into nonsense. Our labels are never cut, and stay. A judge sees it beside the
    * real section, so the best of several drafts is taken.
    */
-  ofSection(section: SectionDraft): SectionDraft {
-    return {
-      ...section,
-      fragments: section.fragments.map((fragment) =>
-        fragment.cut === undefined
-          ? fragment
-          : { ...fragment, text: bestDraft(fragment.text, () => this.of(fragment.text)) },
-      ),
+  *ofSection(section: SectionDraft): WordSteps<SectionDraft> {
+    const fragments: Fragment[] = []
+    for (const fragment of section.fragments) {
+      const isOurs = fragment.cut === undefined
+      fragments.push(isOurs ? fragment : { ...fragment, text: yield* this.#bestDraft(fragment.text) })
     }
+    return { ...section, fragments }
+  }
+
+  /** The one of several drafts of nonsense in which long and short words are ordered most like those of the text. */
+  *#bestDraft(text: string): WordSteps<string> {
+    let best = yield* this.of(text)
+    // Most words are shorter than this, so that a text with more characters has more words than are drafted twice.
+    if (text.length > MOST_DRAFTED_WORDS * LONGEST_USUAL_WORD) return best
+    const lengths = lengthsOf(text)
+    const drafts = Math.min(MOST_DRAFTS, Math.floor(MOST_DRAFTED_WORDS / Math.max(1, lengths.length)))
+    let least = drafts > 1 ? unlikeness(lengths, lengthsOf(best)) : 0
+    let drafted = 0
+    for (let more = 1; more < drafts && least > 0; more++) {
+      const other = yield* this.of(text)
+      const own = unlikeness(lengths, lengthsOf(other))
+      if (own < least) [best, least] = [other, own]
+      drafted += lengths.length
+      if (drafted < WORDS_OF_A_STEP) continue
+      drafted = 0
+      yield
+    }
+    return best
   }
 
   /** @param used replacements that this text has so far; the nonsense must have as many different words as the original */
@@ -193,20 +255,6 @@ export class Nonsense {
   }
 }
 
-/** The one of several drafts of nonsense in which long and short words are ordered most like those of the text. */
-function bestDraft(text: string, draft: () => string): string {
-  const lengths = lengthsOf(text)
-  const drafts = Math.min(MOST_DRAFTS, Math.floor(MOST_DRAFTED_WORDS / Math.max(1, lengths.length)))
-  let best = draft()
-  let least = unlikeness(lengths, lengthsOf(best))
-  for (let more = 1; more < drafts && least > 0; more++) {
-    const other = draft()
-    const own = unlikeness(lengths, lengthsOf(other))
-    if (own < least) [best, least] = [other, own]
-  }
-  return best
-}
-
 function lengthsOf(text: string): readonly number[] {
   return toPieces(text).flatMap((piece) => (piece.isWord ? [piece.text.length] : []))
 }
@@ -225,16 +273,6 @@ function apart(one = 0, other = 0): number {
 function pairsOf(lengths: readonly number[], areShort: boolean): number {
   const isOne = (length: number): boolean => length <= LONGEST_SHORT_WORD === areShort
   return lengths.filter((length, at) => at > 0 && isOne(length) && isOne(lengths[at - 1] ?? 0)).length
-}
-
-/** The words of the texts with their repetitions, so that frequent words are frequent in nonsense too. */
-function wordsOf(texts: readonly string[]): Piece[] {
-  let room = MOST_SOURCE
-  return texts.flatMap((text) => {
-    const source = text.slice(0, Math.min(LONGEST_SOURCE, room))
-    room -= source.length
-    return toPieces(source).filter(({ isWord }) => isWord)
-  })
 }
 
 /** The run's own text in these sections, without our labels. */

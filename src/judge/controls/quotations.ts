@@ -1,5 +1,6 @@
 import type { Randomness } from '../randomness.ts'
-import { isFixed, isNumber, kindOfWord, LONGEST_SHORT_WORD } from './words.ts'
+import { isFixed, isNumber, kindOfWord, LONGEST_SHORT_WORD, WORDS_OF_A_STEP } from './words.ts'
+import type { WordSteps } from './words.ts'
 
 /** Longer quotations of the run might make sense. */
 const LONGEST = 5
@@ -44,27 +45,29 @@ export class Quotations {
   }
 
   /**
+   * Long texts take several steps.
+   *
    * @param words as they are written inside a sentence
    * @param known what has been replaced in texts with words in common
    * @param used replacements, which are not drawn again
    * @returns the replacements by their places
    */
-  replace(
+  *replace(
     words: readonly string[],
     known: Map<string, readonly string[]>,
     used: Set<string>,
-  ): readonly (string | undefined)[] {
+  ): WordSteps<readonly (string | undefined)[]> {
     const replaced = words.map((): string | undefined => undefined)
     const lower = words.map((word) => word.toLowerCase())
-    const forms = words.map((word) => formOf(word))
     let start = 0
     let kept = 0
+    let looked = 0
     while (start < words.length && known.size < MOST_REPLACED) {
       let end = this.#endOf(lower, start)
       for (let size = end - start; size > 1; size--) {
         const text = lower.slice(start, start + size).join(' ')
         const mayStay = size === 2 && kept + size <= words.length * MOST_KEPT
-        const found = known.get(text) ?? this.#draw(text, forms.slice(start, start + size).join(' '), used)
+        const found = known.get(text) ?? this.#draw(text, words.slice(start, start + size), used)
         if (found === undefined && !mayStay) continue
         if (found === undefined) kept += size
         const other = found ?? words.slice(start, start + size)
@@ -76,7 +79,11 @@ export class Quotations {
         end = start + size
         break
       }
+      looked += end - start
       start = end
+      if (looked < WORDS_OF_A_STEP) continue
+      looked = 0
+      yield
     }
     return replaced
   }
@@ -88,7 +95,8 @@ export class Quotations {
     return end
   }
 
-  #draw(text: string, form: string, used: ReadonlySet<string>): readonly string[] | undefined {
+  #draw(text: string, words: readonly string[], used: ReadonlySet<string>): readonly string[] | undefined {
+    const form = words.map(formOf).join(' ')
     for (const pool of this.#pools) {
       const fit = (pool.get(form) ?? []).filter(
         (quotation) => quotation.text !== text && !quotation.lower.some((word) => used.has(word)),

@@ -32,12 +32,12 @@ const LONGEST_TWICE = 800
  * @param draw returns the id to show for a question that does not count
  * @returns `undefined` if no question is known to deserve the last verdict for a text without sense
  */
-export function drawVersions(
+export function* drawVersions(
   inquiry: Inquiry,
   questions: readonly Question[],
   randomness: Randomness,
   draw: (id: string, question: Question) => string,
-): WithVersions | undefined {
+): Generator<undefined, WithVersions | undefined> {
   const { sections, vary, lists = [], notes = [] } = inquiry
   const varied = sections.find(({ title }) => title === vary)
   const known = questions.flatMap((question) => (question.failsNonsense === true ? question.ids : []))
@@ -49,15 +49,15 @@ export function drawVersions(
   const decoys = isBalanced && asked <= MOST_BALANCED_TWICE && length <= LONGEST_TWICE ? 2 : 1
   const single = known[randomness.integer(known.length)]
   const [real = 'A', ...others] = shuffled(['A', 'B', 'C'].slice(0, decoys + 1), randomness)
-  const nonsense = new Nonsense(
+  const nonsense = yield* Nonsense.create(
     varied.fragments.map(({ text }) => text),
     sections.filter((section) => section !== varied),
     randomness,
   )
   const byLetter = new Map<string, { readonly section: SectionDraft; readonly ids: string[] }>([
     [real, { section: varied, ids: questions.flatMap(({ ids }) => ids) }],
-    ...others.map((letter) => [letter, { section: nonsense.ofSection(varied), ids: [] as string[] }] as const),
   ])
+  for (const letter of others) byLetter.set(letter, { section: yield* nonsense.ofSection(varied), ids: [] })
   const withDecoys = questions.map((question) => {
     const onDecoys = others.flatMap((letter) =>
       question.ids

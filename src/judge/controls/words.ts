@@ -1,5 +1,17 @@
 import { toWordPieces } from '../prompt/segments.ts'
 
+/** Characters that are searched for words, for one text and for all texts of one kind together. */
+const LONGEST_SOURCE = 8000
+const MOST_SOURCE = 64_000
+/** Characters that are read in one step: more would take a long turn of the event loop. */
+const CHARACTERS_OF_A_STEP = 4000
+
+/** Words that are replaced in one step. */
+export const WORDS_OF_A_STEP = 500
+
+/** Work that is done in steps. */
+export type WordSteps<Result> = Generator<undefined, Result>
+
 /** Short words hold a sentence together, long ones carry its meaning, and names are capitalised inside a sentence. */
 export type Kind = 'number' | 'name' | 'short' | 'long'
 
@@ -19,6 +31,38 @@ export function toPieces(text: string): Piece[] {
     else if (/[.!?:"“„«([{\n。！？]/.test(piece.text)) isInitial = true
     return own
   })
+}
+
+/** The words of the texts with their repetitions, so that frequent words are frequent in nonsense too. */
+export function* wordsInSteps(texts: readonly string[]): WordSteps<Piece[]> {
+  const words: Piece[] = []
+  let room = MOST_SOURCE
+  let read = 0
+  for (const text of texts) {
+    const source = text.slice(0, Math.min(LONGEST_SOURCE, room))
+    room -= source.length
+    for (const piece of yield* piecesInSteps(source)) if (piece.isWord) words.push(piece)
+    read += source.length
+    if (read < CHARACTERS_OF_A_STEP) continue
+    read = 0
+    yield
+  }
+  return words
+}
+
+/** The pieces of a text. A long one is read in parts that end between words. */
+export function* piecesInSteps(text: string): WordSteps<readonly Piece[]> {
+  if (text.length <= CHARACTERS_OF_A_STEP) return toPieces(text)
+  const pieces: Piece[] = []
+  for (let from = 0; from < text.length;) {
+    const space = text.indexOf(' ', from + CHARACTERS_OF_A_STEP)
+    const isNear = space !== -1 && space < from + 2 * CHARACTERS_OF_A_STEP
+    const end = isNear ? space : from + CHARACTERS_OF_A_STEP
+    for (const piece of toPieces(text.slice(from, end))) pieces.push(piece)
+    from = end
+    yield
+  }
+  return pieces
 }
 
 /** Words of this many characters are short. */

@@ -1,3 +1,4 @@
+import { withoutPause } from '../../scoring/in-slices.ts'
 import type { Inquiry } from '../inquiry.ts'
 import { keyedHash } from '../randomness.ts'
 import { delimit, describeBoundary } from './boundary.ts'
@@ -99,6 +100,6 @@ export function promptScaffold(): unknown {
     digest: (text: string): string => keyedHash('', text),
   }
   return [blank, { ...blank, vary: undefined, lists: [] }].map(
-    (inquiry) => buildPrompt(prepareCall(inquiry, randomness, true), Infinity)?.prompt,
+    (inquiry) => buildPrompt(withoutPause(prepareCall(inquiry, randomness, true)), Infinity)?.prompt,
   )
 }

@@ -34,11 +34,15 @@ export interface PreparedCall {
 }
 
 /**
- * Draws what differs in every call: the boundary, the ids, the order of the questions, and the controls.
+ * Draws what differs in every call: the boundary, the ids, the order of the questions, and the controls. Long material takes several steps.
  *
  * @param withControls whether to draw decoys; if false, the caller verifies that the reply can be trusted
  */
-export function prepareCall(inquiry: Inquiry, randomness: Randomness, withControls: boolean): PreparedCall {
+export function* prepareCall(
+  inquiry: Inquiry,
+  randomness: Randomness,
+  withControls: boolean,
+): Generator<undefined, PreparedCall> {
   const texts = textsOf(inquiry.sections)
   const boundary = drawBoundary(texts, randomness)
   const drawId = createIdDraw(boundary, withControls ? openDigest : randomness)
@@ -88,14 +92,14 @@ export function prepareCall(inquiry: Inquiry, randomness: Randomness, withContro
     controls.set(id, question)
     return id
   }
-  const given = drawGivenItems(inquiry, randomness, (name, question, isDecoy) =>
+  const given = yield* drawGivenItems(inquiry, randomness, (name, question, isDecoy) =>
     isDecoy ? control(name, question) : drawId(name, false),
   )
   const shown: Inquiry =
     given === undefined ? inquiry : { ...inquiry, sections: [...inquiry.sections, givenSection(given)] }
   const givenItems = new Map(given === undefined ? [] : [[given.list.name, given.items]])
   let decoys = 0
-  const varied = drawVersions(shown, questions, randomness, (of, question) => {
+  const varied = yield* drawVersions(shown, questions, randomness, (of, question) => {
     const name = `decoy ${decoys++} of ${of}`
     // A question that says nothing about sense is only asked for balance.
     const id = question.failsNonsense === true ? control(name, question) : drawId(name, true)
