@@ -504,3 +504,37 @@ test('log records of any shape throw nothing into the logging of the application
     expect(() => scoring.logRecordProcessor.onEmit(record as never)).not.toThrow()
   }
 })
+
+test.each<readonly [string, (signal: AbortSignal, fail: () => never) => void]>([
+  ['a listener', (signal, fail) => signal.addEventListener('abort', fail)],
+  [
+    'a listener that is an object',
+    (signal, fail) => signal.addEventListener('abort', { handleEvent: fail }, { once: true }),
+  ],
+  ['an async listener', (signal, fail) => signal.addEventListener('abort', async () => fail())],
+  ['a handler', (signal, fail) => Object.assign(signal, { onabort: fail })],
+])('%s of a judge that throws when it is aborted does not end the process', async (_, listen) => {
+  const thrown: unknown[] = []
+  const note = (error: unknown) => thrown.push(error)
+  process.on('uncaughtException', note).on('unhandledRejection', note)
+  const called: string[] = []
+  const slow = judgeScorer('j', {
+    assess: (_run, { signal }) =>
+      new Promise(() => {
+        const removed = () => called.push('removed')
+        signal.addEventListener('abort', removed)
+        signal.removeEventListener('abort', removed)
+        listen(signal, () => {
+          called.push('failed')
+          throw new Error('no')
+        })
+        signal.addEventListener('abort', () => called.push('after'))
+      }),
+  })
+  const scoring = new ScoringSpanProcessor({ scorers: [slow], timeoutMs: 10 })
+  runAgent(new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('a'))
+  await expect.poll(() => called).toEqual(['failed', 'after'])
+  await scoring.shutdown()
+  process.off('uncaughtException', note).off('unhandledRejection', note)
+  expect(thrown).toEqual([])
+})

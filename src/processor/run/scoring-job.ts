@@ -126,6 +126,8 @@ export class ScoringJob implements QueueJob {
     const { task, probability, options, reporter } = this.parts
     const { scored, scorer } = task
     const { signal } = this.#controller
+    const what = `An abort listener of ${scorer.scorer.id}`
+    guardListeners(signal, (listen) => reporter.callBack(what, listen))
     return isolated(() => askScorer(scored, scorer, visible, { options, reporter, probability, signal }))
   }
 
@@ -144,4 +146,44 @@ export class ScoringJob implements QueueJob {
     }
     // What a call does not report of its usage remains booked as estimated.
   }
+}
+
+type Listener = Parameters<AbortSignal['addEventListener']>[1] | null
+type ListenerOptions = Parameters<AbortSignal['addEventListener']>[2]
+
+/** Node.js ends the process if a listener of a signal throws. Each one that is added is called by `call`. */
+function guardListeners(signal: AbortSignal, call: (listen: () => unknown) => void): void {
+  const { addEventListener, removeEventListener } = signal
+  const guarded = new WeakMap<object, (event: Event) => void>()
+  const guard = (listener: Listener): ((event: Event) => void) => {
+    if (listener === null) return () => undefined
+    const own =
+      guarded.get(listener) ??
+      ((event: Event) => {
+        call(() => (typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event)))
+      })
+    guarded.set(listener, own)
+    return own
+  }
+  let handler: AbortSignal['onabort'] = null
+  Object.defineProperties(signal, {
+    addEventListener: {
+      value: (type: string, listener: Listener, options?: ListenerOptions) => {
+        addEventListener.call(signal, type, guard(listener), options)
+      },
+    },
+    removeEventListener: {
+      value: (type: string, listener: Listener, options?: ListenerOptions) => {
+        removeEventListener.call(signal, type, guard(listener), options)
+      },
+    },
+    onabort: {
+      get: () => handler,
+      set: (given: AbortSignal['onabort']) => {
+        if (handler !== null) signal.removeEventListener('abort', handler)
+        handler = typeof given === 'function' ? given : null
+        if (handler !== null) signal.addEventListener('abort', handler)
+      },
+    },
+  })
 }
