@@ -515,13 +515,13 @@ test.each<readonly [string, (signal: AbortSignal, fail: () => never) => void]>([
   ['a handler', (signal, fail) => Object.assign(signal, { onabort: fail })],
 ])('%s of a judge that throws when it is aborted does not end the process', async (_, listen) => {
   const thrown: unknown[] = []
-  const note = (error: unknown) => thrown.push(error)
-  process.on('uncaughtException', note).on('unhandledRejection', note)
+  const noteThrown = (error: unknown) => thrown.push(error)
+  process.on('uncaughtException', noteThrown).on('unhandledRejection', noteThrown)
   const called: string[] = []
+  const removed = () => called.push('removed')
   const slow = judgeScorer('j', {
     assess: (_run, { signal }) =>
       new Promise(() => {
-        const removed = () => called.push('removed')
         signal.addEventListener('abort', removed)
         signal.removeEventListener('abort', removed)
         listen(signal, () => {
@@ -535,6 +535,6 @@ test.each<readonly [string, (signal: AbortSignal, fail: () => never) => void]>([
   runAgent(new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('a'))
   await expect.poll(() => called).toEqual(['failed', 'after'])
   await scoring.shutdown()
-  process.off('uncaughtException', note).off('unhandledRejection', note)
+  process.off('uncaughtException', noteThrown).off('unhandledRejection', noteThrown)
   expect(thrown).toEqual([])
 })

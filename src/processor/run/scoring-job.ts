@@ -153,7 +153,8 @@ type ListenerOptions = Parameters<AbortSignal['addEventListener']>[2]
 
 /** Node.js ends the process if a listener of a signal throws. Each one that is added is called by `call`. */
 function guardListeners(signal: AbortSignal, call: (listen: () => unknown) => void): void {
-  const { addEventListener, removeEventListener } = signal
+  const add = signal.addEventListener.bind(signal)
+  const remove = signal.removeEventListener.bind(signal)
   const guarded = new WeakMap<object, (event: Event) => void>()
   const guard = (listener: Listener): ((event: Event) => void) => {
     if (listener === null) return () => undefined
@@ -169,12 +170,12 @@ function guardListeners(signal: AbortSignal, call: (listen: () => unknown) => vo
   Object.defineProperties(signal, {
     addEventListener: {
       value: (type: string, listener: Listener, options?: ListenerOptions) => {
-        addEventListener.call(signal, type, guard(listener), options)
+        add(type, guard(listener), options)
       },
     },
     removeEventListener: {
       value: (type: string, listener: Listener, options?: ListenerOptions) => {
-        removeEventListener.call(signal, type, guard(listener), options)
+        remove(type, guard(listener), options)
       },
     },
     onabort: {
