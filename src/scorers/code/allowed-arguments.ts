@@ -14,8 +14,10 @@ export interface ArgumentRules {
   readonly schema: unknown
   readonly check: SchemaCheck
   readonly strict: boolean
-  /** The normalised forms of long strings, because each is compared with every allowed value of every expected call. */
+  /** The normalised forms of strings, because each is compared with every allowed value of every expected call. */
   readonly texts: Map<string, string>
+  /** Whether to write messages. Of most pairs of calls, only the number of errors is used. */
+  readonly shows: boolean
 }
 
 /**
@@ -30,10 +32,11 @@ export interface ArgumentRules {
 export function checkArguments(
   given: unknown,
   allowed: AllowedArguments,
-  { schema, check, strict, texts }: ArgumentRules,
+  { schema, check, strict, texts, shows }: ArgumentRules,
 ): readonly SchemaError[] {
   if (given !== undefined && !isRecord(given)) {
-    return [{ path: '', code: 'type_error', message: `The arguments must be an object, are ${formatValue(given)}` }]
+    const message = shows ? `The arguments must be an object, are ${formatValue(given)}` : ''
+    return [{ path: '', code: 'type_error', message }]
   }
   const args = given ?? {}
   const { properties, required } = isRecord(schema) ? schema : {}
@@ -61,6 +64,7 @@ export function checkArguments(
           check,
           strict,
           texts,
+          shows,
         }),
       )
     }
@@ -76,7 +80,7 @@ function checkValue(
   name: string,
   value: unknown,
   allowed: readonly unknown[],
-  { schema, check, strict, texts }: ArgumentRules,
+  { schema, check, strict, texts, shows }: ArgumentRules,
 ): readonly SchemaError[] {
   if (strict) {
     const wrong = validateJson(schema, value, check)
@@ -88,19 +92,13 @@ function checkValue(
       }))
     }
   } else if (!hasExpectedType(value, allowed, schema, check)) {
-    return [
-      { path: name, code: 'type_error', message: `${name} must be ${typeText(schema)}, is ${formatValue(value)}` },
-    ]
+    const message = shows ? `${name} must be ${typeText(schema)}, is ${formatValue(value)}` : ''
+    return [{ path: name, code: 'type_error', message }]
   }
   const isAllowed = strict || isVariable(allowed, schema) ? isSameAs(value) : fitsLeniently(value, texts)
   if (allowed.some(isAllowed)) return []
-  return [
-    {
-      path: name,
-      code: 'value_error',
-      message: `${name} must be one of ${formatValue(allowed)}, is ${formatValue(value)}`,
-    },
-  ]
+  const message = shows ? `${name} must be one of ${formatValue(allowed)}, is ${formatValue(value)}` : ''
+  return [{ path: name, code: 'value_error', message }]
 }
 
 /** Whether the value has the schema's type or that of the allowed values. If the value is a variable, the allowed values are its name. */
@@ -167,18 +165,15 @@ function normalised(value: unknown, texts: NormalisedTexts): unknown {
   return typeof value === 'string' ? normalise(value, texts) : value
 }
 
-/** Shorter strings are normalised anew each time. */
-const MIN_LONG_TEXT = 200
-
 /** Normalises a string: `April 1, 2024` and `april 1 2024` are the same day. */
 function normalise(text: string, texts: NormalisedTexts): string {
-  const known = text.length < MIN_LONG_TEXT ? undefined : texts.get(text)
+  const known = texts.get(text)
   if (known !== undefined) return known
   const plain = text
     .replaceAll(/[ ,./\-_*^]/g, '')
     .toLowerCase()
     .replaceAll("'", '"')
-  if (text.length >= MIN_LONG_TEXT) texts.set(text, plain)
+  texts.set(text, plain)
   return plain
 }
 

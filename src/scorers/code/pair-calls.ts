@@ -3,8 +3,12 @@ import { inSlices } from '../../scoring/in-slices.ts'
 import { maximumMatching } from './maximum-matching.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 
-/** Compares a call with an expected one: returns its faults, none if it matches, and `undefined` if the tools differ. */
-export type Compare<Made> = (made: Made) => readonly SchemaError[] | undefined
+/**
+ * Compares a call with an expected one: returns its faults, none if it matches, and `undefined` if the tools differ.
+ *
+ * @param shows whether the faults have messages
+ */
+export type Compare<Made> = (made: Made, shows: boolean) => readonly SchemaError[] | undefined
 
 /** Which calls match which expected calls. */
 export interface Pairing {
@@ -15,7 +19,7 @@ export interface Pairing {
 }
 
 /** Pairs of calls that are compared per step, and characters of arguments that take as long as another pair. */
-const MAX_PAIRS = 20_000
+const MAX_PAIRS = 10_000
 const PAIR_CHARACTERS = 50
 /** Larger arguments are compared in a step of their own. */
 const MAX_CHARACTERS = 200_000
@@ -61,7 +65,7 @@ function* countFaults<Made>(
   let compared = 0
   for (const [left, row] of counts.entries()) {
     for (const [right, call] of made.entries()) {
-      row[right] = Math.min(compares[left]?.(call)?.length ?? OTHER_TOOL, OTHER_TOOL)
+      row[right] = Math.min(compares[left]?.(call, false)?.length ?? OTHER_TOOL, OTHER_TOOL)
       compared += costs[right] ?? 1
       if (compared > MAX_PAIRS) yield
     }
@@ -89,7 +93,7 @@ function toPairing<Made>(
       fewest = count
       closest = left
     }
-    return closest === undefined ? [] : (compares[closest]?.(call) ?? [])
+    return closest === undefined ? [] : (compares[closest]?.(call, true) ?? [])
   }
   return { partners, faultsOf }
 }

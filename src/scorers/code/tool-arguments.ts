@@ -201,8 +201,8 @@ function byValues(
   const texts = new Map<string, string>()
   const compares = wanted.map((expected): Compare<MadeCall> => {
     const rules = { schema: schemas.get(expected.name), check: schemas.checkOf(expected.name), strict, texts }
-    return ({ call }) =>
-      call.name === expected.name ? checkArguments(call.arguments, expected.arguments, rules) : undefined
+    return ({ call }, shows) =>
+      call.name === expected.name ? checkArguments(call.arguments, expected.arguments, { ...rules, shows }) : undefined
   })
   const conclude = (pairing: Pairing) => byPairing(wanted, made, pairing, schemas, configured)
   const pairing = pairCalls(compares, made, ({ call }) => call.arguments)
