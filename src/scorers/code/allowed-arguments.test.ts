@@ -41,6 +41,7 @@ describe('arguments against allowed values', () => {
           schema: vector.schema,
           check: ownSchemaCheck(),
           texts: new Map(),
+          shows: true,
           strict: false,
         }).length ===
           0) !==
@@ -57,6 +58,7 @@ describe('arguments against allowed values', () => {
         schema: vector.schema,
         check: ownSchemaCheck(),
         texts: new Map(),
+        shows: true,
         strict: false,
       }).map(({ code }) => code)
       return !vector.valid && !codes.some((code) => code === toCode(vector.errorType ?? ''))
@@ -75,9 +77,13 @@ describe('arguments against allowed values', () => {
     [undefined, ['missing_required']],
   ])('%j gives %j', (args, codes) => {
     expect(
-      checkArguments(args, allowed, { schema, check: ownSchemaCheck(), texts: new Map(), strict: false }).map(
-        ({ code }) => code,
-      ),
+      checkArguments(args, allowed, {
+        schema,
+        check: ownSchemaCheck(),
+        texts: new Map(),
+        shows: true,
+        strict: false,
+      }).map(({ code }) => code),
     ).toEqual(codes)
   })
 
@@ -88,6 +94,7 @@ describe('arguments against allowed values', () => {
         schema: undefined,
         check: ownSchemaCheck(),
         texts: new Map(),
+        shows: true,
         strict: true,
       }),
     ).toEqual([])
@@ -96,6 +103,7 @@ describe('arguments against allowed values', () => {
         schema: undefined,
         check: ownSchemaCheck(),
         texts: new Map(),
+        shows: true,
         strict: true,
       }),
     ).toHaveLength(1)
@@ -104,6 +112,7 @@ describe('arguments against allowed values', () => {
         schema,
         check: ownSchemaCheck(),
         texts: new Map(),
+        shows: true,
         strict: true,
       }).map(({ code }) => code),
     ).toEqual(['value_error'])
@@ -112,7 +121,7 @@ describe('arguments against allowed values', () => {
       checkArguments(
         { days: 3 },
         { days: [3] },
-        { schema: bounded, check: ownSchemaCheck(), texts: new Map(), strict: true },
+        { schema: bounded, check: ownSchemaCheck(), texts: new Map(), shows: true, strict: true },
       )[0],
     ).toMatchObject({
       path: 'days',
