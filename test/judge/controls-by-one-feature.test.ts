@@ -7,6 +7,7 @@ import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import { lowerCaseWords as words, recordedRuns } from './recorded-runs.ts'
+import type { SeenText } from './recorded-runs.ts'
 
 const judge = { hardening: 'strong' } as const
 
@@ -20,16 +21,7 @@ const published = globSync('src/{judge,scorers}/**/*.ts')
   .map((file) => readFileSync(file, 'utf8').toLowerCase())
   .join('\n')
 
-/** A text that a call asks about, as it is seen by a judge that knows our source. */
-interface Seen {
-  readonly isControl: boolean
-  readonly id: string
-  /** 0 for the first of the texts, 1 for the last. */
-  readonly position: number
-  readonly text: string
-  readonly material: string
-  /** The other texts that the call asks about. */
-  readonly others: readonly string[]
+interface Seen extends SeenText {
   /** Which of the draws it comes from. */
   readonly draw: number
 }

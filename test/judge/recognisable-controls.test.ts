@@ -18,6 +18,7 @@ import type { TextModel } from '../../src/testing/text-model.ts'
 import { advantage } from './boosted-stumps.ts'
 import type { Row } from './boosted-stumps.ts'
 import { lowerCaseWords as words, recordedRuns } from './recorded-runs.ts'
+import type { SeenText as Seen } from './recorded-runs.ts'
 import { seedRandomness } from './seeded-randomness.ts'
 
 // The key of the judge's hashes is the same in every measurement.
@@ -34,18 +35,6 @@ const published = new Set(
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) => words(readFileSync(file, 'utf8'))),
 )
-
-/** A text that a call asks about, as it is seen by a judge that knows our source. */
-interface Seen {
-  readonly isControl: boolean
-  readonly id: string
-  /** 0 for the first of the texts, 1 for the last. */
-  readonly position: number
-  readonly text: string
-  readonly material: string
-  /** The other texts that the call asks about, or shows beside. */
-  readonly others: readonly string[]
-}
 
 const share = (count: number, all: number): number => count / Math.max(1, all)
 const pairsOf = (own: readonly string[]): string[] => own.slice(1).map((word, index) => `${own[index]} ${word}`)

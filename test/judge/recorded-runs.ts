@@ -27,3 +27,15 @@ export function recordedRuns(keyOf: (run: AgentRun) => unknown): readonly AgentR
     )
   return [...new Map(runs.map((run) => [keyOf(run), run])).values()]
 }
+
+/** A text that a call asks about, as it is seen by a judge that knows our source. */
+export interface SeenText {
+  readonly isControl: boolean
+  readonly id: string
+  /** 0 for the first of the texts, 1 for the last. */
+  readonly position: number
+  readonly text: string
+  readonly material: string
+  /** The other texts that the call asks about, or shows beside. */
+  readonly others: readonly string[]
+}

@@ -182,8 +182,8 @@ export class Nonsense {
   /** The one of several drafts of nonsense in which long and short words are ordered most like those of the text. */
   *#bestDraft(text: string): WordSteps<string> {
     let best = yield* this.of(text)
-    // Most words are shorter than this, so that a text with more characters has more words than are drafted twice.
-    if (text.length > MOST_DRAFTED_WORDS * LONGEST_USUAL_WORD) return best
+    // A text with more characters than this has too many words for a second draft, and they need not be counted.
+    if (text.length > (MOST_DRAFTED_WORDS / 2) * LONGEST_USUAL_WORD) return best
     const lengths = lengthsOf(text)
     const drafts = Math.min(MOST_DRAFTS, Math.floor(MOST_DRAFTED_WORDS / Math.max(1, lengths.length)))
     let least = drafts > 1 ? unlikeness(lengths, lengthsOf(best)) : 0
