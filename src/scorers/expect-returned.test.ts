@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { fromAutoevals } from '../adapters/from-autoevals.ts'
 import { fromOpenEvals } from '../adapters/from-openevals.ts'
@@ -13,6 +13,7 @@ import { createTrajectoryScorer } from './code/trajectory.ts'
 import { createContextualRecallScorer } from './judge/items/contextual-recall.ts'
 import { createFaithfulnessScorer } from './judge/items/faithfulness.ts'
 import { createSummarizationScorer } from './judge/summary/summarization.ts'
+import { noteUnhandledRejections } from '../../test/unhandled-rejections.ts'
 
 const { run } = toRunInput({
   input: { inputMessages: [{ role: 'user', content: 'How is the weather in Oslo?' }] },
@@ -44,17 +45,7 @@ async function rejects(): Promise<never> {
   throw new Error('no')
 }
 
-const unhandled: unknown[] = []
-const note = (reason: unknown) => unhandled.push(reason)
-
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', note)
-})
-
-afterEach(() => {
-  process.off('unhandledRejection', note)
-})
+const unhandled = noteUnhandledRejections()
 
 describe.each(Object.entries(scorers))('a function that returns %s', (_, make) => {
   test('and is async does not end the process, and the score says what is wrong', async () => {

@@ -1,22 +1,13 @@
 import { diag, DiagLogLevel, ROOT_CONTEXT } from '@opentelemetry/api'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { agentAttributes, codeScorer, expectBalanced, judgeScorer, runAgent } from '../processor/harness.ts'
+import { noteUnhandledRejections } from '../unhandled-rejections.ts'
 
-const unhandled: unknown[] = []
-const note = (reason: unknown) => unhandled.push(reason)
-
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', note)
-})
-
-afterEach(() => {
-  process.off('unhandledRejection', note)
-})
+const unhandled = noteUnhandledRejections()
 
 /** The processor behind ours. */
 class Ended implements SpanProcessor {

@@ -4,13 +4,14 @@ import type { Span, Tracer } from '@opentelemetry/api'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createKeywordCoverageScorer } from '../../src/scorers/code/keyword-coverage.ts'
 import type { Scorer } from '../../src/scoring/scorer.ts'
 import { agentAttributes, codeScorer, expectBalanced, judgeScorer, open, runAgent, toolAttributes } from './harness.ts'
+import { noteUnhandledRejections } from '../unhandled-rejections.ts'
 
 /** Values that cannot be shown, looked at or awaited in the usual ways. */
 const hostile: Readonly<Record<string, () => unknown>> = {
@@ -119,17 +120,7 @@ class Sink implements SpanProcessor {
   async shutdown() {}
 }
 
-const unhandled: unknown[] = []
-const note = (reason: unknown) => unhandled.push(reason)
-
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', note)
-})
-
-afterEach(() => {
-  process.off('unhandledRejection', note)
-})
+const unhandled = noteUnhandledRejections()
 
 /** Plays three runs, a flush and a shutdown: nothing is thrown, no span is lost or doubled, and every score is accounted for. */
 async function expectSurvival(options: Partial<ScoringOptions>, more: { readonly next?: SpanProcessor } = {}) {
