@@ -8,6 +8,9 @@ export const MAX_PARSED_LENGTH: number = 4 * 1024 * 1024
 const MAX_DEPTH = 1000
 /** Text with more values stays text: reading, copying and freezing a value takes about half a microsecond. */
 const MAX_VALUES = 50_000
+/** Further keys of an object take longer, because the object becomes a hash table: each counts as several values. */
+export const USUAL_KEYS = 100
+export const VALUES_OF_UNUSUAL_KEY = 5
 
 /**
  * Parses JSON text. Returns text that is not JSON (plain, cut off, nested too deeply) unchanged. Structured values, as in SDK 3.x, belong
@@ -30,6 +33,13 @@ export function parseJson(value: unknown): unknown {
 /** Whether text that may be JSON is not parsed because it is too long, has too many values, or is nested too deeply. */
 export function isTooLargeToParse(text: string, maxValues: number = MAX_VALUES): boolean {
   return text.length > MAX_PARSED_LENGTH || (text.length > MAX_UNCHECKED_LENGTH && isTooRich(text, maxValues))
+}
+
+/** The number of commas in a text: as JSON, it has about as many values. */
+export function countCommas(text: string): number {
+  let count = 0
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) === COMMA) count++
+  return count
 }
 
 /** Deeper values are not copied. */
@@ -62,7 +72,8 @@ function copyOfObject(value: object, depth: number, room: { values: number }): u
   const prototype: unknown = Object.getPrototypeOf(value)
   if (!isRecord(value) || (prototype !== Object.prototype && prototype !== null)) return value
   const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) {
+  for (const [index, key] of Object.keys(value).entries()) {
+    if (index >= USUAL_KEYS) room.values -= VALUES_OF_UNUSUAL_KEY - 1
     if (room.values < 0) break
     if (key !== '__proto__') copy[key] = copyOf(value[key], depth + 1, room)
   }
@@ -180,6 +191,7 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 const QUOTE = 34
+const BACKSLASH = 92
 const COMMA = 44
 // The code of a closing bracket is that of the opening one plus two.
 const OPEN_BRACE = 123
@@ -215,16 +227,22 @@ function isJsonWord(text: string): boolean {
 /** Whether JSON text is nested too deeply or has too many values; each value except the first in its container follows a comma. */
 function isTooRich(text: string, maxValues: number): boolean {
   let [depth, values] = [0, 0]
+  /** For each level, how many more keys of its object are usual. */
+  const usualKeys: number[] = []
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
     if (code === QUOTE) {
       index = endOfString(text, index)
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       if (++depth > MAX_DEPTH || ++values > maxValues) return true
+      usualKeys[depth] = code === OPEN_BRACE ? USUAL_KEYS - 1 : Number.POSITIVE_INFINITY
     } else if (code === 125 || code === 93) {
       depth--
-    } else if (code === COMMA && ++values > maxValues) {
-      return true
+    } else if (code === COMMA) {
+      const left = usualKeys[depth] ?? 0
+      usualKeys[depth] = left - 1
+      values += left > 0 ? 1 : VALUES_OF_UNUSUAL_KEY
+      if (values > maxValues) return true
     }
   }
   return false
@@ -232,12 +250,14 @@ function isTooRich(text: string, maxValues: number): boolean {
 
 /** The index of the quote that ends the string starting at `start`; the text's length if there is none. */
 function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end !== -1) {
-    let backslashes = 0
-    while (text.charCodeAt(end - 1 - backslashes) === 92) backslashes++
-    if (backslashes % 2 === 0) return end
-    end = text.indexOf('"', end + 1)
+  const end = text.indexOf('"', start + 1)
+  if (end === -1) return text.length
+  if (text.charCodeAt(end - 1) !== BACKSLASH) return end
+  // Searching for one quote after the other would take long in a text that is full of them.
+  for (let index = start + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === BACKSLASH) index++
+    else if (code === QUOTE) return index
   }
   return text.length
 }

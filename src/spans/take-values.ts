@@ -1,12 +1,18 @@
 import { types } from 'node:util'
 
-import { isRecord, MAX_COPY_DEPTH } from './json.ts'
+import { countCommas, isRecord, MAX_COPY_DEPTH, USUAL_KEYS, VALUES_OF_UNUSUAL_KEY } from './json.ts'
 
 /** Values of one span or log record that are read. Reading more would take a turn of the event loop. */
 const MOST_VALUES = 50_000
 
 /** Bytes in byte arrays that are read of one span or log record. Further arrays are left out, because they are read while a span is ending. */
 const MOST_BYTES = 1024 * 1024
+
+/** What a value counts, beside the characters of its text. */
+const BYTES_OF_VALUE = 8
+
+/** Values in shorter texts are not counted, and those in longer ones need not be: such a text alone is read after the end of its span. */
+const [LEAST_COUNTED, MOST_COUNTED] = [4000, 256 * 1024]
 
 /** Longer keys count as content. */
 const USUAL_KEY_LENGTH = 256
@@ -27,7 +33,7 @@ export function isOrdinaryArray(value: unknown): value is readonly unknown[] {
  * all other code may visit every item of what it reads.
  */
 export class ValueTaker {
-  /** One for each character of a text, eight for any other value. */
+  /** One for each character of a text, eight for any other value, also for those in a long JSON text. */
   bytes = 0
   /** Whether there are more values than are read, or deeper ones. */
   isTooRich = false
@@ -39,11 +45,11 @@ export class ValueTaker {
    */
   take(value: unknown): unknown {
     if (typeof value === 'string') {
-      this.bytes += value.length
+      this.bytes += bytesOfText(value)
       return value
     }
     if (isPlain(value)) {
-      this.bytes += 8
+      this.bytes += BYTES_OF_VALUE
       return value
     }
     try {
@@ -70,7 +76,7 @@ export class ValueTaker {
     for (let index = 0; index < value.length; index += 1) {
       const item: unknown = value[index]
       if (!isPlain(item)) return false
-      bytes += typeof item === 'string' ? item.length : 8
+      bytes += typeof item === 'string' ? bytesOfText(item) : BYTES_OF_VALUE
     }
     this.#left -= value.length
     this.bytes += bytes
@@ -80,12 +86,12 @@ export class ValueTaker {
   #copyOf(value: unknown, depth: number): unknown {
     this.#spend()
     if (typeof value === 'string') {
-      this.bytes += value.length
+      this.bytes += bytesOfText(value)
       return value
     }
     if (value instanceof Uint8Array) return this.#base64Of(value)
     if (typeof value !== 'object' || value === null || value instanceof Date) {
-      this.bytes += 8
+      this.bytes += BYTES_OF_VALUE
       return isPlain(value) ? value : formOf(value)
     }
     // Each character of such a text, like each number of a typed array, is a property: an object could have millions of them.
@@ -97,7 +103,8 @@ export class ValueTaker {
       return items
     }
     const copy: Record<string, unknown> = {}
-    for (const key of Object.keys(value)) {
+    for (const [index, key] of Object.keys(value).entries()) {
+      if (index >= USUAL_KEYS) this.#spend(VALUES_OF_UNUSUAL_KEY - 1)
       if (key === '__proto__') continue
       this.bytes += bytesOfKey(key)
       copy[key] = this.#copyOf(Reflect.get(value, key), depth + 1)
@@ -113,8 +120,8 @@ export class ValueTaker {
     return Buffer.from(buffer, byteOffset, byteLength).toString('base64')
   }
 
-  #spend(): void {
-    this.#left -= 1
+  #spend(values = 1): void {
+    this.#left -= values
     if (this.#left < 0) this.#giveUp()
   }
 
@@ -122,6 +129,14 @@ export class ValueTaker {
     this.isTooRich = true
     throw new RangeError('expected fewer values')
   }
+}
+
+/** The characters of a text, and what its values count if it is long JSON: reading dense JSON takes longer than reading prose. */
+function bytesOfText(text: string): number {
+  const { length } = text
+  if (length < LEAST_COUNTED || length > MOST_COUNTED) return length
+  const first = text.charAt(0)
+  return first === '{' || first === '[' ? length + BYTES_OF_VALUE * countCommas(text) : length
 }
 
 /** A copy of an application's own attributes that shares nothing with them; empty if they cannot be read, or are too rich. Never throws. */

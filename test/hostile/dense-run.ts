@@ -94,6 +94,38 @@ function attributesOf(shape: DenseShape, index: number, dense: string): Attribut
   }
 }
 
+/** Values whose JSON takes long to read for its size. */
+export const oddValues: Readonly<Record<'quotes' | 'keys' | 'numbers', () => unknown>> = {
+  quotes: () => ({ text: '"'.repeat(1_500_000) }),
+  keys: () => Object.fromEntries(Array.from({ length: 45_000 }, (_, index) => [`key ${index} `.repeat(6), index])),
+  // Its JSON is just below the size of runs that are scored while their agent's span ends.
+  numbers: () => ({ list: Array.from({ length: 44_000 }, (_, index) => index) }),
+}
+
+/** A run of one call with this value: the arguments of its tool, as text, or in the message that asks for it. */
+export function oddRun(value: unknown, place: 'arguments' | 'message'): ReturnType<typeof denseRun> {
+  const call = { type: 'tool_call', id: '1', name: 't', arguments: place === 'message' ? value : {} }
+  const asking: Attributes = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.input.messages': json(say('user', 'What is it?')),
+    'gen_ai.output.messages': json({ role: 'assistant', parts: [call] }),
+  }
+  const tool: Attributes = {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': 't',
+    'gen_ai.tool.call.id': '1',
+    ...(place === 'arguments' && { 'gen_ai.tool.call.arguments': JSON.stringify(value) }),
+  }
+  return (tracer, timed) => {
+    const top = tracer.startSpan('invoke_agent a', { attributes: agent }, ROOT_CONTEXT)
+    for (const attributes of [asking, tool]) {
+      const span = tracer.startSpan('part', { attributes }, trace.setSpan(ROOT_CONTEXT, top))
+      timed('the end of a part', () => span.end())
+    }
+    timed('the end of the agent', () => top.end())
+  }
+}
+
 /** The JSON of everything that a dense run holds, with which its turns are compared. */
 function denseText(): string {
   return `[${Array.from({ length: CALLS }, (_, index) => denseJson(index)).join(',')}]`

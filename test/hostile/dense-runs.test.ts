@@ -5,11 +5,12 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createLoopScorer } from '../../src/scorers/code/loop.ts'
+import { createToolArgumentsScorer } from '../../src/scorers/code/tool-arguments.ts'
 import { createToolErrorsScorer } from '../../src/scorers/code/tool-errors.ts'
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { createFakeJudge } from '../../src/testing/fake-judge.ts'
 import { LongTurns } from '../fuzz/long-turns.ts'
-import { denseRun, readingMs } from './dense-run.ts'
+import { denseRun, oddRun, oddValues, readingMs } from './dense-run.ts'
 import type { DenseShape } from './dense-run.ts'
 
 /** Milliseconds of processor time that one turn may take. */
@@ -18,12 +19,16 @@ const LONGEST_MS = 50
 const scorers = [
   createLoopScorer(),
   createToolErrorsScorer(),
+  createToolArgumentsScorer(),
   createRubricScorer({ model: createFakeJudge('lenient'), criteria: [{ id: 'good', question: 'Is it good?' }] }),
 ]
 
 /** Turns of the event loop and hooks that took longer than the limit. */
-async function longTurns(shape: DenseShape, limitMs: number, redacts: boolean): Promise<readonly string[]> {
-  const play = denseRun(shape)
+async function longTurns(
+  play: ReturnType<typeof denseRun>,
+  limitMs: number,
+  redacts: boolean,
+): Promise<readonly string[]> {
   const turns = new LongTurns(limitMs)
   const processor = new ScoringSpanProcessor({
     scorers,
@@ -66,7 +71,18 @@ test.each<{ shape: DenseShape; redacts: boolean }>([
 ])('megabytes of dense JSON in $shape hold no turn for long (redact: $redacts)', async (run) => {
   // On a slow machine, everything takes longer.
   const limitMs = Math.max(LONGEST_MS, readingMs() / 4)
-  const found = await longTurns(run.shape, limitMs, run.redacts)
+  const found = await longTurns(denseRun(run.shape), limitMs, run.redacts)
   // Work that is not divided takes long every time; on a busy machine a single turn may take long.
-  expect(found.length === 0 ? found : await longTurns(run.shape, limitMs, run.redacts)).toEqual([])
+  expect(found.length === 0 ? found : await longTurns(denseRun(run.shape), limitMs, run.redacts)).toEqual([])
+})
+
+test.each(
+  Object.entries(oddValues).flatMap(([content, make]) =>
+    (['arguments', 'message'] as const).map((place) => ({ content, make, place })),
+  ),
+)('one value of many $content holds no turn for long ($place)', async ({ make, place }) => {
+  const limitMs = Math.max(LONGEST_MS, readingMs() / 4)
+  const value = make()
+  const found = await longTurns(oddRun(value, place), limitMs, false)
+  expect(found.length === 0 ? found : await longTurns(oddRun(value, place), limitMs, false)).toEqual([])
 })
