@@ -69,6 +69,7 @@ export class ScoringPipeline {
       maxHeld: options.maxHeld,
       holdMs: options.holdMs,
       scheduler,
+      now,
       release: (span, scores) => this.#toNext(span, { scores, stripContent: options.stripContent }),
     })
     const gauges = {

@@ -1,5 +1,7 @@
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 
+import { TurnProfiler } from '../fuzz/turn-profiler.ts'
+
 /** Milliseconds above which a turn of the event loop is a stall. */
 const STALL_MS = 20
 
@@ -15,8 +17,8 @@ export interface EventLoopReport {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
-  /** Stalls in which this process's main thread computed for more than 20 ms: milliseconds each. */
-  readonly busyMs: readonly number[]
+  /** Stalls in which this process's main thread computed for more than 20 ms: milliseconds each, and what ran. */
+  readonly busy: readonly { readonly ms: number; readonly ran: string }[]
   /** Number of the other stalls, in which the machine gave its cores to other processes. */
   readonly preempted: number
   /** The longest pause of the garbage collector that was not requested by `gc()`. */
@@ -29,7 +31,10 @@ export interface EventLoopReport {
  */
 export class EventLoopWatch {
   readonly #delays = monitorEventLoopDelay({ resolution: 1 })
-  readonly #busyMs: number[] = []
+  readonly #busy: { readonly ms: number; readonly ran: string }[] = []
+  readonly #profiler = new TurnProfiler()
+  /** Those since the watch was resumed. */
+  #latest: { readonly ms: number; readonly beginMs: number; readonly endMs: number }[] = []
   readonly #collections: PerformanceObserver
   #preempted = 0
   #longestCollectionMs = 0
@@ -49,6 +54,7 @@ export class EventLoopWatch {
   }
 
   resume(): void {
+    this.#profiler.start()
     this.#lastMs = performance.now()
     this.#lastCpuUs = threadCpuUs()
     this.#delays.enable()
@@ -59,6 +65,9 @@ export class EventLoopWatch {
     this.#beat()
     this.#delays.disable()
     clearInterval(this.#timer)
+    const whatRan = this.#profiler.stop()
+    for (const { ms, beginMs, endMs } of this.#latest) this.#busy.push({ ms, ran: whatRan(beginMs, endMs) })
+    this.#latest = []
   }
 
   report(): EventLoopReport {
@@ -68,7 +77,7 @@ export class EventLoopWatch {
       p50Ms: toMs(this.#delays.percentile(50)),
       p99Ms: toMs(this.#delays.percentile(99)),
       maxMs: toMs(this.#delays.max),
-      busyMs: this.#busyMs,
+      busy: this.#busy,
       preempted: this.#preempted,
       longestCollectionMs: this.#longestCollectionMs,
     }
@@ -76,13 +85,14 @@ export class EventLoopWatch {
 
   #beat(): void {
     const [nowMs, cpuUs] = [performance.now(), threadCpuUs()]
-    const passedMs = nowMs - this.#lastMs
+    const beginMs = this.#lastMs
+    const passedMs = nowMs - beginMs
     const busyMs = (cpuUs - this.#lastCpuUs) / 1000
     this.#watchedMs += passedMs
     this.#lastMs = nowMs
     this.#lastCpuUs = cpuUs
     if (passedMs <= STALL_MS) return
-    if (busyMs > STALL_MS) this.#busyMs.push(busyMs)
+    if (busyMs > STALL_MS) this.#latest.push({ ms: busyMs, beginMs, endMs: nowMs })
     else this.#preempted += 1
   }
 }

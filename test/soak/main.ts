@@ -136,12 +136,13 @@ async function measure(processor: SpanProcessor, warmUpSeconds: number, measured
 }
 
 function sayEventLoop(title: string, { seconds: watched, ...loop }: EventLoopReport): void {
-  const busy = loop.busyMs.map((ms) => ms.toFixed(0)).join(', ')
+  const busy = loop.busy.map(({ ms }) => ms.toFixed(0)).join(', ')
   console.log(
     `${title}: turns of the event loop p50 ${loop.p50Ms.toFixed(1)} ms, p99 ${loop.p99Ms.toFixed(1)} ms, max ${loop.maxMs.toFixed(1)} ms; ` +
-      `over 20 ms in ${watched.toFixed(0)} s: ${loop.busyMs.length} by the process's own computing${busy && ` (${busy} ms)`}, ` +
+      `over 20 ms in ${watched.toFixed(0)} s: ${loop.busy.length} by the process's own computing${busy && ` (${busy} ms)`}, ` +
       `${loop.preempted} by the machine; longest collection ${loop.longestCollectionMs.toFixed(1)} ms`,
   )
+  for (const { ms, ran } of loop.busy) console.log(`  ${ms.toFixed(0)} ms: ${ran}`)
 }
 
 function checkLedger(when: string, { runs, scorers }: LedgerSnapshot, started: number): void {
@@ -210,7 +211,7 @@ must(
   growth < MOST_GROWTH * mean || slope < 3 * slopeError,
   `the objects of the heap grew by ${growth.toFixed(1)} MiB in ${seconds} s on a mean of ${mean.toFixed(1)} MiB`,
 )
-const stallsAMinute = ({ busyMs, seconds: watched }: EventLoopReport): number => (60 * busyMs.length) / watched
+const stallsAMinute = ({ busy, seconds: watched }: EventLoopReport): number => (60 * busy.length) / watched
 must(
   stallsAMinute(withScoring.eventLoop) <= stallsAMinute(without.eventLoop),
   `${stallsAMinute(withScoring.eventLoop).toFixed(1)} stalls over 20 ms a minute, ${stallsAMinute(without.eventLoop).toFixed(1)} without spanscore`,

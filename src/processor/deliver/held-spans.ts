@@ -12,6 +12,8 @@ export interface HeldSpansOptions {
   readonly holdMs: number
   /** Ends the holding at its deadline. */
   readonly scheduler: Pick<Scheduler, 'after'>
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
   /** Releases a span with the scores that arrived while it was held. */
   readonly release: (span: EndedSpan, scores: ScoreAttributes) => void
 }
@@ -33,6 +35,9 @@ interface Entry {
   cancel: CancelDeadline
 }
 
+/** Maximum milliseconds of one turn of the event loop for spans that waited for an older one: hundreds may wait for a judge that hangs. */
+const SLICE_MS = 5
+
 /**
  * Holds agent spans until their scores are in, for at most `holdMs`. Spans are released in the order in which they ended, whichever scores
  * arrive first. Above `maxHeld`, the oldest is released as it is.
@@ -41,6 +46,8 @@ export class HeldSpans {
   readonly #options: HeldSpansOptions
   /** In the order in which they ended. */
   readonly #held = new Set<Entry>()
+  /** Whether spans are released in the next turn of the event loop. */
+  #goesOn = false
 
   constructor(options: HeldSpansOptions) {
     this.#options = options
@@ -70,7 +77,7 @@ export class HeldSpans {
       },
       ready: () => {
         entry.isReady = true
-        this.#releaseReady()
+        if (!this.#goesOn) this.#releaseReady()
       },
     }
   }
@@ -89,12 +96,23 @@ export class HeldSpans {
 
   #letGo(entry: Entry): void {
     this.#release(entry)
-    this.#releaseReady()
+    if (!this.#goesOn) this.#releaseReady()
   }
 
+  /** Releases the oldest spans that are ready, as far as there is time, and the rest in later turns. */
   #releaseReady(): void {
+    const { now, scheduler } = this.#options
+    const endMs = now() + SLICE_MS
     for (const entry of this.#held) {
       if (!entry.isReady) return
+      if (now() >= endMs) {
+        this.#goesOn = true
+        scheduler.after(0, () => {
+          this.#goesOn = false
+          this.#releaseReady()
+        })
+        return
+      }
       this.#release(entry)
     }
   }
