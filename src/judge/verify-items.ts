@@ -55,7 +55,8 @@ export async function verifyItems(
       ...items.map(({ text }, index) => ({ name: itemName(list, index), text })),
       ...sentences.map((text, index) => ({ name: sentenceName(list, index), text })),
     ]
-    const drawn = await inSlices(drawDecoys(groupsOf(items, sentences), shown, randomness))
+    const listedTexts = own.map(({ text }) => text)
+    const drawn = await inSlices(drawDecoys(listedTexts, groupsOf(items, sentences), shown, randomness))
     const decoys = drawn.map((text, index): Text => ({ name: decoyName(list, index), text }))
     const texts = shuffled([...own, ...decoys], randomness)
     asked.push({ list, question: list.question, items, sentences, decoys, texts })
@@ -131,17 +132,18 @@ function groupsOf(items: readonly Item[], sentences: readonly string[]): readonl
 
 /** Draws nonsense sentences and items for a list, in groups of one or two like the real ones. */
 function* drawDecoys(
+  listed: readonly string[],
   groups: readonly (readonly string[])[],
   elsewhere: readonly SectionDraft[],
   randomness: Randomness,
 ): Generator<undefined, string[]> {
+  const nonsense = yield* Nonsense.create(listed, elsewhere, randomness, true)
   const decoys: string[] = []
-  while (decoys.length < LEAST_DECOYS) {
-    const [first = '', ...rest] = groups[randomness.integer(groups.length)] ?? []
-    const model = [first, ...shuffled(rest, randomness).slice(0, 1)]
-    const others = groups[randomness.integer(groups.length)] ?? []
-    const nonsense = yield* Nonsense.create([...model, ...others], elsewhere, randomness)
-    decoys.push(...(yield* nonsense.ofAll(model)))
+  const inTurn = shuffled(groups, randomness)
+  for (let turn = 0; decoys.length < LEAST_DECOYS; turn++) {
+    const [first = '', ...rest] = inTurn[turn % inTurn.length] ?? []
+    const models = [first, ...shuffled(rest, randomness).slice(0, 1)]
+    decoys.push(...(yield* nonsense.ofAll(models)))
   }
   return decoys
 }

@@ -1,7 +1,11 @@
-/** What is known of one text: its features, whether it is a control, and the group that is either learnt from or measured. */
+/**
+ * What is known of one text: its features, whether it is a control, the score for which it is shown, and the group of texts that are either
+ * learnt from or measured.
+ */
 export interface Row {
   readonly values: readonly number[]
   readonly isControl: boolean
+  readonly score: string
   readonly group: string
 }
 
@@ -18,10 +22,28 @@ const RATE = 0.3
 /** Keeps a leaf of few rows from counting much. */
 const PRIOR = 10
 
+/**
+ * Weights of the rows, 1 on average. In every score, the controls weigh as much as the other texts: that a short list has more decoys than
+ * other texts does not help to tell which they are. Scores that show only one sort of texts have no weight.
+ */
+function weightsOf(rows: readonly Row[]): readonly number[] {
+  const counts = new Map<string, { controls: number; others: number }>()
+  for (const { score, isControl } of rows) {
+    const count = counts.get(score) ?? { controls: 0, others: 0 }
+    count[isControl ? 'controls' : 'others']++
+    counts.set(score, count)
+  }
+  const weights = rows.map(({ score, isControl }) => {
+    const { controls, others } = counts.get(score)!
+    return controls === 0 || others === 0 ? 0 : 1 / (isControl ? controls : others)
+  })
+  const sum = weights.reduce((total, weight) => total + weight, 0)
+  return weights.map((weight) => (weight * rows.length) / sum)
+}
+
 /** Gradient-boosted stumps with the logistic loss, in which controls weigh as much as the rest. Positive scores mean a control. */
-export function learn(rows: readonly Row[]): { score: (values: readonly number[]) => number; gain: readonly number[] } {
-  const share = rows.filter(({ isControl }) => isControl).length / rows.length
-  const weights = rows.map(({ isControl }) => 0.5 / (isControl ? share : 1 - share))
+function learn(rows: readonly Row[]): { score: (values: readonly number[]) => number; gain: readonly number[] } {
+  const weights = weightsOf(rows)
   const width = rows[0]?.values.length ?? 0
   const thresholds = Array.from({ length: width }, (_, feature) => {
     const sorted = rows.map(({ values }) => values[feature]!).toSorted((one, other) => one - other)
@@ -87,20 +109,22 @@ export function advantage(rows: readonly Row[], folds = 5): { points: number; er
   const groups = [...new Set(rows.map(({ group }) => group))]
   const foldOf = new Map(groups.map((group, index) => [group, index % folds]))
   const gain: number[] = []
+  const weights = weightsOf(rows)
   const found = new Map(groups.map((group) => [group, { hits: 0, controls: 0, passed: 0, others: 0 }]))
   for (let fold = 0; fold < folds; fold++) {
     const learnt = learn(rows.filter(({ group }) => foldOf.get(group) !== fold))
     for (const [feature, won] of learnt.gain.entries()) gain[feature] = (gain[feature] ?? 0) + won
-    for (const { values, isControl, group } of rows) {
+    for (const [index, { values, isControl, group }] of rows.entries()) {
       if (foldOf.get(group) !== fold) continue
       const counts = found.get(group)!
       const isFound = learnt.score(values) > 0
+      const weight = weights[index]!
       if (isControl) {
-        counts.controls++
-        if (isFound) counts.hits++
+        counts.controls += weight
+        if (isFound) counts.hits += weight
       } else {
-        counts.others++
-        if (!isFound) counts.passed++
+        counts.others += weight
+        if (!isFound) counts.passed += weight
       }
     }
   }

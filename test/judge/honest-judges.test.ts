@@ -125,7 +125,9 @@ const scoreOf = (scorer: Scorer, output: string): Promise<Score> =>
     (error: { evaluation: { score: Score } }) => error.evaluation.score,
   )
 
-const TRIALS = 60
+const TRIALS = 200
+/** Of a share of 5 % in the trials of three scorers. */
+const STANDARD_ERROR = Math.sqrt((0.05 * 0.95) / (3 * TRIALS))
 
 /** The share of scores that fail: of answers of one to five of the sentences. */
 async function shareOfVoid(make: Maker, hardening: 'basic' | 'strong', errors: number): Promise<number> {
@@ -156,12 +158,12 @@ describe('an honest judge that errs on single texts, and so contradicts itself',
     for (const errors of [0.02, 0.05, 0.1, 0.2]) {
       const [basic, strong] = [await meanShare('basic', errors), await meanShare('strong', errors)]
       expect([errors, strong]).toEqual([errors, 0])
-      expect(basic).toBeLessThanOrEqual(0.05)
+      expect(basic).toBeLessThanOrEqual(0.05 + STANDARD_ERROR)
       rows.push([percent(errors), percent(basic), percent(strong)])
     }
     const written = measuredTable(['texts on which the judge errs', 'void with `basic`', 'with `strong`'], rows)
     expect(onJudgesPage('honest judges', written)).toBe(written)
-  }, 120_000)
+  }, 300_000)
 
   it('is never scored better than its verdict on the sentences', async () => {
     const answer = SENTENCES.map(({ text }) => text).join(' ')

@@ -17,6 +17,7 @@ import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import type { TextModel } from '../../src/testing/text-model.ts'
 import { advantage } from './boosted-stumps.ts'
 import type { Row } from './boosted-stumps.ts'
+import { exchangeRuns } from './exchanges.ts'
 import { lowerCaseWords as words, recordedRuns } from './recorded-runs.ts'
 import type { SeenText as Seen } from './recorded-runs.ts'
 import { seedRandomness } from './seeded-randomness.ts'
@@ -27,8 +28,35 @@ await vi.hoisted(async () => {
   process.env[TEST_KEY_VARIABLE] = 'measured'
 })
 
-/** Each answer occurs once. */
-const runs = recordedRuns(({ output }) => output)
+/** A run to judge, what its scorer is given beside it, and what it has in common with runs that a classifier may not learn from. */
+interface Sample {
+  readonly run: AgentRun
+  readonly context: readonly string[]
+  readonly tools: readonly { readonly name: string; readonly description: string }[]
+}
+
+const described = (names: Iterable<string>): Sample['tools'] =>
+  [...new Set(names)].map((name) => ({
+    name,
+    description: `The ${name.replaceAll('_', ' ')} of a place or of a person.`,
+  }))
+
+const exchanges = exchangeRuns()
+const corpora: Readonly<Record<string, readonly Sample[]>> = {
+  exchanges: exchanges.map(({ run, context }, index) => ({
+    run,
+    context,
+    tools: described(
+      [0, 7, 14].flatMap((step) => exchanges[(index + step) % exchanges.length]!.run.toolCalls.map(({ name }) => name)),
+    ),
+  })),
+  // Each answer occurs once.
+  'recorded runs': recordedRuns(({ output }) => output).map((run) => ({
+    run,
+    context: ['Nothing is known.'],
+    tools: described(['weather', 'search', 'calendar']),
+  })),
+}
 
 const published = new Set(
   globSync('src/{judge,scorers}/**/*.ts')
@@ -85,7 +113,7 @@ const features: Readonly<Record<string, (text: string, seen: Seen) => number>> =
 const names = Object.keys(features).flatMap((name) => [name, `${name}, compared`])
 
 /** All features, each also compared to the mean of the other texts. */
-function toRow(seen: Seen, group: string): Row {
+function toRow(seen: Seen, score: string, group: string): Row {
   const around = [seen.text, ...seen.others]
   const values = Object.values(features).flatMap((feature) => {
     const own = feature(seen.text, seen)
@@ -94,7 +122,7 @@ function toRow(seen: Seen, group: string): Row {
     )
     return [own, ofOthers.length === 0 ? 0 : own - ofOthers.reduce((sum, one) => sum + one, 0) / ofOthers.length]
   })
-  return { values, isControl: seen.isControl, group }
+  return { values, isControl: seen.isControl, score, group }
 }
 
 /** The texts of a section of lines with ids, and which of them are controls. */
@@ -169,29 +197,29 @@ function itemsOf(text = '', verdict = ''): { text: string; verdict: string }[] {
   })
 }
 
-/** Above chance. What was measured with strong hardening is less, and in docs/judges.md. Basic hardening promises nothing. */
-function mostPoints(hardening: 'basic' | 'strong', name: string, kind: string): number {
+/**
+ * Above chance. What was measured with strong hardening is less, and in docs/judges.md. There are too few recorded runs, and too many of them
+ * have the same request, for a lower limit. Basic hardening promises nothing.
+ */
+function mostPoints(hardening: 'basic' | 'strong', corpus: string, name: string, kind: string): number {
   if (hardening === 'basic') return 0.5
-  return kind === 'whole text' && name !== 'tool calls' ? 0.1 : 0.25
+  if (corpus === 'recorded runs') return 0.25
+  return kind === 'whole text' && name !== 'tool calls' ? 0.08 : 0.15
 }
 
 interface Kind {
   readonly varied?: string
   readonly script: (run: AgentRun) => Parameters<typeof createScriptedJudge>[0]
-  readonly create: (model: TextModel, judge: JudgeSettings, run: AgentRun) => Scorer
+  readonly create: (model: TextModel, judge: JudgeSettings, sample: Sample) => Scorer
 }
 
-const context = ['Nothing is known.']
-const tools = ['weather', 'search', 'calendar'].map((name) => ({
-  name,
-  description: `The ${name} of a place or of a person.`,
-}))
 const sides = ['intent', 'completeness', 'appropriateness'].map((name) => [`user.${name}`, '0'] as const)
 
 const kinds: Readonly<Record<string, Kind>> = {
   faithfulness: {
     script: ({ output }) => ({ lists: { claims: itemsOf(output, 'unsupported') } }),
-    create: (model, judge) => createFaithfulnessScorer({ model, judge, options: { context } }),
+    create: (model, judge, { context }) =>
+      createFaithfulnessScorer({ model, judge, options: { context: [...context] } }),
   },
   'answer relevancy': {
     script: ({ output }) => ({ lists: { statements: itemsOf(output, 'irrelevant') } }),
@@ -223,25 +251,30 @@ const kinds: Readonly<Record<string, Kind>> = {
         ...Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`call_${index + 1}`, 'inappropriate'])),
       },
     }),
-    create: (model, judge) => createToolCallAccuracyScorerLLM({ model, judge, availableTools: tools }),
+    create: (model, judge, { tools }) => createToolCallAccuracyScorerLLM({ model, judge, availableTools: tools }),
   },
 }
 
 async function collect(
   { varied, script, create }: Kind,
+  samples: readonly Sample[],
   hardening: 'basic' | 'strong',
   draws: number,
 ): Promise<Map<string, Row[]>> {
   const rows = new Map<string, Row[]>()
   for (let draw = 0; draw < draws; draw++) {
-    for (const run of runs) {
+    for (const [index, sample] of samples.entries()) {
+      const { run } = sample
       const model = createScriptedJudge(script(run))
-      await create(model, { hardening }, run)
+      await create(model, { hardening }, sample)
         .run(run)
         .catch(() => undefined)
       for (const { prompt } of model.calls) {
         for (const { kind, seen } of seenIn(prompt, varied)) {
-          rows.set(kind, [...(rows.get(kind) ?? []), ...seen.map((one) => toRow(one, run.output ?? ''))])
+          rows.set(kind, [
+            ...(rows.get(kind) ?? []),
+            ...seen.map((one) => toRow(one, `${draw} ${index}`, run.userInput ?? '')),
+          ])
         }
       }
     }
@@ -250,31 +283,30 @@ async function collect(
 }
 
 // Basic hardening is only measured, for the table.
-describe.each(process.env.SHOW_TABLE === undefined ? (['strong'] as const) : (['strong', 'basic'] as const))(
-  'with %s hardening',
-  (hardening) => {
-    it.each(Object.keys(kinds))(
-      'a classifier that learnt from other runs finds the controls of %s no more often than was measured',
-      async (name) => {
-        seedRandomness(7)
-        const found = await collect(kinds[name]!, hardening, 2)
-        expect(found.size).toBeGreaterThan(0)
-        for (const [kind, rows] of found) {
-          const { points, error, gain } = advantage(rows)
-          if (process.env.SHOW_TABLE !== undefined) {
-            const total = gain.reduce((sum, one) => sum + one, 0)
-            const used = gain
-              .map((won, index) => [names[index], won / total] as const)
-              .toSorted((one, other) => other[1] - one[1])
-            const shown = used.slice(0, 4).map(([feature, part]) => `${feature} ${(100 * part).toFixed(0)} %`)
-            console.log(
-              `found: ${hardening}, ${name}, ${kind}: ${rows.length}, ${(100 * points).toFixed(1)} ± ${(100 * error).toFixed(1)}, by ${shown.join(', ')}`,
-            )
-          }
-          expect(points).toBeLessThan(mostPoints(hardening, name, kind))
+const settings = process.env.SHOW_TABLE === undefined ? (['strong'] as const) : (['strong', 'basic'] as const)
+const measured = settings.flatMap((hardening) => Object.keys(corpora).map((corpus) => ({ hardening, corpus })))
+describe.each(measured)('with $hardening hardening, of $corpus', ({ hardening, corpus }) => {
+  it.each(Object.keys(kinds))(
+    'a classifier that learnt from other runs finds the controls of %s no more often than was measured',
+    async (name) => {
+      seedRandomness(7)
+      const found = await collect(kinds[name]!, corpora[corpus]!, hardening, corpus === 'exchanges' ? 1 : 2)
+      expect(found.size).toBeGreaterThan(0)
+      for (const [kind, rows] of found) {
+        const { points, error, gain } = advantage(rows)
+        if (process.env.SHOW_TABLE !== undefined) {
+          const total = gain.reduce((sum, one) => sum + one, 0)
+          const used = gain
+            .map((won, index) => [names[index], won / total] as const)
+            .toSorted((one, other) => other[1] - one[1])
+          const shown = used.slice(0, 4).map(([feature, part]) => `${feature} ${(100 * part).toFixed(0)} %`)
+          console.log(
+            `found: ${hardening}, ${corpus}, ${name}, ${kind}: ${rows.length}, ${(100 * points).toFixed(1)} ± ${(100 * error).toFixed(1)}, by ${shown.join(', ')}`,
+          )
         }
-      },
-      60_000,
-    )
-  },
-)
+        expect(points).toBeLessThan(mostPoints(hardening, corpus, name, kind))
+      }
+    },
+    120_000,
+  )
+})

@@ -1,54 +1,38 @@
 import { textsOf } from '../prompt/section.ts'
-import type { Fragment, SectionDraft } from '../prompt/section.ts'
-import { shuffled } from '../randomness.ts'
+import type { SectionDraft } from '../prompt/section.ts'
 import type { Randomness } from '../randomness.ts'
-import { Quotations } from './quotations.ts'
-import {
-  isCapital,
-  isFixed,
-  isNumber,
-  kindOfWord,
-  LONGEST_SHORT_WORD,
-  piecesInSteps,
-  toPieces,
-  WORDS_OF_A_STEP,
-  wordsInSteps,
-} from './words.ts'
-import type { Kind, Piece, WordSteps } from './words.ts'
+import { exchangeWords } from './exchange-words.ts'
+import { pairOf, sortOf, sortsOf } from './replaceable-words.ts'
+import type { PlacedWord, Replacements, Word } from './replaceable-words.ts'
+import { isCapital, isFixed, isNumber, kindOfWord, piecesInSteps, WORDS_OF_A_STEP, wordsInSteps } from './words.ts'
+import type { Piece, WordSteps } from './words.ts'
 
-/** Words kept for each kind and length. The limit is low because all of them are compared for every replaced word. */
-const MOST_WORDS_OF_A_LENGTH = 30
-/** A replacement is at most this much longer or shorter, and is drawn from this many candidates of similar length. */
-const MOST_DISTANCE = 12
-const MOST_ALIKE = 3
 /** A shorter text might still make sense when reordered, so it only gets words from elsewhere. */
 const LEAST_OWN_WORDS = 5
+const CAPITAL = /\p{Lu}/gu
+const MARK = /[^\p{L}\p{N}]/gu
+/** Words that occur more often are equally frequent. */
+const MOST_FREQUENT = 8
 
-/** A section gets the best of this many drafts, with at most this many words in all of them: more would take a long turn. */
-const MOST_DRAFTS = 16
-const MOST_DRAFTED_WORDS = 1500
-const LONGEST_USUAL_WORD = 20
-
-/** Words, grouped by kind and length. */
-type Words = ReadonlyMap<string, readonly string[]>
+/** What is known of the words of a prompt, in lower case. */
+interface Known {
+  /** How words are written inside a sentence. A word that is missing here is written in lower case. */
+  readonly names: ReadonlyMap<string, string>
+  readonly elsewhere: ReadonlySet<string>
+  readonly own: ReadonlySet<string>
+  readonly frequencies: ReadonlyMap<string, number>
+}
 
 /**
  * Makes nonsense of the same form as a text: it replaces every word by another word of the run. A word that also occurs elsewhere in the
- * prompt is replaced by another such word, any other word by one that does not, always of the same kind; words without a replacement change
- * places. Words that also follow each other elsewhere are replaced by others that do. Equal words get equal replacements, also in several
- * texts, so that these have as much in common as the originals. Numbers and punctuation keep their places. So the length, the form, the order
- * of kinds of words and the share of words that occur elsewhere match the original, and only the meaning is lost.
+ * prompt is replaced by another such word, any other word by one that does not, always of the same kind and similar length. It quotes as
+ * much from elsewhere as the original. Equal words get equal replacements, also in several texts, so that these have as much in common as
+ * the originals. Numbers and punctuation keep their places. So the length, the form, the order of kinds of words and the share of words that
+ * occur elsewhere match the original, and only the meaning is lost. Where both cannot be had, as in some very short texts, the form differs.
  */
 export class Nonsense {
-  readonly #elsewhere: ReadonlySet<string>
-  /** How a word is written inside a sentence, by its lower-case form. A word that is missing here is written in lower case. */
-  readonly #names: ReadonlyMap<string, string>
-  readonly #shared: Words
-  readonly #others: Words
-  readonly #own: Words
-  readonly #words: Readonly<Record<'own' | 'said', readonly Piece[]>>
-  /** They are searched for when they are first needed: by then, a long prompt is in another turn of the event loop. */
-  #quotations: Quotations | undefined
+  readonly #known: Known
+  readonly #replacements: Replacements & { readonly undrawn: Set<string> }
   readonly #randomness: Pick<Randomness, 'integer'>;
 
   /**
@@ -56,33 +40,41 @@ export class Nonsense {
    *
    * @param ownTexts the texts to make nonsense of, and similar ones
    * @param others the other sections of the prompt; words are drawn from the run's text in them, not from our labels
+   * @param isShownAmongThem whether the nonsense is shown in one list with these texts
    */
   static *create(
     ownTexts: readonly string[],
     others: readonly SectionDraft[],
     randomness: Pick<Randomness, 'integer'>,
+    isShownAmongThem = false,
   ): WordSteps<Nonsense> {
-    const own = yield* wordsInSteps(ownTexts)
-    const said = yield* wordsInSteps(saidIn(others))
-    const elsewhere = yield* wordsInSteps(textsOf(others))
-    const nonsense = new Nonsense({ own, said, elsewhere }, randomness)
+    const inTexts = yield* wordsInSteps(ownTexts)
+    const own = inTexts.flat()
+    const said = (yield* wordsInSteps(saidIn(others))).flat()
+    const elsewhere = (yield* wordsInSteps(textsOf(others))).flat()
+    const known: Known = {
+      names: namesIn(own, said),
+      elsewhere: new Set(elsewhere.map(({ text }) => text.toLowerCase())),
+      own: new Set(own.map(({ text }) => text.toLowerCase())),
+      frequencies: countsOf([...own, ...said].map(({ text }) => text.toLowerCase())),
+    }
     if (own.length + said.length > WORDS_OF_A_STEP) yield
-    return nonsense
+    const toWords = (pieces: readonly Piece[]): readonly Word[] => pieces.map(({ text }) => toWord(text, known))
+    const replacements = yield* replacementsOf(toWords(own), toWords(said), toWords(elsewhere))
+    // Once nonsense is shown among several texts, its words occur in two of them. So should those of the texts.
+    const inOne = [...countsOf(inTexts.flatMap((words) => [...new Set(words.map(({ text }) => text.toLowerCase()))]))]
+    const lonely = new Set(!isShownAmongThem ? [] : inOne.flatMap(([word, count]) => (count === 1 ? [word] : [])))
+    return new Nonsense(known, { ...replacements, lonely, undrawn: new Set(lonely) }, randomness)
   }
 
   private constructor(
-    { own, said, elsewhere }: Readonly<Record<'own' | 'said' | 'elsewhere', readonly Piece[]>>,
+    known: Known,
+    replacements: Replacements & { readonly undrawn: Set<string> },
     randomness: Pick<Randomness, 'integer'>,
   ) {
-    const named = [...said, ...own].filter(({ isInitial, text }) => !isInitial && /\p{Lu}/u.test(text))
-    this.#names = new Map(named.map(({ text }) => [text.toLowerCase(), text]))
-    this.#elsewhere = new Set(elsewhere.map(({ text }) => text.toLowerCase()))
+    this.#known = known
+    this.#replacements = replacements
     this.#randomness = randomness
-    const isElsewhere = ({ text }: Piece): boolean => this.#elsewhere.has(text.toLowerCase())
-    this.#own = this.#byLength(own.filter((word) => !isElsewhere(word)))
-    this.#shared = this.#byLength(own.filter(isElsewhere))
-    this.#others = this.#byLength(said)
-    this.#words = { own, said }
   }
 
   /** Returns nonsense of the same form as the text. */
@@ -96,192 +88,160 @@ export class Nonsense {
     const inPieces: (readonly Piece[])[] = []
     for (const text of texts) inPieces.push(yield* piecesInSteps(text))
     const isShort = inPieces.every((pieces) => pieces.filter(({ isWord }) => isWord).length < LEAST_OWN_WORDS)
-    const drawn = new Map<string, string>()
-    const used = new Set<string>()
-    const replace = (text: string): string => {
-      const word = this.#canonical(text)
-      const key = word.toLowerCase()
-      const known = drawn.get(key)
-      if (known !== undefined) return known
-      const other = this.#replace(word, isShort, used)
-      drawn.set(key, other)
-      used.add(other.toLowerCase())
-      return other
-    }
-    const inWords = inPieces.map((pieces) => pieces.filter(({ isWord }) => isWord).map(({ text }) => text))
-    const known = new Map<string, readonly string[]>()
-    const quoted: (readonly (string | undefined)[])[] = []
-    if (!isShort) {
-      const quotations = yield* this.#quoted()
-      for (const original of inWords) {
-        const words = original.map((word) => this.#canonical(word))
-        quoted.push(yield* quotations.replace(words, known, used))
-      }
-    }
-    let replaced = 0
-    for (const [index, original] of inWords.entries()) {
-      for (const [at, word] of original.entries()) {
-        if (quoted[index]?.[at] === undefined) replace(word)
-        if (++replaced % WORDS_OF_A_STEP === 0) yield
-      }
-    }
-    if (!isShort) this.#rotate(drawn)
+    const numbers = new Map<string, Word>()
+    const inWords = inPieces.map((pieces): readonly PlacedWord[] =>
+      pieces.flatMap(({ isWord, text, isInitial }) =>
+        isWord
+          ? [
+              {
+                ...this.#readWord(text, isShort, numbers),
+                isCapitalised: isInitial && isCapital(text),
+                writtenCapitals: countOf(text, CAPITAL),
+              },
+            ]
+          : [],
+      ),
+    )
+    const exchanged = yield* exchangeWords(inWords, this.#replacements, isShort, this.#randomness)
+    for (const { lower } of exchanged.flat()) this.#replacements.undrawn.delete(lower)
+    const own = new Set(inWords.flatMap((words) => words.map(({ lower }) => lower)))
+    const invented = new Map<string, string>()
     return inPieces.map((pieces, index) => {
-      const original = inWords[index] ?? []
-      const words = original.map((word, at) => quoted[index]?.[at] ?? replace(word))
       let next = 0
       return pieces
-        .map(({ isWord, text, isInitial }) => {
+        .map(({ isWord, text }) => {
           if (!isWord) return text
-          const word = words[next++] ?? ''
-          return isInitial && isCapital(text) ? word.charAt(0).toUpperCase() + word.slice(1) : word
+          const original = inWords[index]?.[next]
+          const word = exchanged[index]?.[next++]
+          if (word === undefined) return text
+          const shown = isShort && own.has(word.lower) ? this.#invent(word, invented) : word.text
+          return original?.isCapitalised === true ? shown.charAt(0).toUpperCase() + shown.slice(1) : shown
         })
         .join('')
     })
   }
 
-  *#quoted(): WordSteps<Quotations> {
-    if (this.#quotations !== undefined) return this.#quotations
-    const { own, said } = this.#words
-    const written = (pieces: readonly Piece[]): readonly string[] => pieces.map(({ text }) => this.#canonical(text))
-    this.#quotations = new Quotations(written(own), written(said), this.#randomness)
-    if (own.length + said.length > WORDS_OF_A_STEP) yield
-    return this.#quotations
-  }
-
-  /** Exchanges words that have no replacement: those of one kind if there are several, or else of any kind. */
-  #rotate(drawn: Map<string, string>): void {
-    const keptWords = (): string[] =>
-      shuffled(
-        [...drawn].flatMap(([key, word]) => (word.toLowerCase() === key && !isFixed(word) ? [word] : [])),
-        this.#randomness,
-      )
-    const rotate = (alike: readonly string[]): void => {
-      for (const [index, word] of alike.entries()) {
-        drawn.set(word.toLowerCase(), alike[(index + 1) % alike.length] ?? word)
-      }
+  /** Returns the section with all text that may be cut turned into nonsense. Our labels are never cut, and stay. */
+  *ofSection(section: SectionDraft): WordSteps<SectionDraft> {
+    const nonsense = yield* this.ofAll(section.fragments.flatMap(({ text, cut }) => (cut === undefined ? [] : [text])))
+    let next = 0
+    return {
+      ...section,
+      fragments: section.fragments.map((fragment) =>
+        fragment.cut === undefined ? fragment : { ...fragment, text: nonsense[next++] ?? '' },
+      ),
     }
-    const kindOfKept = (word: string): string => `${kindOfWord(word)} ${this.#elsewhere.has(word.toLowerCase())}`
-    for (const alike of Map.groupBy(keptWords(), kindOfKept).values()) rotate(alike)
-    rotate(keptWords())
   }
 
   /**
-   * Returns the section with all text that may be cut turned into nonsense. Our labels are never cut, and stay. A judge sees it beside the
-   * real section, so the best of several drafts is taken.
+   * A word of a text to exchange. In a short text, numbers that do not occur elsewhere are changed already. A longer one makes no sense with
+   * its own numbers in other places, and other numbers would be recognised.
    */
-  *ofSection(section: SectionDraft): WordSteps<SectionDraft> {
-    const fragments: Fragment[] = []
-    for (const fragment of section.fragments) {
-      const isOurs = fragment.cut === undefined
-      fragments.push(isOurs ? fragment : { ...fragment, text: yield* this.#bestDraft(fragment.text) })
-    }
-    return { ...section, fragments }
+  #readWord(text: string, isShort: boolean, numbers: Map<string, Word>): Word {
+    const word = toWord(text, this.#known)
+    if (word.kind !== 'number' || word.isElsewhere || !isShort) return word
+    const known = numbers.get(text)
+    if (known !== undefined) return known
+    const other = this.#otherNumber(text)
+    const changed: Word = { ...word, text: other, lower: other, isFixed: true }
+    numbers.set(text, changed)
+    return changed
   }
 
-  /** The one of several drafts of nonsense in which long and short words are ordered most like those of the text. */
-  *#bestDraft(text: string): WordSteps<string> {
-    let best = yield* this.of(text)
-    // A text with more characters than this has too many words for a second draft, and they need not be counted.
-    if (text.length > (MOST_DRAFTED_WORDS / 2) * LONGEST_USUAL_WORD) return best
-    const lengths = lengthsOf(text)
-    const drafts = Math.min(MOST_DRAFTS, Math.floor(MOST_DRAFTED_WORDS / Math.max(1, lengths.length)))
-    let least = drafts > 1 ? unlikeness(lengths, lengthsOf(best)) : 0
-    let drafted = 0
-    for (let more = 1; more < drafts && least > 0; more++) {
-      const other = yield* this.of(text)
-      const own = unlikeness(lengths, lengthsOf(other))
-      if (own < least) [best, least] = [other, own]
-      drafted += lengths.length
-      if (drafted < WORDS_OF_A_STEP) continue
-      drafted = 0
-      yield
-    }
-    return best
-  }
-
-  /** @param used replacements that this text has so far; the nonsense must have as many different words as the original */
-  #replace(word: string, isFromElsewhere: boolean, used: ReadonlySet<string>): string {
-    const isElsewhere = this.#elsewhere.has(word.toLowerCase())
-    const kind = kindOfWord(word)
-    if (isFixed(word) && kind !== 'number') return word
-    if (kind === 'number' && !isElsewhere) return this.#otherNumber(word)
-    const pool = isFromElsewhere ? this.#others : isElsewhere ? this.#shared : this.#own
-    const drawn = this.#drawAlike(pool, kind, word, used)
-    if (drawn !== undefined) return drawn
-    // A short text that keeps its words may keep its meaning.
-    const keepsSense = isFromElsewhere && (kind === 'long' || kind === 'name')
-    return keepsSense ? inventWord(this.#randomness) : word
-  }
-
-  /** A word of the pool of the same kind and of the most similar length. */
-  #drawAlike(pool: Words, kind: Kind, word: string, used: ReadonlySet<string>): string | undefined {
-    const lower = word.toLowerCase()
-    const alike: string[] = []
-    for (let distance = 0; distance <= MOST_DISTANCE && alike.length < MOST_ALIKE; distance++) {
-      const lengths = distance === 0 ? [word.length] : [word.length - distance, word.length + distance]
-      const fit = lengths.flatMap((length) => pool.get(keyOf(kind, length)) ?? [])
-      alike.push(...fit.filter((other) => other.toLowerCase() !== lower && !used.has(other.toLowerCase())))
-    }
-    return alike[this.#randomness.integer(Math.max(1, Math.min(MOST_ALIKE, alike.length)))]
+  /** A short text that keeps its words may keep its meaning. */
+  #invent({ text, lower, kind }: Word, invented: Map<string, string>): string {
+    if (kind !== 'long' && kind !== 'name') return text
+    const word = invented.get(lower) ?? inventWord(this.#randomness)
+    invented.set(lower, word)
+    return word
   }
 
   /** Another number with as many digits that does not occur elsewhere, if a few tries find one. */
   #otherNumber(number: string): string {
     for (let attempt = 0; attempt < 5; attempt++) {
       const other = number.replaceAll(/\d/g, () => String(1 + this.#randomness.integer(9)))
-      if (other !== number && !this.#elsewhere.has(other)) return other
+      if (other !== number && !this.#known.elsewhere.has(other)) return other
     }
     return number
   }
+}
 
-  /** The word as it is written inside a sentence. */
-  #canonical(word: string): string {
-    const lower = word.toLowerCase()
-    return this.#names.get(lower) ?? lower
+/** Words that are written with a capital inside sentences. What the texts themselves write counts first. */
+function namesIn(own: readonly Piece[], said: readonly Piece[]): ReadonlyMap<string, string> {
+  const written = new Map<string, string>()
+  for (const { text, isInitial } of [...said, ...own]) if (!isInitial) written.set(text.toLowerCase(), text)
+  return written
+}
+
+function countsOf(words: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
+}
+
+function countOf(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0
+}
+
+function toWord(text: string, { names, elsewhere, own, frequencies }: Known): Word {
+  const lower = text.toLowerCase()
+  const written = names.get(lower) ?? lower
+  return {
+    text: written,
+    lower,
+    kind: kindOfWord(written),
+    isElsewhere: elsewhere.has(lower),
+    isOwn: own.has(lower),
+    capitals: countOf(written, CAPITAL),
+    marks: countOf(written, MARK),
+    frequency: Math.min(MOST_FREQUENT, frequencies.get(lower) ?? 1),
+    isFixed: isFixed(written) && !isNumber(written),
   }
+}
 
-  #byLength(words: readonly Piece[]): Words {
-    const byLength = new Map<string, string[]>()
-    for (const { text } of shuffled(words, this.#randomness)) {
-      const word = this.#canonical(text)
-      if (isFixed(word) && !isNumber(word)) continue
-      const key = keyOf(kindOfWord(word), word.length)
-      const alike = byLength.get(key)
-      if (alike === undefined) byLength.set(key, [word])
-      else if (alike.length < MOST_WORDS_OF_A_LENGTH) alike.push(word)
-    }
-    return byLength
+function* replacementsOf(
+  own: readonly Word[],
+  said: readonly Word[],
+  elsewhere: readonly Word[],
+): WordSteps<Omit<Replacements, 'lonely' | 'undrawn'>> {
+  const bySort = new Map<string, Word[]>()
+  const known = new Set<string>()
+  for (const word of [...own, ...said]) {
+    if (word.isFixed || known.has(word.lower)) continue
+    known.add(word.lower)
+    put(bySort, sortOf(word), word)
+  }
+  if (known.size > WORDS_OF_A_STEP) yield
+  const quotable = new Set<string>()
+  for (const [one, other] of pairsIn(elsewhere)) quotable.add(pairOf(one, other))
+  if (elsewhere.length > WORDS_OF_A_STEP) yield
+  const pairsBySort = new Map<string, (readonly [Word, Word])[]>()
+  const pairs = new Set<string>()
+  for (const [one, other] of pairsIn(said)) {
+    const pair = pairOf(one, other)
+    if ((one.isFixed && other.isFixed) || pairs.has(pair)) continue
+    pairs.add(pair)
+    put(pairsBySort, sortsOf(one, other), [one, other])
+  }
+  return { bySort, quotable, pairsBySort }
+}
+
+function* pairsIn(words: readonly Word[]): Generator<readonly [Word, Word]> {
+  for (const [index, word] of words.entries()) {
+    const next = words[index + 1]
+    if (next !== undefined) yield [word, next]
   }
 }
 
-function lengthsOf(text: string): readonly number[] {
-  return toPieces(text).flatMap((piece) => (piece.isWord ? [piece.text.length] : []))
-}
-
-/** How much texts differ in the lengths of their first and last words, and in how often two short or two long words follow each other. */
-function unlikeness(one: readonly number[], other: readonly number[]): number {
-  const ends = apart(one[0], other[0]) + apart(one.at(-1), other.at(-1))
-  return ends + apart(pairsOf(one, true), pairsOf(other, true)) + apart(pairsOf(one, false), pairsOf(other, false))
-}
-
-function apart(one = 0, other = 0): number {
-  return Math.abs(one - other)
-}
-
-/** How often two short or two long words follow each other. */
-function pairsOf(lengths: readonly number[], areShort: boolean): number {
-  const isOne = (length: number): boolean => length <= LONGEST_SHORT_WORD === areShort
-  return lengths.filter((length, at) => at > 0 && isOne(length) && isOne(lengths[at - 1] ?? 0)).length
+function put<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [item])
+  else list.push(item)
 }
 
 /** The run's own text in these sections, without our labels. */
 function saidIn(sections: readonly SectionDraft[]): string[] {
   return sections.flatMap(({ fragments }) => fragments.flatMap(({ text, cut }) => (cut === undefined ? [] : [text])))
-}
-
-function keyOf(kind: Kind, length: number): string {
-  return `${kind} ${length}`
 }
 
 /** Invents a word of two or three syllables. */

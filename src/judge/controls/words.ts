@@ -33,15 +33,16 @@ export function toPieces(text: string): Piece[] {
   })
 }
 
-/** The words of the texts with their repetitions, so that frequent words are frequent in nonsense too. */
-export function* wordsInSteps(texts: readonly string[]): WordSteps<Piece[]> {
-  const words: Piece[] = []
+/** The words of each text, with their repetitions. */
+export function* wordsInSteps(texts: readonly string[]): WordSteps<(readonly Piece[])[]> {
+  const words: (readonly Piece[])[] = []
   let room = MOST_SOURCE
   let read = 0
   for (const text of texts) {
     const source = text.slice(0, Math.min(LONGEST_SOURCE, room))
     room -= source.length
-    for (const piece of yield* piecesInSteps(source)) if (piece.isWord) words.push(piece)
+    const pieces = yield* piecesInSteps(source)
+    words.push(pieces.filter(({ isWord }) => isWord))
     read += source.length
     if (read < CHARACTERS_OF_A_STEP) continue
     read = 0
