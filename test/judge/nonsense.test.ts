@@ -35,7 +35,13 @@ const nonsenseOf = (text: string, rest: readonly string[], seed = 1): string => 
   return withoutPause(withoutPause(Nonsense.create([text], toSections(rest), randomness)).of(text))
 }
 
-const pairsOf = (own: readonly string[]): string[] => own.slice(1).map((word, index) => `${own[index]} ${word}`)
+/** Words that follow each other. Numbers, ids and single letters keep their places. */
+const pairsOf = (own: readonly string[]): string[] =>
+  own
+    .slice(1)
+    .flatMap((word, index) =>
+      /\d|(?:^| )\p{L}(?: |$)/u.test(`${own[index]} ${word}`) ? [] : [`${own[index]} ${word}`],
+    )
 const between = (text: string): string[] => toWordPieces(text).flatMap((piece) => (piece.isWord ? [] : [piece.text]))
 const shareOf = (count: number, all: number): number => count / Math.max(1, all)
 

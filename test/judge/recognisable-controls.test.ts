@@ -204,7 +204,7 @@ function itemsOf(text = '', verdict = ''): { text: string; verdict: string }[] {
 function mostPoints(hardening: 'basic' | 'strong', corpus: string, name: string, kind: string): number {
   if (hardening === 'basic') return 0.5
   if (corpus === 'recorded runs') return 0.25
-  return kind === 'whole text' && name !== 'tool calls' ? 0.08 : 0.15
+  return kind === 'whole text' && name !== 'tool calls' ? 0.1 : 0.15
 }
 
 interface Kind {

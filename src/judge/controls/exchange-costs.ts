@@ -7,7 +7,7 @@ export const COSTS = {
   keptContent: 5,
   keptShort: 2,
   /** A replacement is not a word of these texts: other texts have other words. Short texts need words from elsewhere. */
-  foreign: 6,
+  foreign: 8,
   ownInShortText: 4,
   /** Two words follow each other in the original as well, and nowhere else. */
   keptPair: 4,
@@ -66,14 +66,13 @@ export function costOfReplacement(
   { original, now, places, ends, longest }: Entry,
   { lonely, undrawn }: Pick<Replacements, 'lonely' | 'undrawn'>,
   isShort: boolean,
-  formWeight: number,
 ): number {
   const weight = Math.min(places.length, MOST_PLACES)
   let cost = lengthApart(now, original) * (COSTS.length * weight + COSTS.lengthAtEnd * ends)
   if (now.lower === original.lower) {
     cost += original.kind === 'long' || original.kind === 'name' ? COSTS.keptContent : COSTS.keptShort
   }
-  if (!isShort && !now.isOwn) cost += formWeight * COSTS.foreign
+  if (!isShort && !now.isOwn) cost += COSTS.foreign
   if (isShort && now.isOwn && now.kind !== 'short') cost += COSTS.ownInShortText
   if (now.kind !== original.kind) cost += COSTS.otherKind * weight
   if (isSmall(now) !== isSmall(original)) cost += COSTS.otherSize * weight

@@ -14,7 +14,7 @@ const MORE_QUOTED_IN = 4
 /** Texts of which more pairs of words are kept may make sense. Then their form may differ. */
 const MOST_KEPT = 1 / 3
 /** What a difference of form costs then, as a share of what it costs otherwise. */
-const LOOSE = 0.25
+const LOOSE = 0.5
 
 type Changes = Map<Entry, Word>
 
@@ -232,7 +232,7 @@ export class Exchange {
 
   #costOf(entries: readonly Entry[], pairs: ReadonlySet<number>): number {
     let cost = this.#formWeight * this.#formCost + COSTS.common * Math.abs(this.#common)
-    for (const entry of entries) cost += costOfReplacement(entry, this.#replacements, this.#isShort, this.#formWeight)
+    for (const entry of entries) cost += costOfReplacement(entry, this.#replacements, this.#isShort)
     for (const at of pairs) {
       const pair = this.#pairAt(at)
       const mayStay = this.#formWeight === 1 && this.#replacements.quotable.has(pair)
