@@ -21,6 +21,8 @@ interface Known {
   readonly elsewhere: ReadonlySet<string>
   readonly own: ReadonlySet<string>
   readonly frequencies: ReadonlyMap<string, number>
+  /** All that were read, as they are written. */
+  readonly words: Map<string, Word>
 }
 
 /**
@@ -57,6 +59,7 @@ export class Nonsense {
       elsewhere: new Set(elsewhere.map(({ text }) => text.toLowerCase())),
       own: new Set(own.map(({ text }) => text.toLowerCase())),
       frequencies: countsOf([...own, ...said].map(({ text }) => text.toLowerCase())),
+      words: new Map<string, Word>(),
     }
     if (own.length + said.length > WORDS_OF_A_STEP) yield
     const toWords = (pieces: readonly Piece[]): readonly Word[] => pieces.map(({ text }) => toWord(text, known))
@@ -183,10 +186,12 @@ function countOf(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0
 }
 
-function toWord(text: string, { names, elsewhere, own, frequencies }: Known): Word {
+function toWord(text: string, { names, elsewhere, own, frequencies, words }: Known): Word {
+  const seen = words.get(text)
+  if (seen !== undefined) return seen
   const lower = text.toLowerCase()
   const written = names.get(lower) ?? lower
-  return {
+  const word: Word = {
     text: written,
     lower,
     kind: kindOfWord(written),
@@ -197,6 +202,8 @@ function toWord(text: string, { names, elsewhere, own, frequencies }: Known): Wo
     frequency: Math.min(MOST_FREQUENT, frequencies.get(lower) ?? 1),
     isFixed: isFixed(written) && !isNumber(written),
   }
+  words.set(text, word)
+  return word
 }
 
 function* replacementsOf(
