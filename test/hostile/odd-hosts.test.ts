@@ -4,26 +4,18 @@ import type { Tracer } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { readJudgeReport } from '../../src/scoring/read-verdict.ts'
 import { agentAttributes, codeScorer, expectBalanced, judgeScorer, runAgent } from '../processor/harness.ts'
+import { noteUnhandledRejections } from '../unhandled-rejections.ts'
 
-const unhandled: unknown[] = []
-const note = (reason: unknown): void => void unhandled.push(reason)
+const unhandled = noteUnhandledRejections()
 
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', note)
-})
-
-afterEach(() => {
-  process.off('unhandledRejection', note)
-  context.disable()
-})
+afterEach(() => context.disable())
 
 const rejects = (): never => Promise.reject(new Error('async')) as never
 /** A promise that resolves to itself: JavaScript would follow it forever, in one turn of the event loop. */

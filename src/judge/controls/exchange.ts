@@ -34,7 +34,7 @@ export class Exchange {
   readonly #originalPairs = new Set<string>()
   /** The places of pairs whose sorts are those of quoted pairs. */
   readonly #quotableAt: number[] = []
-  /** For each text, the number of quoted pairs, and each other count, less the number that is wanted. */
+  /** For each text, the number of quoted pairs, and below each of the other counts, less the number that is wanted. */
   readonly #quoted: number[]
   readonly #surplus: number[][]
   /** The cost of all of them, and its weight. */
