@@ -4,7 +4,7 @@
  * (`npm run bench`). What the main entry needs is one file: each more that Node has to find and resolve costs half a
  * millisecond, and with a dozen of them Node's own path functions are compiled anew, for 5 MB.
  */
-import { globSync, rmSync } from 'node:fs'
+import { chmodSync, globSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 
 import { rolldown } from 'rolldown'
@@ -21,6 +21,8 @@ await write(
   [...entries.keys()].filter((name) => name !== noop),
   { codeSplitting: { groups: [{ name: 'spanscore', test: /src\/entries\/main\.ts$/ }] } },
 )
+// `npx spanscore` in this folder, as the demo suggests, runs the file itself.
+chmodSync('dist/cli/main.js', 0o755)
 
 async function write(names: readonly string[], options: OutputOptions): Promise<void> {
   const bundle = await rolldown({
