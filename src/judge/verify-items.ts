@@ -13,6 +13,8 @@ import type { JudgeSession } from './session.ts'
 
 /** Fewest decoys in a list. A judge that guesses which texts are decoys finds all of them in at most one of 32 tries. */
 const LEAST_DECOYS = 5
+/** With so many decoys, no other group of texts gets one: a reply has a verdict on every text, and its length is limited. */
+const ENOUGH_DECOYS = 24
 
 interface Text {
   readonly name: string
@@ -130,21 +132,21 @@ function groupsOf(items: readonly Item[], sentences: readonly string[]): readonl
   return long.length > 0 ? long : groups
 }
 
-/** Draws nonsense sentences and items for a list, in groups of one or two like the real ones. */
+/**
+ * Draws nonsense for a list: of all groups together, with the same exchange of words. So a word of any text is in as many other texts as a
+ * word of its decoy, which a part of the texts would not achieve.
+ */
 function* drawDecoys(
   listed: readonly string[],
   groups: readonly (readonly string[])[],
   elsewhere: readonly SectionDraft[],
   randomness: Randomness,
 ): Generator<undefined, string[]> {
-  const nonsense = yield* Nonsense.create(listed, elsewhere, randomness, true)
+  const nonsense = yield* Nonsense.create(listed, elsewhere, randomness)
+  const models: string[] = []
+  for (const group of shuffled(groups, randomness)) if (models.length < ENOUGH_DECOYS) models.push(...group)
   const decoys: string[] = []
-  const inTurn = shuffled(groups, randomness)
-  for (let turn = 0; decoys.length < LEAST_DECOYS; turn++) {
-    const [first = '', ...rest] = inTurn[turn % inTurn.length] ?? []
-    const models = [first, ...shuffled(rest, randomness).slice(0, 1)]
-    decoys.push(...(yield* nonsense.ofAll(models)))
-  }
+  while (decoys.length < LEAST_DECOYS) decoys.push(...(yield* nonsense.ofAll(models)))
   return decoys
 }
 

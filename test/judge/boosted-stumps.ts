@@ -104,8 +104,16 @@ function learn(rows: readonly Row[]): { score: (values: readonly number[]) => nu
   }
 }
 
-/** How much better than chance classifiers find the controls in groups that they did not learn from. 0 is chance, 0.5 is certainty. */
-export function advantage(rows: readonly Row[], folds = 5): { points: number; error: number; gain: readonly number[] } {
+/**
+ * How much better than chance classifiers find the controls in groups that they did not learn from. 0 is chance, 0.5 is certainty.
+ *
+ * @param isMeasured in which groups; they learn from the others too
+ */
+export function advantage(
+  rows: readonly Row[],
+  isMeasured: (group: string) => boolean = () => true,
+  folds = 5,
+): { points: number; error: number; gain: readonly number[] } {
   const groups = [...new Set(rows.map(({ group }) => group))]
   const foldOf = new Map(groups.map((group, index) => [group, index % folds]))
   const gain: number[] = []
@@ -115,7 +123,7 @@ export function advantage(rows: readonly Row[], folds = 5): { points: number; er
     const learnt = learn(rows.filter(({ group }) => foldOf.get(group) !== fold))
     for (const [feature, won] of learnt.gain.entries()) gain[feature] = (gain[feature] ?? 0) + won
     for (const [index, { values, isControl, group }] of rows.entries()) {
-      if (foldOf.get(group) !== fold) continue
+      if (foldOf.get(group) !== fold || !isMeasured(group)) continue
       const counts = found.get(group)!
       const isFound = learnt.score(values) > 0
       const weight = weights[index]!

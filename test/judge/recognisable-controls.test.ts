@@ -42,21 +42,22 @@ const described = (names: Iterable<string>): Sample['tools'] =>
   }))
 
 const exchanges = exchangeRuns()
-const corpora: Readonly<Record<string, readonly Sample[]>> = {
-  exchanges: exchanges.map(({ run, context }, index) => ({
+/** Each request occurs once. */
+const samples: readonly Sample[] = [
+  ...exchanges.map(({ run, context }, index) => ({
     run,
     context,
     tools: described(
       [0, 7, 14].flatMap((step) => exchanges[(index + step) % exchanges.length]!.run.toolCalls.map(({ name }) => name)),
     ),
   })),
-  // Each answer occurs once.
-  'recorded runs': recordedRuns(({ output }) => output).map((run) => ({
+  ...recordedRuns(({ userInput }) => userInput).map((run) => ({
     run,
     context: ['Nothing is known.'],
     tools: described(['weather', 'search', 'calendar']),
   })),
-}
+]
+const invented = new Set(exchanges.map(({ run }) => run.userInput ?? ''))
 
 const published = new Set(
   globSync('src/{judge,scorers}/**/*.ts')
@@ -197,16 +198,6 @@ function itemsOf(text = '', verdict = ''): { text: string; verdict: string }[] {
   })
 }
 
-/**
- * Above chance. What was measured with strong hardening is less, and in docs/judges.md. There are too few recorded runs, and too many of them
- * have the same request, for a lower limit. Basic hardening promises nothing.
- */
-function mostPoints(hardening: 'basic' | 'strong', corpus: string, name: string, kind: string): number {
-  if (hardening === 'basic') return 0.5
-  if (corpus === 'recorded runs') return 0.25
-  return kind === 'whole text' && name !== 'tool calls' ? 0.1 : 0.15
-}
-
 interface Kind {
   readonly varied?: string
   readonly script: (run: AgentRun) => Parameters<typeof createScriptedJudge>[0]
@@ -255,58 +246,64 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 }
 
-async function collect(
-  { varied, script, create }: Kind,
-  samples: readonly Sample[],
-  hardening: 'basic' | 'strong',
-  draws: number,
-): Promise<Map<string, Row[]>> {
+async function collect({ varied, script, create }: Kind, hardening: 'basic' | 'strong'): Promise<Map<string, Row[]>> {
   const rows = new Map<string, Row[]>()
-  for (let draw = 0; draw < draws; draw++) {
-    for (const [index, sample] of samples.entries()) {
-      const { run } = sample
-      const model = createScriptedJudge(script(run))
-      await create(model, { hardening }, sample)
-        .run(run)
-        .catch(() => undefined)
-      for (const { prompt } of model.calls) {
-        for (const { kind, seen } of seenIn(prompt, varied)) {
-          rows.set(kind, [
-            ...(rows.get(kind) ?? []),
-            ...seen.map((one) => toRow(one, `${draw} ${index}`, run.userInput ?? '')),
-          ])
-        }
+  for (const [index, sample] of samples.entries()) {
+    const { run } = sample
+    const model = createScriptedJudge(script(run))
+    await create(model, { hardening }, sample)
+      .run(run)
+      .catch(() => undefined)
+    for (const { prompt } of model.calls) {
+      for (const { kind, seen } of seenIn(prompt, varied)) {
+        const own = seen.map((one) => toRow(one, String(index), run.userInput ?? ''))
+        rows.set(kind, [...(rows.get(kind) ?? []), ...own])
       }
     }
   }
   return rows
 }
 
+/** Above chance, within two standard errors. What is measured is in docs/judges.md. Basic hardening promises nothing. */
+const MOST = { strong: 0.05, basic: 0.5 }
+
 // Basic hardening is only measured, for the table.
 const settings = process.env.SHOW_TABLE === undefined ? (['strong'] as const) : (['strong', 'basic'] as const)
-const measured = settings.flatMap((hardening) => Object.keys(corpora).map((corpus) => ({ hardening, corpus })))
-describe.each(measured)('with $hardening hardening, of $corpus', ({ hardening, corpus }) => {
+describe.each(settings)('with %s hardening', (hardening) => {
   it.each(Object.keys(kinds))(
-    'a classifier that learnt from other runs finds the controls of %s no more often than was measured',
+    'a classifier that learnt from other runs finds the controls of %s at most 5 points above chance',
     async (name) => {
       seedRandomness(7)
-      const found = await collect(kinds[name]!, corpora[corpus]!, hardening, corpus === 'exchanges' ? 1 : 2)
+      const found = await collect(kinds[name]!, hardening)
       expect(found.size).toBeGreaterThan(0)
       for (const [kind, rows] of found) {
         const { points, error, gain } = advantage(rows)
         if (process.env.SHOW_TABLE !== undefined) {
+          const shown = [
+            ['all runs', { points, error }],
+            ['invented', advantage(rows, (group) => invented.has(group))],
+            ['recorded', advantage(rows, (group) => !invented.has(group))],
+          ] as const
           const total = gain.reduce((sum, one) => sum + one, 0)
           const used = gain
             .map((won, index) => [names[index], won / total] as const)
             .toSorted((one, other) => other[1] - one[1])
-          const shown = used.slice(0, 4).map(([feature, part]) => `${feature} ${(100 * part).toFixed(0)} %`)
           console.log(
-            `found: ${hardening}, ${corpus}, ${name}, ${kind}: ${rows.length}, ${(100 * points).toFixed(1)} ± ${(100 * error).toFixed(1)}, by ${shown.join(', ')}`,
+            `found: ${hardening}, ${name}, ${kind}: ${rows.length}, ` +
+              shown.map(([of, one]) => `${of} ${percent(one.points)} ± ${percent(one.error)}`).join(', ') +
+              used
+                .slice(0, 4)
+                .map(([feature, part]) => `, ${feature} ${percent(part)} %`)
+                .join(''),
           )
         }
-        expect(points).toBeLessThan(mostPoints(hardening, corpus, name, kind))
+        expect(points - 2 * error).toBeLessThan(MOST[hardening])
       }
     },
     120_000,
   )
 })
+
+function percent(share: number): string {
+  return (100 * share).toFixed(1)
+}

@@ -1,15 +1,15 @@
-import type { Replacements, Word } from './replaceable-words.ts'
+import type { Word } from './replaceable-words.ts'
 import { LONGEST_SHORT_WORD } from './words.ts'
 
 /** What is avoided in nonsense. Higher costs are avoided first. */
 export const COSTS = {
-  /** A word that carries meaning stays, or a short word or number does. */
+  /** A word that carries meaning stays, or a number does. Short words may stay: they hold sentences together. */
   keptContent: 5,
-  keptShort: 2,
+  keptNumber: 2,
   /** A replacement is not a word of these texts: other texts have other words. Short texts need words from elsewhere. */
-  foreign: 8,
+  foreign: 6,
   ownInShortText: 4,
-  /** Two words follow each other in the original as well, and nowhere else. */
+  /** Two words, not both of them short, follow each other in the original as well, or in earlier nonsense, and nowhere else. */
   keptPair: 4,
   /** A replacement is of another kind, longer or shorter than short words are, or occurs elsewhere when the original does not. */
   otherKind: 5,
@@ -20,11 +20,8 @@ export const COSTS = {
   lengthAtEnd: 4,
   /** It is longer than the longest word of a text, or replaces that one and is shorter. */
   otherLongest: 3,
-  /** It is drawn already, or occurs in only one of the texts when the original occurs in several. */
-  drawn: 4,
-  lonely: 2,
   /** For each time that it is more or less frequent. */
-  otherFrequency: 0.5,
+  otherFrequency: 1,
   /** For each pair of words that follow each other elsewhere, more or less than in the original. */
   quoted: 10,
   /** For each place whose word the original has as well, more or less than places of the original whose word the nonsense has. */
@@ -62,23 +59,17 @@ interface Place {
 }
 
 /** The cost of replacing a word as it is now, without what it costs in its texts. */
-export function costOfReplacement(
-  { original, now, places, ends, longest }: Entry,
-  { lonely, undrawn }: Pick<Replacements, 'lonely' | 'undrawn'>,
-  isShort: boolean,
-): number {
+export function costOfReplacement({ original, now, places, ends, longest }: Entry, isShort: boolean): number {
   const weight = Math.min(places.length, MOST_PLACES)
   let cost = lengthApart(now, original) * (COSTS.length * weight + COSTS.lengthAtEnd * ends)
-  if (now.lower === original.lower) {
-    cost += original.kind === 'long' || original.kind === 'name' ? COSTS.keptContent : COSTS.keptShort
+  if (now.lower === original.lower && original.kind !== 'short') {
+    cost += original.kind === 'number' ? COSTS.keptNumber : COSTS.keptContent
   }
   if (!isShort && !now.isOwn) cost += COSTS.foreign
   if (isShort && now.isOwn && now.kind !== 'short') cost += COSTS.ownInShortText
   if (now.kind !== original.kind) cost += COSTS.otherKind * weight
   if (isSmall(now) !== isSmall(original)) cost += COSTS.otherSize * weight
   if (now.isElsewhere !== original.isElsewhere) cost += COSTS.otherPlace * weight
-  if (lonely.has(original.lower)) cost += undrawn.has(now.lower) ? 0 : COSTS.drawn
-  else if (lonely.has(now.lower)) cost += COSTS.lonely
   cost += COSTS.otherFrequency * Math.abs(now.frequency - original.frequency)
   const isLonger = now.text.length > longest
   if (isLonger || (original.text.length === longest && now.text.length < longest)) cost += COSTS.otherLongest

@@ -11,9 +11,9 @@ const [PAIR_IN, ANY_IN] = [4, 20]
  * must not say which text is the original.
  */
 const MORE_QUOTED_IN = 4
-/** Texts of which more pairs of words are kept may make sense. Then their form may differ. */
+/** Texts of which more pairs of words are kept may make sense. Then their form may differ, and no pair may stay because it is quoted. */
 const MOST_KEPT = 1 / 3
-/** What a difference of form costs then, as a share of what it costs otherwise. */
+/** What a difference of form costs then, as a share of what it costs otherwise. Quoted pairs cost the same. */
 const LOOSE = 0.5
 
 type Changes = Map<Entry, Word>
@@ -31,13 +31,15 @@ export class Exchange {
   readonly #line: (Entry | undefined)[] = []
   /** The text of each place. */
   readonly #textAt: number[] = []
+  /** Pairs of words that should not be left, because they may make sense. */
   readonly #originalPairs = new Set<string>()
   /** The places of pairs whose sorts are those of quoted pairs. */
   readonly #quotableAt: number[] = []
   /** For each text, the number of quoted pairs, and below each of the other counts, less the number that is wanted. */
   readonly #quoted: number[]
   readonly #surplus: number[][]
-  /** The cost of all of them, and its weight. */
+  /** What the quoted pairs cost, and the other counts, with the weight of the latter. */
+  #quotedCost = 0
   #formCost = 0
   #formWeight = 1
   /** The number of places whose word the originals have, less the number of places in these whose word the nonsense has. */
@@ -61,7 +63,7 @@ export class Exchange {
         const next = words[index + 1]
         const at = this.#line.length
         if (next !== undefined) {
-          this.#originalPairs.add(pairOf(word, next))
+          if (word.kind !== 'short' || next.kind !== 'short') this.#originalPairs.add(pairOf(word, next))
           const isMoving = !word.isFixed || !next.isFixed
           if (isMoving && replacements.pairsBySort.has(sortsOf(word, next))) this.#quotableAt.push(at)
         }
@@ -219,7 +221,7 @@ export class Exchange {
   #countQuoted(text: number, more: number): void {
     const surplus = this.#quoted[text] ?? 0
     this.#quoted[text] = surplus + more
-    this.#formCost += COSTS.quoted * (Math.abs(surplus + more) - Math.abs(surplus))
+    this.#quotedCost += COSTS.quoted * (Math.abs(surplus + more) - Math.abs(surplus))
   }
 
   #count(text: number, index: number, more: number): void {
@@ -231,12 +233,13 @@ export class Exchange {
   }
 
   #costOf(entries: readonly Entry[], pairs: ReadonlySet<number>): number {
-    let cost = this.#formWeight * this.#formCost + COSTS.common * Math.abs(this.#common)
-    for (const entry of entries) cost += costOfReplacement(entry, this.#replacements, this.#isShort)
+    let cost = this.#quotedCost + this.#formWeight * this.#formCost + COSTS.common * Math.abs(this.#common)
+    for (const entry of entries) cost += costOfReplacement(entry, this.#isShort)
     for (const at of pairs) {
       const pair = this.#pairAt(at)
       const mayStay = this.#formWeight === 1 && this.#replacements.quotable.has(pair)
-      if (this.#originalPairs.has(pair) && !mayStay) cost += COSTS.keptPair
+      const isKept = this.#originalPairs.has(pair) || this.#replacements.used.has(pair)
+      if (isKept && !mayStay) cost += COSTS.keptPair
     }
     return cost
   }

@@ -34,7 +34,7 @@ interface Known {
  */
 export class Nonsense {
   readonly #known: Known
-  readonly #replacements: Replacements & { readonly undrawn: Set<string> }
+  readonly #replacements: Replacements & { readonly used: Set<string> }
   readonly #randomness: Pick<Randomness, 'integer'>;
 
   /**
@@ -42,16 +42,13 @@ export class Nonsense {
    *
    * @param ownTexts the texts to make nonsense of, and similar ones
    * @param others the other sections of the prompt; words are drawn from the run's text in them, not from our labels
-   * @param isShownAmongThem whether the nonsense is shown in one list with these texts
    */
   static *create(
     ownTexts: readonly string[],
     others: readonly SectionDraft[],
     randomness: Pick<Randomness, 'integer'>,
-    isShownAmongThem = false,
   ): WordSteps<Nonsense> {
-    const inTexts = yield* wordsInSteps(ownTexts)
-    const own = inTexts.flat()
+    const own = (yield* wordsInSteps(ownTexts)).flat()
     const said = (yield* wordsInSteps(saidIn(others))).flat()
     const elsewhere = (yield* wordsInSteps(textsOf(others))).flat()
     const known: Known = {
@@ -64,15 +61,12 @@ export class Nonsense {
     if (own.length + said.length > WORDS_OF_A_STEP) yield
     const toWords = (pieces: readonly Piece[]): readonly Word[] => pieces.map(({ text }) => toWord(text, known))
     const replacements = yield* replacementsOf(toWords(own), toWords(said), toWords(elsewhere))
-    // Once nonsense is shown among several texts, its words occur in two of them. So should those of the texts.
-    const inOne = [...countsOf(inTexts.flatMap((words) => [...new Set(words.map(({ text }) => text.toLowerCase()))]))]
-    const lonely = new Set(!isShownAmongThem ? [] : inOne.flatMap(([word, count]) => (count === 1 ? [word] : [])))
-    return new Nonsense(known, { ...replacements, lonely, undrawn: new Set(lonely) }, randomness)
+    return new Nonsense(known, { ...replacements, used: new Set() }, randomness)
   }
 
   private constructor(
     known: Known,
-    replacements: Replacements & { readonly undrawn: Set<string> },
+    replacements: Replacements & { readonly used: Set<string> },
     randomness: Pick<Randomness, 'integer'>,
   ) {
     this.#known = known
@@ -106,7 +100,9 @@ export class Nonsense {
       ),
     )
     const exchanged = yield* exchangeWords(inWords, this.#replacements, isShort, this.#randomness)
-    for (const { lower } of exchanged.flat()) this.#replacements.undrawn.delete(lower)
+    for (const words of exchanged) {
+      for (const [one, other] of pairsIn(words)) this.#replacements.used.add(pairOf(one, other))
+    }
     const own = new Set(inWords.flatMap((words) => words.map(({ lower }) => lower)))
     const invented = new Map<string, string>()
     return inPieces.map((pieces, index) => {
@@ -210,7 +206,7 @@ function* replacementsOf(
   own: readonly Word[],
   said: readonly Word[],
   elsewhere: readonly Word[],
-): WordSteps<Omit<Replacements, 'lonely' | 'undrawn'>> {
+): WordSteps<Omit<Replacements, 'used'>> {
   const bySort = new Map<string, Word[]>()
   const known = new Set<string>()
   for (const word of [...own, ...said]) {

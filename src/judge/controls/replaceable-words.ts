@@ -36,10 +36,8 @@ export interface Replacements {
   readonly quotable: ReadonlySet<string>
   /** Those that may be drawn, by the sorts of both words. */
   readonly pairsBySort: ReadonlyMap<string, readonly (readonly [Word, Word])[]>
-  /** Words that occur in only one of the texts, in lower case. */
-  readonly lonely: ReadonlySet<string>
-  /** Those of them that have not been drawn. */
-  readonly undrawn: ReadonlySet<string>
+  /** All pairs of words that follow each other in nonsense that was made before. */
+  readonly used: ReadonlySet<string>
 }
 
 /** What words of a sort are alike in: they may be exchanged without a change of form. */
