@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { delimiter, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 import { describe, expect, it } from 'vitest'
@@ -39,6 +40,12 @@ describe('The sample of the package', () => {
     expect(stdout).toContain('Not as expected: wanted weather-tool; called: search-tool.')
     expect(stdout).toContain('1 run skipped (run-failed)')
     expect(stdout).toContain('order A-404 is already refunded')
+    expect(stdout).toContain('8 runs in')
+  })
+
+  it('is shown by the program run as a file, as npx does it', { timeout: 30_000 }, async () => {
+    const env = { ...process.env, PATH: `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH}` }
+    const { stdout } = await promisify(execFile)('dist/cli/main.js', ['inspect', traces], { env })
     expect(stdout).toContain('8 runs in')
   })
 

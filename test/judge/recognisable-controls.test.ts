@@ -304,6 +304,6 @@ describe.each(settings)('with %s hardening', (hardening) => {
   )
 })
 
-function percent(share: number): string {
-  return (100 * share).toFixed(1)
+function percent(part: number): string {
+  return (100 * part).toFixed(1)
 }
