@@ -26,11 +26,11 @@ interface Known {
 }
 
 /**
- * Makes nonsense of the same form as a text: it replaces every word by another word of the run. A word that also occurs elsewhere in the
- * prompt is replaced by another such word, any other word by one that does not, always of the same kind and similar length. It quotes as
+ * Makes nonsense of the same form as a text: it replaces words by other words of the run. A word that also occurs elsewhere in the prompt is
+ * replaced by another such word, any other word by one that does not, of the same kind and similar length where there is one. It quotes as
  * much from elsewhere as the original. Equal words get equal replacements, also in several texts, so that these have as much in common as
- * the originals. Numbers and punctuation keep their places. So the length, the form, the order of kinds of words and the share of words that
- * occur elsewhere match the original, and only the meaning is lost. Where both cannot be had, as in some very short texts, the form differs.
+ * the originals. Punctuation keeps its place, and short words may. So the length, the form and the share of words that occur elsewhere match
+ * the original, and only the meaning is lost. Where both cannot be had, as in some very short texts, the form differs.
  */
 export class Nonsense {
   readonly #known: Known
