@@ -38,7 +38,7 @@ export const COUNTS: readonly { readonly cost: number; readonly of: (word: Word,
   ]
 /** The place of capitals in these counts. */
 export const CAPITALS = 1
-/** A word that is repeated more often counts as if it stood in so many places. */
+/** A word that is repeated more often counts as if it were in so many places. */
 const MOST_PLACES = 4
 
 /** One of the different words of the texts. */

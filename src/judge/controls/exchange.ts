@@ -27,7 +27,7 @@ export class Exchange {
   readonly #moving: Entry[] = []
   /** The entries by what they are replaced by. */
   readonly #users = new Map<string, Entry>()
-  /** What stands in each place; nothing between two texts. */
+  /** The word in each place; nothing between two texts. */
   readonly #line: (Entry | undefined)[] = []
   /** The text of each place. */
   readonly #textAt: number[] = []

@@ -1,7 +1,7 @@
 import { LONGEST_SHORT_WORD } from './words.ts'
 import type { Kind } from './words.ts'
 
-/** A word that may stand in nonsense. */
+/** A word that nonsense may be made of. */
 export interface Word {
   /** As it is written inside a sentence. */
   readonly text: string
