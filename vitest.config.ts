@@ -1,18 +1,74 @@
 import { defineConfig } from 'vitest/config'
 
+/** Measurements of judges, which `npm run measure` writes into a page of the docs. */
+const MEASURES = [
+  'talked-over',
+  'honest-judges',
+  'prompt-sizes',
+  'recognisable-controls',
+  'controls-by-one-feature',
+].map((name) => `test/judge/${name}.test.ts`)
+
+/** What is asserted about processor time or the clock. */
+const TIMING = '**/*.timing.test.ts'
+
+const SCALE = 'server/test/scale'
+/** These send hundreds of spans a second, and run before the others of their suite. */
+const SCALE_ALONE = ['scale', 'long-commits', 'chaos', 'cluster-away'].map((name) => `${SCALE}/${name}.test.ts`)
+
+const NEVER = ['**/node_modules/**', '**/dist/**']
+
+/** One project a purpose. `npm test` runs the first; CONTRIBUTING.md says what the others need. */
 export default defineConfig({
   test: {
-    include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: [
-      'test/e2e/**',
-      'test/compat/**',
-      'server/test/load/**',
-      'server/test/scale/**',
-      'server/test/browser/**',
-      '**/node_modules/**',
+    projects: [
+      {
+        test: {
+          name: 'gate',
+          include: ['{server/,}src/**/*.test.ts', '{server/,}test/**/*.test.ts'],
+          exclude: [...NEVER, TIMING, ...MEASURES, 'test/e2e/**', 'server/test/{kills,scale,browser}/**'],
+          // The suite starts servers and other processes, and must not starve itself.
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      alone('timing', [TIMING], 300_000),
+      alone('measure', MEASURES, 3_600_000),
+      alone('kills', ['server/test/kills/**/*.test.ts'], 300_000),
+      // The machine may stall under ten servers, or under a browser, so that a test is tried twice.
+      alone('e2e', ['test/e2e/**/*.test.ts'], 300_000, { retry: 1 }),
+      alone('page', ['server/test/browser/**/*.test.ts'], 60_000, { retry: 1, expect: { poll: { timeout: 15_000 } } }),
+      alone('scale', SCALE_ALONE, 600_000, { hookTimeout: 300_000, globalSetup: `${SCALE}/start-shared-broker.ts` }),
+      {
+        test: {
+          name: 'scale-together',
+          include: [`${SCALE}/**/*.test.ts`],
+          exclude: [...NEVER, ...SCALE_ALONE],
+          globalSetup: `${SCALE}/start-shared-broker.ts`,
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+          // They mostly wait: for timeouts, for brokers that are away, or for a slow sender.
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
-    // Two forks at most: the suite starts servers and measures stalls, and must not starve itself.
-    maxWorkers: 2,
-    testTimeout: 20_000,
   },
 })
+
+/** A project whose files run one at a time, because they measure time or share the machine with servers of theirs. */
+function alone(name: string, include: readonly string[], testTimeout: number, options: object = {}) {
+  return {
+    test: {
+      name,
+      include: [...include],
+      exclude: NEVER,
+      testTimeout,
+      hookTimeout: 120_000,
+      maxWorkers: 1,
+      sequence: { groupOrder: 1 },
+      ...options,
+    },
+  }
+}

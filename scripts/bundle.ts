@@ -4,7 +4,7 @@
  * (`npm run bench`). What the main entry needs is one file: each more that Node has to find and resolve costs half a
  * millisecond, and with a dozen of them Node's own path functions are compiled anew, for 5 MB.
  */
-import { chmodSync, globSync, rmSync } from 'node:fs'
+import { chmodSync, globSync } from 'node:fs'
 import { basename } from 'node:path'
 
 import { rolldown } from 'rolldown'
@@ -15,7 +15,6 @@ entries.set('cli/main', 'src/cli/main.ts')
 /** This is loaded in browsers and at the edge, so it must not load the chunks that the others share, with their `node:` imports. */
 const noop = 'entries/noop'
 
-for (const stale of globSync('dist/**/*.js{,.map}')) rmSync(stale)
 await write([noop], {})
 await write(
   [...entries.keys()].filter((name) => name !== noop),

@@ -2,7 +2,7 @@
  * Records the example run of the page: agents of the AI SDK with its own telemetry, whose model and judge are scripted, scored by the
  * built service. Writes `server/page/example-run.json`.
  *
- *     npm run build && npm run build:server && node scripts/record-example.ts
+ *     npm run build && node scripts/record-example.ts
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -27,7 +27,7 @@ const PAUSE_MS = 4000
 
 /** Feeds the page, and keeps it open until the program is interrupted. */
 export async function showPage(): Promise<void> {
-  if (!existsSync(service)) spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root, stdio: 'inherit' })
+  if (!existsSync(service)) spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' })
   const isReal = Boolean(process.env['OPENAI_API_KEY'])
   const server = await createScriptedOpenAIServer((request) =>
     isJudge(request) ? answerJudge(request) : answerAgent(request),

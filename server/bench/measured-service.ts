@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { startProcess } from '../test/load/server-process.ts'
+import { startProcess } from '../test/kills/server-process.ts'
 import { createSink } from '../test/sink.ts'
 import type { Sink } from '../test/sink.ts'
 

@@ -1,7 +1,7 @@
 /**
  * Every combination of faults of a scorer, of the processor behind and of the options; then mutated recordings of real libraries on
  * the real SDK, with faults in every callback and provider, flushes and shutdowns at any
- * time: `npm run fuzz`, `-- --seconds 600`, `-- --spans 2000000`, `-- --seed 7`. Nothing may be thrown into the application, no span
+ * time: `npm run test:fuzz`, `-- --seconds 600`, `-- --spans 2000000`, `-- --seed 7`. Nothing may be thrown into the application, no span
  * lost or doubled, every score accounted for, nothing pending after a shutdown, no turn of the event loop long, the heap flat.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'

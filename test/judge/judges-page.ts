@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 const PAGE = 'docs/reference/judges.md'
 
 /**
- * The text of docs/reference/judges.md between `<!-- measured: name -->` and `<!-- end -->`. `npm run docs:judges` writes measured values there.
+ * The text of docs/reference/judges.md between `<!-- measured: name -->` and `<!-- end -->`. `npm run measure` writes measured values there.
  */
 export function onJudgesPage(name: string, measured: string): string {
   const page = readFileSync(PAGE, 'utf8')

@@ -1,6 +1,6 @@
 /**
  * Runs real libraries with spanscore attached, against a scripted model: `npm run test:live`; `-- --only LangChain` for those
- * whose name holds the text, `--scenario 'tool error'` for some scenarios, `--spans` to print what was exported,
+ * whose name is or holds the text (may be repeated), `--scenario 'tool error'` for some scenarios, `--spans` to print what was exported,
  * `--scores` what was scored.
  */
 import { parseArgs } from 'node:util'
@@ -18,13 +18,19 @@ import type { Outcome } from './run-library.ts'
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: '' },
+    only: { type: 'string', multiple: true, default: [''] },
     scenario: { type: 'string', default: '' },
     spans: { type: 'boolean', default: false },
     scores: { type: 'boolean', default: false },
   },
 })
-const libraries = LIBRARIES.filter(({ name }) => name.includes(values.only))
+const names = [...LIBRARIES.map(({ name }) => name), ...exampleNames().map((name) => `examples/${name}`)]
+const wanted = new Set(
+  values.only.flatMap((text) => (names.includes(text) ? [text] : names.filter((name) => name.includes(text)))),
+)
+if (wanted.size === 0)
+  throw new RangeError(`Expected --only to name one of ${names.join(', ')}; got ${values.only.join(', ')}.`)
+const libraries = LIBRARIES.filter(({ name }) => wanted.has(name))
 const tarball = packForApplications()
 let passed = 0
 let failed = 0
@@ -44,14 +50,14 @@ for (const library of libraries) {
   )
 }
 if (notRun.length > 0) console.table(notRun)
-for (const name of exampleNames().filter((example) => `examples/${example}`.includes(values.only))) {
+for (const name of exampleNames().filter((example) => wanted.has(`examples/${example}`))) {
   const complaints = await complaintsAboutExample(name, tarball).catch((error: unknown) => [String(error)])
   if (complaints.length === 0) passed += 1
   else failed += 1
   console.log(`examples/${name}: ${complaints.length === 0 ? 'runs' : `✗ ${complaints.join('\n    ')}`}`)
 }
 // Only a run of everything shows whether an exception is needed.
-const isWhole = values.only === '' && values.scenario === ''
+const isWhole = wanted.size === names.length && values.scenario === ''
 const unneeded = exceptions.filter((exception) => !used.has(exception) && exception.isByChance !== true)
 for (const { library, scenario, why } of isWhole ? unneeded : []) {
   console.log(`✗ no difference needs this exception: ${library} ${scenario}, ${why}`)

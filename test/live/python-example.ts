@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-import { startProcess } from '../../server/test/load/server-process.ts'
+import { startProcess } from '../../server/test/kills/server-process.ts'
 import { createSink } from '../../server/test/sink.ts'
 import type { Sink } from '../../server/test/sink.ts'
 import { cache } from './install.ts'

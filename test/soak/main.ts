@@ -1,5 +1,5 @@
 /**
- * 2,000 agent runs a second for a minute, a tenth of them judged by a judge that is slow, fails and hangs: `npm run soak`,
+ * 2,000 agent runs a second for a minute, a tenth of them judged by a judge that is slow, fails and hangs: `npm run test:soak`,
  * `-- --seconds 20`, `-- --rate 500`. First the same load without spanscore, which is what its stalls are compared with.
  * `-- --otlp --rate 200 --seconds 600` sends everything as OTLP over HTTP to a receiver, which must get every span and event.
  */

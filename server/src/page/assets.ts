@@ -39,6 +39,6 @@ export function readAssets(folder: string = ASSETS_FOLDER): ReadonlyMap<string, 
     if (!assets.some(([name]) => name === '/index.html')) throw new Error('index.html is missing')
     return new Map(assets)
   } catch (error) {
-    throw new Error(`${folder}: expected the built page, got none. Run "npm run build:server".`, { cause: error })
+    throw new Error(`${folder}: expected the built page, got none. Run "npm run build".`, { cause: error })
   }
 }
