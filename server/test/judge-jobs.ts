@@ -18,6 +18,7 @@ export function createJob(index: number, scorer: JudgeJob['scorer']): JudgeJob {
       output: 'It rains.',
       toolCalls: [],
       steps: [],
+      sideCalls: [],
       children: [],
       models: ['gpt'],
       usage: {},

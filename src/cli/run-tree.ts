@@ -137,6 +137,11 @@ function addSteps(run: AgentRun, lines: Lines, depth: number, indent: string): v
       addCall(call, child, lines, depth, `${indent}│  `, index === calls.length - 1)
     }
   }
+  for (const call of run.sideCalls) {
+    const name = call.name === undefined ? call.kind : `${call.kind} ${call.name}`
+    const head = `${indent}├─ side call  `
+    lines.add(`${lines.paint('dim', head)}${lines.cut(`${name}  ${describeStep(call)}`, head)}`)
+  }
   for (const child of children.values()) addChild(child, lines, depth, `${indent}│  `)
 }
 
@@ -174,6 +179,8 @@ function noteOf(call: ToolCall): string {
   if (call.agentName !== undefined) marks.push(`by ${call.agentName}`)
   if (call.providerExecuted) marks.push('run by the provider')
   if (call.status === 'error') marks.push('failed')
+  if (call.status === 'waiting') marks.push('waits')
+  if (call.status === 'rejected') marks.push('refused by a person')
   if (call.status === 'not-executed') marks.push('not executed')
   return marks.length === 0 ? '' : `  (${safeLine(marks.join(', '))})`
 }

@@ -34,18 +34,26 @@ export interface AgentRun {
   readonly toolCalls: readonly ToolCall[]
   /** The tools that were offered to the model; `undefined` if they were not recorded. */
   readonly availableTools?: readonly ToolDefinition[] | undefined
-  /** The model calls, in order. */
+  /** The model calls of the agent's loop, in order. */
   readonly steps: readonly ModelCall[]
+  /**
+   * Model calls that served the run without being part of its loop, in order: guardrails, memory, query rewriting, titles. No other fact of
+   * the run is read from them, except `models`, `usage` and `endTimeMs`.
+   */
+  readonly sideCalls: readonly SideCall[]
   /** Set if another agent's run started this one. */
   readonly parent?: { readonly runId: string; readonly toolCallId?: string } | undefined
-  /** Agent runs that this run's tool calls started. */
+  /** Agent runs that this run's tool calls, guardrails or callbacks started. */
   readonly children: readonly AgentRun[]
-  /** The models that answered, each once. */
+  /** The models that answered, each once, those of `steps` first. */
   readonly models: readonly string[]
-  /** The tokens of all model calls together. */
+  /** The tokens of all model calls together, side calls included. */
   readonly usage: Usage
-  /** `ok`; `error`: it failed; `aborted`: it was stopped from outside; `unknown`: the spans do not show how it ended. */
-  readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
+  /**
+   * `ok`; `error`: it failed; `aborted`: it was stopped from outside; `waiting`: it stopped before its answer, until a person or a client's
+   * tool answers a call; `unknown`: the spans do not show how it ended.
+   */
+  readonly status: 'ok' | 'error' | 'aborted' | 'waiting' | 'unknown'
   /** The error, if the run failed. */
   readonly error?: RunError | undefined
   /** Milliseconds since the epoch. */
@@ -81,10 +89,11 @@ export interface ToolCall {
   /** The error, if the call failed. */
   readonly error?: RunError | undefined
   /**
-   * `ok`: the tool returned; `error`: it failed; `not-executed`: the model requested it and no tool ran (an unknown tool, refused
-   * arguments, a client-side tool); `unknown`: the spans do not show it.
+   * `ok`: the tool returned; `error`: it failed; `waiting`: it has not run, because the run waits for a person's approval or for a client's
+   * tool; `rejected`: a person refused it, and it did not run; `not-executed`: the model requested it and no tool ran for another reason (an
+   * unknown tool, refused arguments); `unknown`: the spans do not show it.
    */
-  readonly status: 'ok' | 'error' | 'not-executed' | 'unknown'
+  readonly status: 'ok' | 'error' | 'waiting' | 'rejected' | 'not-executed' | 'unknown'
   /** Index of the model call that requested it, from 0. Calls of one step are parallel. */
   readonly step: number
   /** 16 lower-case hex digits; absent if the call has no span. */
@@ -121,6 +130,17 @@ export interface ModelCall {
   readonly error?: RunError | undefined
 }
 
+/** A model call that served the run without being part of its loop. */
+export interface SideCall extends ModelCall {
+  /**
+   * The kind of the span around it: `guardrail`, `memory`, `retrieval` (also of rerankers and embeddings) or `middleware`. `other`: its own
+   * request and the run's answer show that it is not part of the loop.
+   */
+  readonly kind: 'guardrail' | 'memory' | 'retrieval' | 'middleware' | 'other'
+  /** The name of the guardrail, memory, retriever or middleware. */
+  readonly name?: string | undefined
+}
+
 /** A fact that is missing from the spans, and why. */
 export interface Missing {
   /** `input`, `output`, `systemInstructions`, `toolCalls[2].arguments`, … */
@@ -128,9 +148,9 @@ export interface Missing {
   /**
    * `not-captured`: the instrumentation is configured not to record content; `redacted`: the value was replaced before export; `truncated`:
    * a limit cut it; `not-recorded`: the instrumentation never records it; `span-lost`: its span is missing; `limit`: spanscore stopped
-   * reading at a limit.
+   * reading at a limit; `undecided`: the spans do not show which of several model calls gave the answer.
    */
-  readonly why: 'not-captured' | 'redacted' | 'truncated' | 'not-recorded' | 'span-lost' | 'limit'
+  readonly why: 'not-captured' | 'redacted' | 'truncated' | 'not-recorded' | 'span-lost' | 'limit' | 'undecided'
   /** The instrumentation's setting that records it, if there is one. */
   readonly switch?: string
 }

@@ -50,7 +50,7 @@ function* readInSteps(run: AgentRun): Generator<undefined, void> {
   for (const child of run.children) yield* readInSteps(child)
   void run.input
   yield
-  for (const step of run.steps) {
+  for (const step of [...run.steps, ...run.sideCalls]) {
     void step.input
     yield
     void step.output
@@ -78,7 +78,7 @@ export function redactFailed(error: unknown): Failed {
 }
 
 /** The arrays that every reader of a run iterates over. */
-const LISTS = ['input', 'toolCalls', 'steps', 'children', 'models', 'missing'] as const
+const LISTS = ['input', 'toolCalls', 'steps', 'sideCalls', 'children', 'models', 'missing'] as const
 
 function isRun(value: unknown): value is AgentRun {
   return isRecord(value) && LISTS.every((name) => Array.isArray(value[name]))

@@ -6,6 +6,8 @@ export interface RunPlan {
   readonly root: TraceSpan
   /** Model calls, ordered by start. Other spans of the same call are their `inner`. */
   readonly models: TraceSpan[]
+  /** Model calls below spans that serve the run without being its loop, ordered by start. */
+  readonly asides: AsideCall[]
   /** Tool and hand-off spans, ordered by start. Other spans of the same execution (MCP client, server) are their `inner`. */
   readonly tools: TraceSpan[]
   /** Agents, entries and steps inside the run, ordered by start. They supply facts that root and models lack. */
@@ -17,11 +19,18 @@ export interface RunPlan {
   isComplete: boolean
 }
 
+/** A model call that served the run, and the span around it that shows so. */
+export interface AsideCall {
+  readonly model: TraceSpan
+  readonly aside: TraceSpan
+}
+
 /** Creates an empty plan. */
 export function newPlan(root: TraceSpan, parent?: RunPlan['parent']): RunPlan {
   return {
     root,
     models: [],
+    asides: [],
     tools: [],
     inside: [],
     children: [],

@@ -1,7 +1,7 @@
 import type { SpanFacts } from '../../spans/facts.ts'
 import type { Message, RunError, Usage } from '../../model/message.ts'
-import type { ModelCall } from '../../model/agent-run.ts'
-import { inputOf, outputOf, pick } from '../trace-span.ts'
+import type { ModelCall, SideCall } from '../../model/agent-run.ts'
+import { callsOf, inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { frozen } from './frozen.ts'
 import { printAsJson } from './print-as-json.ts'
@@ -20,7 +20,7 @@ export class ReconstructedModelCall implements ModelCall {
     this.#model = model
     this.toolCallIds = frozen(toolCallIds)
     this.#keepsInput = keepsInput
-    Object.freeze(this)
+    if (new.target === ReconstructedModelCall) Object.freeze(this)
   }
 
   get spanId(): string {
@@ -75,6 +75,31 @@ export class ReconstructedModelCall implements ModelCall {
       error,
     }
   }
+}
+
+/** A side call, whose messages are read at first access. */
+export class ReconstructedSideCall extends ReconstructedModelCall implements SideCall {
+  static {
+    printAsJson(this.prototype)
+  }
+
+  readonly kind: SideCall['kind']
+  readonly name: string | undefined
+
+  constructor(model: TraceSpan, kind: SideCall['kind'], name: string | undefined) {
+    super(model, idsOf(model), true)
+    this.kind = kind
+    this.name = name
+    Object.freeze(this)
+  }
+
+  override toJSON(): SideCall {
+    return { ...super.toJSON(), kind: this.kind, name: this.name }
+  }
+}
+
+function idsOf(model: TraceSpan): readonly string[] {
+  return callsOf(model).flatMap(({ id }) => id ?? [])
 }
 
 /** The tokens of one call, counted once however many spans record it. */

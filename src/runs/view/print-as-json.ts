@@ -12,10 +12,9 @@ export function printAsJson(prototype: { toJSON(): unknown }, except: readonly s
   const getters = Object.entries(Object.getOwnPropertyDescriptors(prototype)).filter(
     ([name, property]) => property.get !== undefined && !except.includes(name),
   )
-  gettersOf.set(
-    prototype,
-    getters.map(([name]) => name),
-  )
+  const parent: unknown = Object.getPrototypeOf(prototype)
+  const inherited = typeof parent === 'object' && parent !== null ? (gettersOf.get(parent) ?? []) : []
+  gettersOf.set(prototype, [...inherited, ...getters.map(([name]) => name)])
   Object.defineProperty(prototype, INSPECT, {
     value(this: { toJSON(): unknown }) {
       return this.toJSON()

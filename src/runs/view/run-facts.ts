@@ -1,13 +1,13 @@
 import type { SpanOutcome } from '../../spans/dialect.ts'
 import type { SpanFacts } from '../../spans/facts.ts'
 import type { Message, ToolDefinition, Usage } from '../../model/message.ts'
-import type { AgentRun, ModelCall } from '../../model/agent-run.ts'
+import type { AgentRun, ModelCall, SideCall } from '../../model/agent-run.ts'
 import { askedCalls, transcriptCalls } from './asked-calls.ts'
 import { joinToolCalls } from './join-tool-calls.ts'
 import type { JoinedCall } from './join-tool-calls.ts'
 import { agentOf, runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
-import { firstOf, ReconstructedModelCall, usageOfAll } from './model-call.ts'
+import { firstOf, ReconstructedModelCall, ReconstructedSideCall, usageOfAll } from './model-call.ts'
 import { endingOf, endsInAbortedTool, isFailed, wasCutOff } from './run-ending.ts'
 import { starterOf } from './starter.ts'
 import type { Starter } from './starter.ts'
@@ -38,6 +38,7 @@ const SLOT = {
   asked: 15,
   transcript: 16,
   agentNames: 17,
+  sideCalls: 18,
 } as const
 
 const SLOTS = Object.keys(SLOT).length
@@ -181,6 +182,12 @@ export class RunFacts {
         return new ReconstructedModelCall(model, ids, index === 0 || index === models.length - 1)
       })
     })
+  }
+
+  get sideCalls(): readonly SideCall[] {
+    return this.#memo.shared(SLOT.sideCalls, () =>
+      this.#plan.asides.map(({ model, aside }) => new ReconstructedSideCall(model, 'other', aside.span.name)),
+    )
   }
 
   get models(): readonly string[] {

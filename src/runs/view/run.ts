@@ -1,6 +1,6 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
-import type { AgentRun, Missing, ModelCall, ToolCall } from '../../model/agent-run.ts'
+import type { AgentRun, Missing, ModelCall, SideCall, ToolCall } from '../../model/agent-run.ts'
 import {
   contentOf,
   lacksFirstCall,
@@ -113,6 +113,10 @@ export class ReconstructedRun implements AgentRun {
     return this.#facts.steps
   }
 
+  get sideCalls(): readonly SideCall[] {
+    return this.#facts.sideCalls
+  }
+
   get parent(): AgentRun['parent'] {
     return this.#memo.shared(SLOT.parent, () => {
       const { parent } = this.#plan
@@ -216,6 +220,7 @@ export class ReconstructedRun implements AgentRun {
       toolCalls: this.toolCalls,
       availableTools,
       steps: this.steps,
+      sideCalls: this.sideCalls,
       parent,
       children: this.children,
       models: this.models,

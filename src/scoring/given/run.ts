@@ -31,6 +31,7 @@ export class GivenRun implements AgentRun {
   readonly dialect: string = 'messages'
   readonly agent: AgentRun['agent'] = NOTHING
   readonly children: readonly AgentRun[] = NO_ENTRIES
+  readonly sideCalls: AgentRun['sideCalls'] = NO_ENTRIES
   readonly models: readonly string[] = NO_ENTRIES
   readonly startTimeMs: number = 0
   readonly endTimeMs: number = 0
@@ -179,6 +180,7 @@ export function plainRun(run: AgentRun): AgentRun {
     toolCalls: run.toolCalls,
     ...(availableTools !== undefined && { availableTools }),
     steps: run.steps,
+    sideCalls: run.sideCalls,
     ...(parent !== undefined && { parent }),
     children: run.children,
     models: run.models,

@@ -91,6 +91,9 @@ export function Conversation({ run, spans, scores }: ConversationProps) {
           </Step>
         )
       })}
+      {run.sideCalls.map((call, index) => (
+        <SideCall key={index} call={call} took={took.get(call.spanId ?? '')} />
+      ))}
       {run.children
         .filter(({ id }) => !shown.has(id))
         .map((child) => (
@@ -226,6 +229,26 @@ function Step({ index, step, took, isLast, findings, children }: StepProps) {
         </p>
       )}
       {children}
+    </li>
+  )
+}
+
+/** A model call that served the run without being a step: closed, because nothing of the run was read from it. */
+function SideCall({ call, took }: { readonly call: AgentRun['sideCalls'][number]; readonly took: number | undefined }) {
+  return (
+    <li class="turn system">
+      <details>
+        <summary>
+          <b>Side call: {call.kind}</b> {call.name !== undefined && <span class="muted">{call.name} </span>}
+          <span class="facts">
+            {call.model !== undefined && <span>{call.model}</span>}
+            {took !== undefined && <span>{duration(took)}</span>}
+          </span>
+        </summary>
+        {[...(call.input ?? []), ...(call.output ?? [])].map((message, index) => (
+          <Parts key={index} message={message} findings={[]} />
+        ))}
+      </details>
     </li>
   )
 }

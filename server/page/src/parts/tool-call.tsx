@@ -16,6 +16,8 @@ export function isAbout({ tool, toolCall, isGood, kind }: Finding, call: ToolCal
 const TOOL_STATUS: Readonly<Record<ToolCall['status'], readonly [sign: string, word: string, tone: string]>> = {
   ok: ['✓', 'returned', 'pass'],
   error: ['✗', 'failed', 'fail'],
+  waiting: ['…', 'waits for an answer', 'warn'],
+  rejected: ['–', 'refused by a person', 'warn'],
   'not-executed': ['–', 'not executed', 'warn'],
   unknown: ['○', 'outcome not recorded', 'none'],
 }

@@ -132,7 +132,7 @@ function Filters() {
         label="Status"
         any="any"
         value={choices['status'] ?? ''}
-        options={['ok', 'error', 'aborted', 'unknown']}
+        options={['ok', 'error', 'aborted', 'waiting', 'unknown']}
         onChange={(status) => choose({ status })}
       />
       <Choice
