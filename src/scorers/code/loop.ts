@@ -9,7 +9,6 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip, skipWithoutFact } from '../skip.ts'
-import { inSlices } from '../../scoring/in-slices.ts'
 
 /** Options of `createLoopScorer`. */
 export interface LoopOptions extends ScorerOptions {
@@ -65,32 +64,11 @@ export function createLoopScorer(options: LoopOptions = {}): Scorer {
       if (calls.length === 0) return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
       const unknown = skipWithoutArguments(run, id)
       if (unknown !== undefined) return unknown
-      const keys = inSlices(keysOf(calls))
-      return keys instanceof Promise
-        ? keys.then((all) => verdictOf(calls, all, maxIdentical))
-        : verdictOf(calls, keys, maxIdentical)
+      // A call is identified by its tool and arguments.
+      const keys = calls.map((call) => `${call.name}(${canonicalJson(call.arguments ?? {})})`)
+      return verdictOf(calls, keys, maxIdentical)
     },
   })
-}
-
-/** Characters of arguments that are written per step. */
-const MAX_CHARACTERS = 100_000
-/** A call takes as long as this many characters more. */
-const CALL_CHARACTERS = 100
-
-/** Identifies each call by its tool and arguments. Large arguments take several steps. */
-function* keysOf(calls: readonly ToolCall[]): Generator<undefined, readonly string[]> {
-  const keys: string[] = []
-  let written = 0
-  for (const call of calls) {
-    const key = `${call.name}(${canonicalJson(call.arguments ?? {})})`
-    keys.push(key)
-    written += key.length + CALL_CHARACTERS
-    if (written < MAX_CHARACTERS) continue
-    written = 0
-    yield
-  }
-  return keys
 }
 
 function verdictOf(calls: readonly ToolCall[], keys: readonly string[], maxIdentical: number): ScoredVerdict {

@@ -1,14 +1,23 @@
+import type { ToolCall } from '../../model/agent-run.ts'
+import { contentFree, explain } from '../../model/explanation.ts'
+import type { Skipped } from '../../model/score.ts'
 import { canonicalJsonWithin } from '../../spans/json.ts'
-import { inSlices } from '../../scoring/in-slices.ts'
+import { skip } from '../skip.ts'
+import { count } from './code-scorer.ts'
 import { maximumMatching } from './maximum-matching.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 
-/**
- * Compares a call with an expected one: returns its faults, none if it matches, and `undefined` if the tools differ.
- *
- * @param shows whether the faults have messages
- */
-export type Compare<Made> = (made: Made, shows: boolean) => readonly SchemaError[] | undefined
+/** A call that a run should make. */
+export interface CallExpectation {
+  /** The name of the tool. Calls of other tools are never compared. */
+  readonly name: string
+  /**
+   * The faults of a call of this tool; none if it is the expected one.
+   *
+   * @param shows whether the faults have messages
+   */
+  readonly compare: (made: ToolCall, shows: boolean) => readonly SchemaError[]
+}
 
 /** Which calls match which expected calls. */
 export interface Pairing {
@@ -18,82 +27,77 @@ export interface Pairing {
   readonly faultsOf: (right: number) => readonly SchemaError[]
 }
 
-/** Pairs of calls that are compared per step, and characters of arguments that take as long as another pair. */
-const MAX_PAIRS = 10_000
-const PAIR_CHARACTERS = 50
-/** Larger arguments are compared in a step of their own. */
+/** The most that all comparisons may cost together, about 50 ms. Comparing two calls whose arguments are known costs 1. */
+const MAX_COST = 100_000
+/** The cost of comparing two calls whose arguments are read again, and of each of their characters. */
+const PAIR_COST = 10
+const CHARACTER_COST = 0.2
+/** Further characters of the arguments of a call do not count. */
 const MAX_CHARACTERS = 200_000
 
-/** Marks calls of different tools. */
-const OTHER_TOOL = 0xffff
-
 /**
- * Pairs as many expected and actual calls as possible, one to one. Thousands of calls, and large ones, are compared in slices, so that the
- * application is not blocked.
+ * Pairs as many expected and actual calls as possible, one to one.
  *
- * @param argumentsOf what is read of a call when it is compared. @default nothing that takes long
+ * @param readsArguments whether the arguments of a call are read again at each comparison
+ * @returns `skipped: not-applicable` if there are too many calls of the expected tools to compare
  */
-export function pairCalls<Made>(
-  compares: readonly Compare<Made>[],
-  made: readonly Made[],
-  argumentsOf: (made: Made) => unknown = () => undefined,
-): Pairing | Promise<Pairing> {
-  return inSlices(pairInSteps(compares, made, argumentsOf))
-}
-
-function* pairInSteps<Made>(
-  compares: readonly Compare<Made>[],
-  made: readonly Made[],
-  argumentsOf: (made: Made) => unknown,
-): Generator<undefined, Pairing> {
-  const counts = compares.map(() => new Uint16Array(made.length))
-  const costs = made.map((one) => 1 + canonicalJsonWithin(MAX_CHARACTERS, argumentsOf(one)).length / PAIR_CHARACTERS)
-  yield* countFaults(compares, made, counts, costs)
-  const partners = yield* maximumMatching(compares.length, made.length, (left, right) => counts[left]?.[right] === 0)
-  return toPairing(compares, made, counts, partners)
-}
-
-/**
- * Compares every expected call with every actual one: many pairs in the first step, then one per step. Only the number of faults is kept.
- */
-function* countFaults<Made>(
-  compares: readonly Compare<Made>[],
-  made: readonly Made[],
-  counts: readonly Uint16Array[],
-  costs: readonly number[],
-): Generator<undefined, void> {
-  let compared = 0
-  for (const [left, row] of counts.entries()) {
-    for (const [right, call] of made.entries()) {
-      row[right] = Math.min(compares[left]?.(call, false)?.length ?? OTHER_TOOL, OTHER_TOOL)
-      compared += costs[right] ?? 1
-      if (compared > MAX_PAIRS) yield
+export function pairCalls(
+  id: string,
+  expected: readonly CallExpectation[],
+  made: readonly ToolCall[],
+  readsArguments: boolean,
+): Pairing | Skipped {
+  const byName = Map.groupBy(made.keys(), (right) => made[right]?.name)
+  const expectedByName = Map.groupBy(expected, ({ name }) => name)
+  const costOf = (right: number): number => {
+    if (!readsArguments) return 1
+    return PAIR_COST + CHARACTER_COST * canonicalJsonWithin(MAX_CHARACTERS, made[right]?.arguments).length
+  }
+  let cost = 0
+  for (const [name, all] of expectedByName) {
+    for (const right of byName.get(name) ?? []) {
+      cost += all.length * costOf(right)
+      if (cost > MAX_COST) {
+        return skip(
+          'not-applicable',
+          explain`${contentFree(id)}: ${count(made.length, 'call')} are too many to compare with ${expected.length} expected ones.`,
+        )
+      }
     }
   }
+  const fits = expected.map(({ name, compare }) =>
+    (byName.get(name) ?? []).filter((right) => faultsBetween(compare, made[right], false).length === 0),
+  )
+  return toPairing(expected, made, maximumMatching(fits))
 }
 
-function toPairing<Made>(
-  compares: readonly Compare<Made>[],
-  made: readonly Made[],
-  counts: readonly Uint16Array[],
+function toPairing(
+  expected: readonly CallExpectation[],
+  made: readonly ToolCall[],
   partners: readonly (number | undefined)[],
 ): Pairing {
   const paired = new Set(partners)
-  const all = [...compares.keys()]
-  const open = all.filter((left) => partners[left] === undefined)
-  const compared = open.length > 0 ? open : all
+  const open = expected.filter((_, left) => partners[left] === undefined)
+  const compared = open.length > 0 ? open : expected
   const faultsOf = (right: number): readonly SchemaError[] => {
     const call = made[right]
-    if (paired.has(right) || call === undefined) return []
-    let closest: number | undefined
-    let fewest = OTHER_TOOL
-    for (const left of compared) {
-      const count = counts[left]?.[right] ?? OTHER_TOOL
-      if (count >= fewest) continue
-      fewest = count
-      closest = left
+    if (call === undefined || paired.has(right)) return []
+    let closest: CallExpectation | undefined
+    let fewest = Number.POSITIVE_INFINITY
+    for (const each of compared) {
+      if (each.name !== call.name) continue
+      const { length } = faultsBetween(each.compare, call, false)
+      if (length < fewest) [closest, fewest] = [each, length]
     }
-    return closest === undefined ? [] : (compares[closest]?.(call, true) ?? [])
+    return closest === undefined ? [] : faultsBetween(closest.compare, call, true)
   }
   return { partners, faultsOf }
+}
+
+function faultsBetween(
+  compare: CallExpectation['compare'],
+  made: ToolCall | undefined,
+  shows: boolean,
+): readonly SchemaError[] {
+  return made === undefined ? [] : compare(made, shows)
 }

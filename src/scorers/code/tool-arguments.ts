@@ -22,7 +22,7 @@ import { hasPatterns } from './schema/has-patterns.ts'
 import { ownSchemaCheck, recordedSchemaCheck } from './schema/schema-check.ts'
 import type { SchemaCheck } from './schema/schema-check.ts'
 import { pairCalls } from './pair-calls.ts'
-import type { Compare, Pairing } from './pair-calls.ts'
+import type { CallExpectation, Pairing } from './pair-calls.ts'
 import { skip, skipWithoutCalls, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
 
 /** A call that the run should make, with the allowed values of each argument. */
@@ -108,13 +108,11 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
       if (failed !== undefined) return failed
       const unknown = skipWithoutArguments(run, id)
       if (unknown !== undefined) return unknown
-      const assess = (
-        patterns: LinearPatterns | undefined,
-      ): ScoredVerdict | Skipped | Promise<ScoredVerdict | Skipped> => {
+      const assess = (patterns: LinearPatterns | undefined): ScoredVerdict | Skipped => {
         const schemas = new ToolSchemas(run, own, patterns)
         return wanted === undefined
           ? bySchemas(run, schemas, { strict, configured, id })
-          : byValues(run, wanted, schemas, { strict, configured })
+          : byValues(run, wanted, schemas, { strict, configured, id })
       }
       const called = new Set(run.toolCalls.map(({ name }) => name))
       const recorded = run.availableTools?.filter(({ name }) => called.has(name) && !own.has(name))
@@ -194,19 +192,18 @@ function byValues(
   run: AgentRun,
   wanted: readonly ExpectedArguments[],
   schemas: ToolSchemas,
-  { strict, configured }: Rules,
-): ScoredVerdict | Promise<ScoredVerdict> {
+  { strict, configured, id }: Rules & { readonly id: string },
+): ScoredVerdict | Skipped {
   const names = new Set(wanted.map(({ name }) => name))
   const made = run.toolCalls.flatMap((call, index): MadeCall[] => (names.has(call.name) ? [{ call, index }] : []))
   const texts = new Map<string, string>()
-  const compares = wanted.map((expected): Compare<MadeCall> => {
-    const rules = { schema: schemas.get(expected.name), check: schemas.checkOf(expected.name), strict, texts }
-    return ({ call }, shows) =>
-      call.name === expected.name ? checkArguments(call.arguments, expected.arguments, { ...rules, shows }) : undefined
+  const expectations = wanted.map(({ name, arguments: allowed }): CallExpectation => {
+    const rules = { schema: schemas.get(name), check: schemas.checkOf(name), strict, texts }
+    return { name, compare: (call, shows) => checkArguments(call.arguments, allowed, { ...rules, shows }) }
   })
-  const conclude = (pairing: Pairing) => byPairing(wanted, made, pairing, schemas, configured)
-  const pairing = pairCalls(compares, made, ({ call }) => call.arguments)
-  return pairing instanceof Promise ? pairing.then(conclude) : conclude(pairing)
+  const calls = made.map(({ call }) => call)
+  const pairing = pairCalls(id, expectations, calls, true)
+  return 'status' in pairing ? pairing : byPairing(wanted, made, pairing, schemas, configured)
 }
 
 function byPairing(

@@ -117,9 +117,9 @@ describe('trajectory', () => {
   })
 })
 
-it('thousands of calls are compared in slices, and each argument is read once', async () => {
+it('hundreds of calls are compared with a hundred expected ones, and each argument is read once', () => {
   let reads = 0
-  const made = Array.from({ length: 2000 }, (_, index) =>
+  const made = Array.from({ length: 900 }, (_, index) =>
     call('t', {
       get a() {
         reads += 1
@@ -127,12 +127,10 @@ it('thousands of calls are compared in slices, and each argument is read once', 
       },
     }),
   )
-  const expected = Array.from({ length: 200 }, (_, index) => ({ name: 't', arguments: { a: index % 5 } }))
-  let turns = 0
-  const count = setInterval(() => (turns += 1), 0)
-  const evaluation = await evaluate(createTrajectoryScorer({ expected, mode: 'superset' }), runOf({ toolCalls: made }))
-  clearInterval(count)
-  expect(evaluation.score).toMatchObject({ status: 'scored', value: 1 })
-  expect(reads).toBe(2000)
-  expect(turns).toBeGreaterThan(0)
+  const expected = Array.from({ length: 100 }, (_, index) => ({ name: 't', arguments: { a: index % 5 } }))
+  const scorer = createTrajectoryScorer({ expected, mode: 'superset' })
+  expect(evaluate(scorer, runOf({ toolCalls: made }))).toMatchObject({ score: { status: 'scored', value: 1 } })
+  expect(reads).toBe(900)
+  const more = { toolCalls: [...made, ...made] }
+  expect(evaluate(scorer, runOf(more))).toMatchObject({ score: { reason: 'not-applicable' } })
 })

@@ -2,7 +2,8 @@ import { contentFree, explain, joinExplanations } from '../../model/explanation.
 import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
-import type { ScoredVerdict, Scorer } from '../../scoring/scorer.ts'
+import type { Skipped } from '../../model/score.ts'
+import type { Scorer } from '../../scoring/scorer.ts'
 import { canonicalJson, isRecord } from '../../spans/json.ts'
 import { listNames, skipWithoutArguments } from './code-scorer.ts'
 import { expectReturned } from '../expect-returned.ts'
@@ -12,7 +13,6 @@ import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { expectedTools } from './expected-tools.ts'
 import { pairCalls } from './pair-calls.ts'
-import type { Pairing } from './pair-calls.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
 
@@ -115,12 +115,10 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
         skipWithoutFact(run, 'toolCalls', id) ?? (hasArguments ? skipWithoutArguments(run, id) : undefined)
       if (unknown !== undefined) return unknown
       const made = run.toolCalls.filter(({ name }) => !ignore.includes(name))
-      const toVerdict = (details: TrajectoryDetails): ScoredVerdict => {
-        const value = measure === 'match' ? Number(details.matches) : details[measure]
-        return { status: 'scored', value, explanation: explainTrajectory(details, mode, configured), details }
-      }
-      const details = compare(wanted, made, mode)
-      return details instanceof Promise ? details.then(toVerdict) : toVerdict(details)
+      const details = compare(id, wanted, made, mode)
+      if ('status' in details) return details
+      const value = measure === 'match' ? Number(details.matches) : details[measure]
+      return { status: 'scored', value, explanation: explainTrajectory(details, mode, configured), details }
     },
   })
 }
@@ -150,36 +148,40 @@ const MODES: Readonly<Record<TrajectoryMode, (comparison: Comparison) => boolean
 }
 
 function compare(
+  id: string,
   wanted: readonly ExpectedCall[],
   made: readonly ToolCall[],
   mode: TrajectoryMode,
-): TrajectoryDetails | Promise<TrajectoryDetails> {
+): TrajectoryDetails | Skipped {
   const texts = new ArgumentTexts()
   const expectations = wanted.map((call) => toExpectation(call, texts))
-  const compares = expectations.map((isExpected) => (call: ToolCall) => (isExpected(call) ? NO_FAULTS : undefined))
-  const conclude = ({ partners }: Pairing): TrajectoryDetails => {
-    const matched = new Set(partners)
-    const pairs = partners.filter((partner) => partner !== undefined).length
-    const precision = made.length === 0 ? 1 : pairs / made.length
-    const recall = wanted.length === 0 ? 1 : pairs / wanted.length
-    const fits = (left: number, right: number): boolean => {
-      const call = made[right]
-      return call !== undefined && expectations[left]?.(call) === true
-    }
-    return {
-      matches: MODES[mode]({ wanted: wanted.length, made: made.length, pairs, fits }),
-      precision,
-      recall,
-      f1: pairs === 0 ? Number(precision === 1 && recall === 1) : (2 * precision * recall) / (precision + recall),
-      missing: wanted.filter((_call, index) => partners[index] === undefined).map(nameOf),
-      unexpected: made.filter((_call, index) => !matched.has(index)).map(({ name }) => name),
-    }
+  const compares = expectations.map((isExpected, index) => ({
+    name: nameOf(wanted[index] ?? ''),
+    compare: (call: ToolCall) => (isExpected(call) ? NO_FAULTS : ANY_FAULT),
+  }))
+  const pairing = pairCalls(id, compares, made, false)
+  if ('status' in pairing) return pairing
+  const { partners } = pairing
+  const matched = new Set(partners)
+  const pairs = partners.filter((partner) => partner !== undefined).length
+  const precision = made.length === 0 ? 1 : pairs / made.length
+  const recall = wanted.length === 0 ? 1 : pairs / wanted.length
+  const fits = (left: number, right: number): boolean => {
+    const call = made[right]
+    return call !== undefined && expectations[left]?.(call) === true
   }
-  const pairing = pairCalls(compares, made)
-  return pairing instanceof Promise ? pairing.then(conclude) : conclude(pairing)
+  return {
+    matches: MODES[mode]({ wanted: wanted.length, made: made.length, pairs, fits }),
+    precision,
+    recall,
+    f1: pairs === 0 ? Number(precision === 1 && recall === 1) : (2 * precision * recall) / (precision + recall),
+    missing: wanted.filter((_call, index) => partners[index] === undefined).map(nameOf),
+    unexpected: made.filter((_call, index) => !matched.has(index)).map(({ name }) => name),
+  }
 }
 
 const NO_FAULTS: readonly SchemaError[] = []
+const ANY_FAULT: readonly SchemaError[] = [{ path: '', code: 'value_error', message: '' }]
 
 /** Caches the canonical text of each argument, because it is compared with every expected call. */
 class ArgumentTexts {
