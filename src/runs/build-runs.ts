@@ -3,8 +3,8 @@ import { toSourceSpan } from '../spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { withoutLogCopies } from './layout/log-copies.ts'
-import { planTraces } from './layout/plan-traces.ts'
-import { linkRecorded } from './layout/recorded-trace.ts'
+import { layOut } from './buffer/lay-out.ts'
+import { recordedTree } from './buffer/recorded-tree.ts'
 import { markIncomplete } from './layout/run-layout.ts'
 import { ReconstructedRun } from './view/run.ts'
 import { withOwnFacts } from './view/with-own-facts.ts'
@@ -36,9 +36,9 @@ export function* buildRunsInSteps(
 ): Generator<undefined, AgentRun[]> {
   const logs = groupLogs(options.logs ?? [])
   const traces = [...Map.groupBy(spans, (span) => span.traceId)]
-  const linked = traces.map(([traceId, ofTrace]) => linkRecorded(ofTrace, logs.get(traceId) ?? NO_LOGS))
+  const trees = traces.map(([traceId, ofTrace]) => recordedTree(traceId, ofTrace, logs.get(traceId) ?? NO_LOGS))
   yield
-  const plans = planTraces(linked)
+  const plans = layOut(trees.flatMap(({ roots }) => [...roots]))
   if (options.lacksSpans === true) for (const plan of plans) markIncomplete(plan)
   yield
   return plans.map((plan) => new ReconstructedRun(plan, 1))

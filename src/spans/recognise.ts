@@ -53,9 +53,16 @@ export function recognise(
 }
 
 function firstOfAsked(...signs: Parameters<Dialect['recognises']>): Dialect | undefined {
-  const dialect = allDialects.find((each, position) => toAsk[position] === 1 && each.recognises(...signs))
+  let found: Dialect | undefined
+  // A callback for each dialect would be called for each span of a process.
+  for (let position = toAsk.indexOf(1); position !== -1; position = toAsk.indexOf(1, position + 1)) {
+    const dialect = allDialects[position]
+    if (dialect?.recognises(...signs) !== true) continue
+    found = dialect
+    break
+  }
   toAsk.fill(0)
-  return dialect
+  return found
 }
 
 function signsOf(scopeName: string): ScopeSigns {

@@ -9,8 +9,15 @@ import { MAX_APART_MS, RunRecords, signsOf } from './run-records.ts'
  * leaves model calls without an agent beside the framework's run. Duplicates have the same response ids, or, if the first call failed and
  * there are none, the same agent, question and time.
  */
-export function dropDuplicateRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
+export function dropDuplicateRuns(
+  plans: readonly RunPlan[],
+  onDuplicate?: (plan: RunPlan) => void,
+): readonly RunPlan[] {
   const kept = plans.length > 1 ? withoutDuplicates(plans, { runs: 0 }) : plans
+  if (kept.length < plans.length && onDuplicate !== undefined) {
+    const all = new Set(kept)
+    for (const plan of plans) if (!all.has(plan)) onDuplicate(plan)
+  }
   for (const plan of kept) dropDuplicatesBelow(plan)
   return kept
 }

@@ -9,16 +9,23 @@ import { arrange, compareSpans } from './tree.ts'
 /**
  * Lays out the runs of linked spans, from any number of traces, live or from files. Top-level runs are ordered by start; nested ones are
  * their `children`.
+ *
+ * @param known runs of other spans, among which other records of a run are searched. They are not returned.
+ * @param onDuplicate called with each run that another instrumentation recorded, too
  */
-export function planTraces(traces: Iterable<readonly TraceSpan[]>): readonly RunPlan[] {
-  const plans: RunPlan[] = []
+export function planTraces(
+  traces: Iterable<readonly TraceSpan[]>,
+  known: readonly RunPlan[] = [],
+  onDuplicate?: (plan: RunPlan) => void,
+): readonly RunPlan[] {
+  const plans: RunPlan[] = [...known]
   const loose: TraceSpan[] = []
   for (const spans of traces) {
     const planned = planRuns(arrange(spans))
     plans.push(...planned.plans)
     loose.push(...planned.loose)
   }
-  return nestAgentlessRuns(mergeSplitTraces(dropDuplicateRuns(plans), loose)).toSorted((left, right) =>
-    compareSpans(left.root.span, right.root.span),
-  )
+  const all = nestAgentlessRuns(mergeSplitTraces(dropDuplicateRuns(plans, onDuplicate), loose))
+  const found = known.length === 0 ? all : all.filter((plan) => !known.includes(plan))
+  return found.toSorted((left, right) => compareSpans(left.root.span, right.root.span))
 }

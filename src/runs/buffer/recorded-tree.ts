@@ -1,0 +1,65 @@
+import { dialectsWithoutScopes, dialectWithoutScope } from '../../spans/lost-scopes.ts'
+import { recognise } from '../../spans/recognise.ts'
+import { isRedactionMark } from '../../spans/redaction-mark.ts'
+import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
+import { PlacedSpan } from './trace-place.ts'
+import { TraceTree } from './trace-tree.ts'
+
+/**
+ * The tree of one recorded trace. If a span was recorded several times, the last record counts.
+ *
+ * @param logs log records of the trace, by span id
+ */
+export function recordedTree(
+  traceId: string,
+  spans: readonly SourceSpan[],
+  logs: ReadonlyMap<string, readonly SourceLog[]>,
+): TraceTree {
+  const tree = new TraceTree(traceId)
+  const withoutScopes = dialectsWithoutScopes(spans)
+  for (const span of withoutCopies(spans)) {
+    const general = recognise(span.scope.name, span.attributes, span.name)
+    const dialect = general && dialectWithoutScope(span, general, withoutScopes)
+    const place = tree.record(span)
+    if (dialect !== undefined) tree.add(place, new PlacedSpan(place, span, dialect, logs.get(span.spanId)))
+  }
+  return tree
+}
+
+/** Keeps one record of each span: the last one, or of several that end at the same time the one that holds most. */
+function withoutCopies(spans: readonly SourceSpan[]): Iterable<SourceSpan> {
+  const byId = new Map<string, SourceSpan>()
+  for (const span of spans) {
+    const other = byId.get(span.spanId)
+    if (other === undefined || compareCopies(heldBy(span), heldBy(other)) > 0) byId.set(span.spanId, span)
+  }
+  return byId.values()
+}
+
+function compareCopies(left: readonly number[], right: readonly number[]): number {
+  for (const [index, value] of left.entries()) {
+    const difference = value - (right[index] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/**
+ * What decides which of two records of one span to keep: its end, how many values it has that nobody hid, on its events too, and how much text
+ * they are. One of two exporters may remove, replace or cut content.
+ */
+function heldBy({ endTimeMs, attributes, events }: SourceSpan): readonly number[] {
+  let values = 0
+  let length = 0
+  const add = (record: Readonly<Record<string, unknown>>): void => {
+    for (const key in record) {
+      const value = record[key]
+      if (isRedactionMark(value)) continue
+      values += 1
+      if (typeof value === 'string') length += value.length
+    }
+  }
+  add(attributes)
+  for (const event of events) add(event.attributes)
+  return [endTimeMs, values, length]
+}

@@ -1,0 +1,119 @@
+import type { Dialect } from '../../spans/dialect.ts'
+import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
+import { saysItsKind } from '../../spans/recognition-hints.ts'
+import { recognise, roleOf } from '../../spans/recognise.ts'
+import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
+import { TraceSpan } from '../trace-span.ts'
+
+/**
+ * Where a span is in its trace, whether a dialect recognises it or not. Children refer to the places of their parents, so that a place lives
+ * no longer than the spans below it. Only a place with something recognised in it is listed in its parent (`below`).
+ */
+export class TracePlace {
+  readonly spanId: string
+  /** The id that the span names as its parent; empty if it names none. */
+  readonly parentId: string
+  /** Whether the parent belongs to another process. */
+  readonly isRemote: boolean
+  /** The parent, if it was seen. */
+  above: TracePlace | undefined
+  isOpen = true
+  /** The SDK's span, while it is open. */
+  sdk: SdkSpanLike | undefined
+  /** How many spans had started before it in this process. */
+  readonly startOrder: number
+  /** The span, once a dialect recognises it, until its unit is finished. */
+  span: PlacedSpan | undefined
+  /** Children with something recognised in them. */
+  below: TracePlace[] | undefined
+  /** Whether it is in the list of its parent. */
+  isListed = false
+  /** How many of the places below it are active. */
+  openBelow = 0
+  /** Whether it is part of a run that is final. What begins below it is late. */
+  isOver = false
+  /** Whether it was not recognised at its end, before other processors wrote to it. */
+  isAsked = false
+  /** Whether a unit waits for the end of this span. */
+  isAwaited = false
+  /** Log records that came before the span was recognised. */
+  logs: SourceLog[] | undefined
+
+  constructor(
+    ids: Pick<TracePlace, 'spanId' | 'parentId' | 'isRemote'>,
+    above: TracePlace | undefined,
+    sdk: SdkSpanLike | undefined,
+    startOrder: number,
+  ) {
+    this.spanId = ids.spanId
+    this.parentId = ids.parentId
+    this.isRemote = ids.isRemote
+    this.above = above
+    this.sdk = sdk
+    this.startOrder = startOrder
+  }
+
+  /** Whether it, or anything below it, is recognised and open. */
+  get isActive(): boolean {
+    return this.openBelow > 0 || this.span?.isOpen === true
+  }
+
+  /** Whether its parent is named and belongs to this process, but was not seen. */
+  get isLost(): boolean {
+    return this.above === undefined && this.parentId !== '' && !this.isRemote
+  }
+}
+
+/** A recognised span in its place. Unlike a span of a file, it may be open. */
+export class PlacedSpan extends TraceSpan {
+  readonly place: TracePlace
+  /** Whether its kind is known: many spans only reveal it when they end. */
+  saidItsKind: boolean
+  #newLogs: SourceLog[] | undefined
+
+  constructor(place: TracePlace, source: SourceSpan, dialect: Dialect, logs?: readonly SourceLog[]) {
+    super(source, dialect, roleOf(dialect, source), logs)
+    this.place = place
+    this.isOpen = place.isOpen
+    this.saidItsKind = !place.isOpen || saysItsKind(dialect, source)
+  }
+
+  /** Whether it is an agent, or may turn out to be one. */
+  get isAgent(): boolean {
+    return this.role === 'agent' || this.role === 'entry'
+  }
+
+  get isWork(): boolean {
+    return this.role === 'model' || this.role === 'tool' || this.role === 'handoff'
+  }
+
+  /** Must be called before an open span is read, to include the attributes written so far. */
+  lookAgain(): void {
+    if (this.saidItsKind) return
+    const { scope, attributes, name } = this.span
+    this.dialect = recognise(scope.name, attributes, name) ?? this.dialect
+    this.role = roleOf(this.dialect, this.span)
+    this.saidItsKind = !this.isOpen || saysItsKind(this.dialect, this.span)
+    this.forget()
+  }
+
+  /** Must be called when it is ending. Its facts are final from now on. */
+  end(): void {
+    this.isOpen = false
+    this.lookAgain()
+    // The role of some spans depends on attributes that are written at their end, although others said what they are before.
+    this.role = roleOf(this.dialect, this.span)
+    this.forget()
+  }
+
+  addLogs(logs: readonly SourceLog[]): void {
+    this.#newLogs = [...(this.#newLogs ?? []), ...logs]
+  }
+
+  /** Must be called before content of log records is read, because they may arrive in any order. */
+  readLogs(): void {
+    if (this.#newLogs === undefined) return
+    this.takeLogs([...this.logs, ...this.#newLogs].toSorted((left, right) => left.timeMs - right.timeMs))
+    this.#newLogs = undefined
+  }
+}
