@@ -3,6 +3,7 @@ import { calibrateCommand } from './commands/calibrate.ts'
 import { canaryCommand } from './commands/canary.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { inspectCommand } from './commands/inspect.ts'
+import { judgeCheckCommand } from './commands/judge-check.ts'
 import { scoreCommand } from './commands/score.ts'
 import { serveCommand } from './commands/serve.ts'
 
@@ -12,6 +13,7 @@ export const allCommands: readonly CliCommand[] = [
   inspectCommand,
   calibrateCommand,
   canaryCommand,
+  judgeCheckCommand,
   doctorCommand,
   serveCommand,
 ]
