@@ -13,7 +13,7 @@ export interface Label {
   readonly runId: string
   /** Id of the scorer: `gen_ai.evaluation.name` of the event. */
   readonly scorer: string
-  /** Version of the scorer, 8 characters: `spanscore.scorer.version`. */
+  /** Version of the scorer, 8 characters: `gen_ai.evaluation.evaluator.version` of the event. */
   readonly version: string
   /** The model that answered: `spanscore.judge.model`. Absent for scorers that ask no model. */
   readonly judgeModel?: string | undefined

@@ -21,6 +21,7 @@ const evaluationOf = (score: Score): Evaluation => ({
   revision: 1,
   complete: true,
   probability: 0.5,
+  upstreamProbability: 0.5,
   durationMs: 1,
   judge: { model: 'a/b', calls: 1, usage: { inputTokens: 1, outputTokens: 1 }, costUsd: 0.1 },
   score,

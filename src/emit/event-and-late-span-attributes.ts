@@ -42,13 +42,19 @@ export function eventAttributes(
   if (run) {
     // Names and ids are the application's, and may be of any length.
     const { agent, conversationId } = run
-    if (agent.name !== undefined) attributes['gen_ai.agent.name'] = shortened(agent.name, MAX_NAME_LENGTH)
+    if (agent.name !== undefined) {
+      const name = shortened(agent.name, MAX_NAME_LENGTH)
+      attributes['gen_ai.agent.name'] = name
+      // Logfire's live view of evaluations shows only results that name their target.
+      attributes['gen_ai.evaluation.target'] = name
+    }
     if (conversationId !== undefined) attributes['gen_ai.conversation.id'] = shortened(conversationId, MAX_NAME_LENGTH)
     const responseId = lastResponseId(run)
     if (responseId !== undefined) attributes['gen_ai.response.id'] = shortened(responseId, MAX_NAME_LENGTH)
   }
-  attributes['spanscore.scorer.version'] = scorer.version
-  attributes['spanscore.scorer.kind'] = scorer.kind
+  attributes['gen_ai.evaluation.evaluator.id'] = scorer.id
+  attributes['gen_ai.evaluation.evaluator.version'] = scorer.version
+  attributes['gen_ai.evaluation.evaluator.type'] = EVALUATOR_TYPES[scorer.kind]
   attributes['spanscore.score.min'] = scorer.range[0]
   attributes['spanscore.score.max'] = scorer.range[1]
   attributes['spanscore.score.better'] = scorer.better
@@ -71,6 +77,9 @@ export function eventAttributes(
   addMissing(attributes, details.extra)
   return attributes
 }
+
+/** The kinds of evaluators by the names that semantic-conventions-genai#359 proposes. */
+const EVALUATOR_TYPES = { code: 'deterministic', judge: 'llm_judge' } as const
 
 /** Attributes that a late span has besides those of the event. */
 export function lateSpanAttributes(evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {

@@ -38,7 +38,7 @@ const scored = (value: number, version: string, delayMs: number) => ({
   'gen_ai.evaluation.name': 'x',
   'gen_ai.evaluation.score.value': value,
   'spanscore.revision': 1,
-  'spanscore.scorer.version': version,
+  'gen_ai.evaluation.evaluator.version': version,
   'spanscore.verdict_delay_ms': delayMs,
 })
 
@@ -89,7 +89,7 @@ describe('scores that traces already hold', () => {
     const onSpan = withScores({ 'spanscore.x.score': 2, 'spanscore.x.label': 'fail', 'spanscore.revision': 1 })
     const how = {
       'spanscore.revision': 1,
-      'spanscore.scorer.version': '1a2b3c4d',
+      'gen_ai.evaluation.evaluator.version': '1a2b3c4d',
       'spanscore.judge.model': 'judge-1',
       'spanscore.score.min': 0,
       'spanscore.score.max': 10,

@@ -178,8 +178,8 @@ function delayIn(attributes: Attributes): number {
 
 /** `undefined` if another tool wrote the event. */
 function aboutIn(attributes: Attributes, revision: number): ScoreAbout | undefined {
-  const version = textIn(attributes, 'spanscore.scorer.version')
-  if (version === undefined) return undefined
+  const version = textIn(attributes, 'gen_ai.evaluation.evaluator.version')
+  if (version === undefined || !('spanscore.revision' in attributes)) return undefined
   const judgeModel = textIn(attributes, 'spanscore.judge.model')
   const probability = numberIn(attributes, 'spanscore.probability')
   const upstreamProbability = numberIn(attributes, 'spanscore.upstream_probability')

@@ -56,7 +56,7 @@ test('beside: the code score is on the agent span, the judge score on a late spa
     'gen_ai.evaluation.name': 'exact',
     'gen_ai.evaluation.explanation': 'because',
     'gen_ai.response.id': 'resp_1',
-    'spanscore.scorer.kind': 'code',
+    'gen_ai.evaluation.evaluator.type': 'deterministic',
     'spanscore.score.min': 0,
     'spanscore.score.max': 1,
     'spanscore.score.better': 'higher',
