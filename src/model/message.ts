@@ -36,9 +36,9 @@ export interface ToolCallResponsePart {
   readonly isError?: boolean
 }
 
-/** Any other part (images, files, server tool calls, …), with its payload as the library wrote it. */
+/** Any other part (images, files, …), with its payload as the library wrote it. */
 export interface OtherPart {
-  readonly type: 'blob' | 'file' | 'uri' | 'compaction' | 'server_tool_call' | 'server_tool_call_response' | 'unknown'
+  readonly type: 'blob' | 'file' | 'uri' | 'compaction' | 'unknown'
   readonly value?: unknown
 }
 

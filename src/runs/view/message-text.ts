@@ -1,3 +1,4 @@
+import { textOf } from '../../spans/json.ts'
 import type { Message } from '../../model/message.ts'
 
 /** Messages without system messages. */
@@ -25,9 +26,21 @@ export function emptyText(messages: readonly Message[] | undefined): '' | undefi
   return last?.text === '' && !hasCall(last) ? '' : undefined
 }
 
-/** The text after the tool calls: the provider ran the tools, or they carried a structured answer. */
-export function textAfterCalls(messages: readonly Message[]): string | undefined {
-  return assistantText(messages.slice(messages.findLastIndex(hasCall) + 1))
+/**
+ * The text of an answer with tool calls: what follows the last call or its result. If the provider ran all of them, a text before them is
+ * the answer, too; otherwise the model waits for their results.
+ */
+export function textBesideCalls(messages: readonly Message[]): string | undefined {
+  let after = ''
+  let asksClient = false
+  for (const { role, parts } of messages) {
+    for (const part of parts) {
+      if (part.type === 'tool_call' || part.type === 'tool_call_response') after = ''
+      else if (part.type === 'text' && role === 'assistant') after += part.content
+      if (part.type === 'tool_call' && part.providerExecuted !== true) asksClient = true
+    }
+  }
+  return after === '' && !asksClient ? assistantText(messages) : textOf(after)
 }
 
 function hasCall(message: Message): boolean {

@@ -36,7 +36,10 @@ export function* missingInCalls(run: AgentRun, plan: RunPlan): Generator<Missing
     }
     if (call.arguments === undefined) yield lacking('arguments', 'toolArguments')
     const isCut = tool !== undefined && call.result === undefined && isCutIn(tool.span, RESULT_KEYS)
-    if (isCut || lacksResult(call, run)) yield lacking('result', 'toolResult')
+    if (!isCut && !lacksResult(call, run)) continue
+    // Some providers never return what their tools found.
+    const isKept = call.providerExecuted && tool === undefined && call.arguments !== undefined
+    yield isKept ? { what: `toolCalls[${index}].result`, why: 'not-recorded' } : lacking('result', 'toolResult')
   }
 }
 

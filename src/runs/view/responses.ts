@@ -15,10 +15,17 @@ export class Responses {
   /** Model calls whose input is indexed. Each is read once, however many results are missing. */
   readonly #readInputs = new Set<TraceSpan>()
   #inOrder: readonly ToolCallResponsePart[] | undefined
+  readonly #rounds: Rounds
 
-  constructor(models: readonly TraceSpan[], transcript: () => readonly Message[] | undefined) {
+  /** @param calls all calls of the run, in order */
+  constructor(
+    models: readonly TraceSpan[],
+    transcript: () => readonly Message[] | undefined,
+    calls: readonly JoinedCall[] = [],
+  ) {
     this.#models = models
     this.#transcript = transcript
+    this.#rounds = roundsOf(calls)
   }
 
   /**
@@ -28,9 +35,41 @@ export class Responses {
    */
   find(call: JoinedCall, position: number): ToolCallResponsePart | undefined {
     const id = call.asked?.id ?? call.tool?.tool?.id
-    const found = id === undefined ? undefined : (this.#index().get(id) ?? this.#atStep(call.step, id))
+    const rounds = id === undefined ? undefined : this.#rounds.get(id)
+    if (id !== undefined && rounds !== undefined) return this.#ofRound(id, call, rounds)
+    const found = id === undefined ? this.#besideCall(call) : (this.#index().get(id) ?? this.#atStep(call.step, id))
     if (found !== undefined || (this.#byId?.size ?? 0) > 0) return found
     return this.#withoutIds()[position]
+  }
+
+  /**
+   * The result of a call whose id was given to other calls as well: some models number their calls anew in each round. The next model call
+   * was sent the results of this round last.
+   *
+   * @param rounds the calls with this id
+   */
+  #ofRound(id: string, call: JoinedCall, rounds: readonly JoinedCall[]): ToolCallResponsePart | undefined {
+    const ofStep = rounds.filter(({ step }) => step === call.step)
+    const next = this.#models[call.step + 1]
+    const own = responsesIn(this.#outputAt(call.step))
+    const sent = [...responsesIn(next && inputOf(next)), ...own].filter((response) => response.id === id)
+    if (sent.length > 0) return sent[Math.max(0, sent.length - ofStep.length) + ofStep.indexOf(call)]
+    const listed = responsesIn(ownTurns(this.#transcript())).filter((response) => response.id === id)
+    return listed[rounds.indexOf(call)]
+  }
+
+  #outputAt(step: number): readonly Message[] | undefined {
+    const model = this.#models[step]
+    return model && outputOf(model)
+  }
+
+  /** The result of a call without an id that the provider ran: it follows in the same output. */
+  #besideCall({ asked, step }: JoinedCall): ToolCallResponsePart | undefined {
+    if (asked?.providerExecuted !== true) return undefined
+    const parts = (this.#outputAt(step) ?? []).flatMap((message) => message.parts)
+    const after = parts.slice(parts.indexOf(asked) + 1)
+    const next = after.find(({ type }) => type === 'tool_call' || type === 'tool_call_response')
+    return next?.type === 'tool_call_response' && next.id === undefined ? next : undefined
   }
 
   /** Indexes the last call's input, which repeats the history, and the outputs, which have the results of the provider's tools. */
@@ -54,8 +93,9 @@ export class Responses {
     return this.#byId?.get(id)
   }
 
+  /** Of several results with one id, the last one counts: earlier ones belong to the history, whose rounds may have the same ids. */
   #add(messages: readonly Message[] | undefined): void {
-    for (const response of responsesIn(messages)) {
+    for (const response of responsesIn(messages).toReversed()) {
       if (response.id !== undefined && this.#byId?.has(response.id) === false) this.#byId.set(response.id, response)
     }
   }
@@ -73,4 +113,14 @@ export class Responses {
     }
     return this.#inOrder
   }
+}
+
+/** The calls of each id that several calls have. */
+type Rounds = ReadonlyMap<string, readonly JoinedCall[]>
+
+function roundsOf(calls: readonly JoinedCall[]): Rounds {
+  const byId = Map.groupBy(calls, (call) => call.asked?.id ?? '')
+  byId.delete('')
+  for (const [id, ofId] of byId) if (ofId.length === 1) byId.delete(id)
+  return byId
 }

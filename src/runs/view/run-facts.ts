@@ -15,7 +15,7 @@ import { ReconstructedToolCall } from './tool-call.ts'
 import { Responses } from './responses.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
-import { assistantText, emptyText, isAround, lastUserText, textAfterCalls, withoutSystem } from './message-text.ts'
+import { assistantText, emptyText, isAround, lastUserText, textBesideCalls, withoutSystem } from './message-text.ts'
 import { Memo } from './memo.ts'
 
 /** The slots of the facts. */
@@ -116,7 +116,7 @@ export class RunFacts {
         const answer = outputOf(last)
         if (answer !== undefined) {
           const asks = pick(last, callsOrNone) !== undefined
-          const text = asks ? textAfterCalls(answer) : assistantText(answer)
+          const text = asks ? textBesideCalls(answer) : assistantText(answer)
           // Text before tool calls is not an answer, and the model's own span has no other.
           if (text !== undefined || (asks && last === this.#plan.root)) return text
         }
@@ -145,10 +145,11 @@ export class RunFacts {
         const listed = transcriptCalls(this.#transcript())
         if (listed.some((calls) => calls.length > 0)) asked = listed
       }
-      const responses = new Responses(models, () => this.#transcript())
+      const joined = joinToolCalls(models, tools, asked)
+      const responses = new Responses(models, () => this.#transcript(), joined)
       const toolSpans = models.length === 0 ? 'sometimes' : (this.#root.dialect.toolSpans ?? 'sometimes')
       const childOf = new Map(children.map((child) => [child.parent?.tool ?? child.parent?.callId, runId(child)]))
-      return joinToolCalls(models, tools, asked).map((call, position) => {
+      return joined.map((call, position) => {
         const childRunId = childOf.get(call.tool ?? NOBODY) ?? childOf.get(call.asked?.id ?? NOBODY)
         return new ReconstructedToolCall(call, {
           responses,

@@ -1,7 +1,7 @@
 import { isRecord, parseJsonTwice, textOf } from '../../spans/json.ts'
 import type { Message, Part } from '../../model/message.ts'
 import { makeMessage, toRole } from '../../spans/content/messages.ts'
-import { toPart } from '../../spans/content/parts.ts'
+import { toMessageParts } from '../../spans/content/parts.ts'
 import { callId, isErrorResponse, responseId, responseOf } from './calls.ts'
 import type { GivenCalls, Place } from './calls.ts'
 import { formatValue } from '../format-value.ts'
@@ -64,20 +64,21 @@ export function readPartCalls(given: readonly unknown[], calls: GivenCalls, plac
     if (isResponse(part.type)) calls.answer(part, place)
     else if (isCall(part.type)) calls.add(part, place)
     else {
-      const known = toPart(part)
-      if (known.type === 'tool_call') calls.add({ ...known }, place)
-      else if (known.type === 'tool_call_response') calls.answer({ ...known }, place)
+      for (const known of toMessageParts(part)) {
+        if (known.type === 'tool_call') calls.add({ ...known }, place)
+        else if (known.type === 'tool_call_response') calls.answer({ ...known }, place)
+      }
     }
   }
 }
 
 /** Reads a list of parts, such as the content of an AI SDK step. */
 export function readParts(given: readonly unknown[]): Part[] {
-  return given.flatMap((value): Part[] => {
-    if (!isRecord(value)) return [toPart(value)]
+  return given.flatMap((value): readonly Part[] => {
+    if (!isRecord(value)) return toMessageParts(value)
     const part = unwrapped(value)
     if (isResponse(part.type)) return [toResponsePart(part)]
-    return isCall(part.type) ? toCallParts(part) : [toPart(part)]
+    return isCall(part.type) ? toCallParts(part) : toMessageParts(part)
   })
 }
 

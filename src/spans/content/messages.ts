@@ -1,6 +1,7 @@
 import { isCutJson, isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message, Part, ToolCallPart } from '../../model/message.ts'
-import { toPart, toToolCallPart, toToolResponse } from './parts.ts'
+import { toMessageParts, toToolCallPart, toToolResponse } from './parts.ts'
+import { toServerToolParts } from './server-tools.ts'
 
 /**
  * Converts messages of any library's format: the GenAI conventions' `parts`, OpenAI chat (`content`, `tool_calls`, `tool_call_id`) and
@@ -36,15 +37,24 @@ export function toMessage(value: unknown): Message | undefined {
   if (plain !== undefined) return toMessage(plain)
   // Items of the Responses API have no role.
   if (value.type === 'function_call_output' || value.type === 'function_call_result') {
-    return makeMessage('tool', [toPart(value)])
+    return makeMessage('tool', toMessageParts(value))
   }
-  if (value.type === 'function_call' || value.type === 'reasoning') return makeMessage('assistant', [toPart(value)])
-  if (typeof value.role !== 'string') return undefined
+  if (value.type === 'function_call' || value.type === 'reasoning')
+    return makeMessage('assistant', toMessageParts(value))
+  if (typeof value.role !== 'string') return fromServerTool(value)
   // LangChain's handlers put the tool's name in place of the role.
   const role = typeof value.tool_call_id === 'string' ? 'tool' : toRole(value.role)
-  const parts = isList(value.parts) ? value.parts.map(toPart) : contentParts(value, role)
+  const parts = isList(value.parts) ? value.parts.flatMap(toMessageParts) : contentParts(value, role)
   for (const call of toolCallsOf(value)) parts.push(call)
   return makeMessage(role, parts, textOf(value.name))
+}
+
+/** An item of the Responses API for a tool that the provider or the client runs. */
+function fromServerTool(value: Record<string, unknown>): Message | undefined {
+  const parts = typeof value.type === 'string' ? toServerToolParts(value) : undefined
+  if (parts === undefined) return undefined
+  const isAnswer = parts.every(({ type }) => type === 'tool_call_response')
+  return makeMessage(isAnswer ? 'tool' : 'assistant', parts)
 }
 
 /** Creates a message; its `text` is the concatenated text parts. */
@@ -170,8 +180,8 @@ function contentParts(value: Record<string, unknown>, role: string): Part[] {
   const parsed =
     typeof content === 'string' && /^\s*\[\s*\{\s*"(type|text)"/.test(content) ? parseJson(content) : content
   if (typeof parsed === 'string') return parsed === '' && hasToolCalls(value) ? [] : [{ type: 'text', content: parsed }]
-  if (Array.isArray(parsed)) return parsed.map(toPart)
-  if (isRecord(parsed)) return isList(parsed.parts) ? parsed.parts.map(toPart) : [toPart(parsed)]
+  if (Array.isArray(parsed)) return parsed.flatMap(toMessageParts)
+  if (isRecord(parsed)) return isList(parsed.parts) ? parsed.parts.flatMap(toMessageParts) : [...toMessageParts(parsed)]
   return []
 }
 
@@ -183,7 +193,7 @@ function isList(value: unknown): value is unknown[] {
 }
 
 function hasResponsePart(content: unknown): boolean {
-  return Array.isArray(content) && content.some((part) => toPart(part).type === 'tool_call_response')
+  return Array.isArray(content) && content.flatMap(toMessageParts).some(({ type }) => type === 'tool_call_response')
 }
 
 function hasToolCalls(value: Record<string, unknown>): boolean {
@@ -205,7 +215,7 @@ function toolCallsOf(value: Record<string, unknown>): ToolCallPart[] {
     if (call !== undefined) calls.push(call)
   }
   if (calls.length === 0 || !Array.isArray(value.content)) return calls
-  const content = value.content.map(toPart)
+  const content = value.content.flatMap(toMessageParts)
   return calls.filter((call) => !content.some((part) => part.type === 'tool_call' && isSameCall(part, call)))
 }
 

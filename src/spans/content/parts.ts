@@ -1,15 +1,20 @@
 import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
 import type { Part, ToolCallPart, ToolCallResponsePart } from '../../model/message.ts'
+import { toServerToolParts } from './server-tools.ts'
 
 /** Parts are built property by property: they are the most frequent objects, and conditional spreads cost several times as much. */
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-/** Converts one part of a message of any format that `toMessages` supports. Unknown parts become `unknown`. */
-export function toPart(value: unknown): Part {
-  if (typeof value === 'string') return { type: 'text', content: value }
-  if (!isRecord(value)) return { type: 'unknown', value }
+/**
+ * Converts one part of a message of any format that `toMessages` supports. A call that the provider ran may be written together with its
+ * result. Unknown parts become `unknown`.
+ */
+export function toMessageParts(value: unknown): readonly Part[] {
+  if (typeof value === 'string') return [{ type: 'text', content: value }]
+  if (!isRecord(value)) return [{ type: 'unknown', value }]
   const type = typeof value.type === 'string' ? value.type : ''
-  return TYPED.get(type)?.(value) ?? toUntypedPart(value, type)
+  const part = TYPED.get(type)?.(value)
+  return part === undefined ? (toServerToolParts(value) ?? [toUntypedPart(value, type)]) : [part]
 }
 
 /**
@@ -37,7 +42,9 @@ export function toToolCallPart(value: unknown): ToolCallPart | undefined {
   if (id !== undefined) call.id = id
   // Streams write an empty string for "no arguments".
   if (given !== undefined && given !== null) call.arguments = given === '' ? {} : parseJsonTwice(given)
-  if (value.providerExecuted === true) call.providerExecuted = true
+  // The AI SDK's mark, Pydantic AI's, and that of Bedrock's tool blocks.
+  if (value.providerExecuted === true || value.builtin === true || source.type === 'server_tool_use')
+    call.providerExecuted = true
   return call
 }
 
@@ -151,9 +158,6 @@ const TYPED: ReadonlyMap<string, ToPart> = new Map(
     function_call_output: toResponse,
     // The OpenAI Agents SDK's own form.
     function_call_result: toResponse,
-    server_tool_call: (value) => ({ type: 'server_tool_call', value }),
-    server_tool_use: (value) => ({ type: 'server_tool_call', value }),
-    server_tool_call_response: (value) => ({ type: 'server_tool_call_response', value }),
     blob: (value) => ({ type: 'blob', value }),
     image: (value) => ({ type: 'blob', value }),
     input_image: (value) => ({ type: 'blob', value }),

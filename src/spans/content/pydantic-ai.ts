@@ -1,7 +1,7 @@
 import { isRecord, textOf } from '../json.ts'
 import type { Message, Part } from '../../model/message.ts'
 import { makeMessage } from './messages.ts'
-import { toPart, toToolCallPart, toToolResponse } from './parts.ts'
+import { toMessageParts, toToolCallPart, toToolResponse } from './parts.ts'
 
 /**
  * Pydantic AI's own messages: requests and responses with parts of a `part_kind`. A request may have parts of several roles. `undefined` if
@@ -34,10 +34,14 @@ function toResponsePart(part: unknown): Part[] {
     case 'thinking':
       return [{ type: 'reasoning', content: textOf(part.content) ?? '' }]
     case 'tool-call':
-    case 'builtin-tool-call': {
+    case 'builtin-tool-call':
+    case 'native-tool-call': {
       const call = toToolCallPart({ name: part.tool_name, id: part.tool_call_id, arguments: part.args })
       return call === undefined ? [] : [part.part_kind === 'tool-call' ? call : { ...call, providerExecuted: true }]
     }
+    case 'builtin-tool-return':
+    case 'native-tool-return':
+      return [toToolResponse(textOf(part.tool_call_id), part.content)]
     default:
       return [{ type: 'unknown', value: part }]
   }
@@ -45,7 +49,7 @@ function toResponsePart(part: unknown): Part[] {
 
 function toRequestMessage(part: unknown): Message[] {
   if (!isRecord(part)) return []
-  const content = Array.isArray(part.content) ? part.content.map(toPart) : [toPart(part.content)]
+  const content = Array.isArray(part.content) ? part.content.flatMap(toMessageParts) : toMessageParts(part.content)
   switch (part.part_kind) {
     case 'system-prompt':
       return [makeMessage('system', content)]

@@ -1,5 +1,5 @@
 import { jsonAttribute } from '../../content/json-attribute.ts'
-import { parseJson, textOf } from '../../json.ts'
+import { isRecord, parseJson, textOf } from '../../json.ts'
 import type { Message, ToolDefinition } from '../../../model/message.ts'
 import { textMessage, toMessage } from '../../content/messages.ts'
 import { fromRolePrefixes } from '../../content/role-prefixes.ts'
@@ -122,8 +122,9 @@ function setKnown(fields: Fields, field: string, value: unknown): void {
 function toFlatMessage(message: FlatMessage): Message | undefined {
   const { role, name, content, tool_call_id, callName, arguments: callArguments } = message.fields
   const calls = sorted(message.calls)
-  if (callName !== undefined) calls.push({ callName, arguments: callArguments })
   const contents = sorted(message.contents)
+  if (callName !== undefined) calls.push({ callName, arguments: callArguments })
+  const ranIds = new Set(contents.map((part) => providerResult(part)?.tool_use_id))
   return toMessage({
     role: textOf(role) ?? 'user',
     name,
@@ -131,19 +132,39 @@ function toFlatMessage(message: FlatMessage): Message | undefined {
     // An answer without content is not an empty answer.
     content: content ?? (contents.length === 0 ? undefined : contents.flatMap((part) => toContent(part) ?? [])),
     // Anthropic's calls are in both lists, so those of the contents only count if the other list is empty.
-    tool_calls: (calls.length > 0 ? calls : contents).flatMap((call) => toCall(call) ?? []),
+    tool_calls: (calls.length > 0 ? calls : contents).flatMap((call) => toCall(call, ranIds) ?? []),
   })
 }
 
 function toContent(part: Fields): unknown {
+  const result = providerResult(part)
+  if (result !== undefined) return result
   if (typeof part.text === 'string') return { type: textOf(part.type) ?? 'text', text: part.text }
   return part.image === undefined ? undefined : { type: 'image', image: part.image }
 }
 
-/** A call without a name is left over from empty attributes. */
-function toCall(call: Fields): unknown {
+/** The result of a tool that Anthropic ran is the JSON text of a content part, with the type of its block. */
+function providerResult({ type, text }: Fields): Fields | undefined {
+  const isResult = typeof type === 'string' && type !== 'tool_result' && type.endsWith('_tool_result')
+  const block = isResult ? parseJson(text) : undefined
+  return isRecord(block) ? { ...block, type } : undefined
+}
+
+/** The items of OpenAI's Responses API for tools that the provider runs. In place of a name, they have their type. */
+const PROVIDER_CALL = /^(?:web_search|file_search|code_interpreter|image_generation|mcp)_call$/
+
+/**
+ * A call without a name is left over from empty attributes.
+ *
+ * @param ranIds the calls whose results are in the same message, because the provider ran them
+ */
+function toCall(call: Fields, ranIds: ReadonlySet<unknown>): unknown {
   const name = textOf(call.callName)
-  return name === undefined ? undefined : { id: call.id, name, arguments: call.arguments }
+  if (name === undefined) return undefined
+  const isProviders = PROVIDER_CALL.test(name)
+  const providerExecuted = isProviders || (call.id !== undefined && ranIds.has(call.id))
+  const written = { id: call.id, arguments: call.arguments, providerExecuted }
+  return { ...written, name: isProviders ? name.slice(0, -'_call'.length) : name }
 }
 
 function shown(value: unknown): unknown {

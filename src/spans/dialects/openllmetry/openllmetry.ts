@@ -4,7 +4,7 @@ import { isRecord, parseJson, textOf } from '../../json.ts'
 import { agentNameIn, finalAnswer, toolMessageFields, toolMessageIn } from '../../content/langchain.ts'
 import { systemTextOf, textMessage, toMessages } from '../../content/messages.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
-import { operationOf, semconvConversationId, semconvUserId } from '../../semconv.ts'
+import { operationOf, semconvConversationId, semconvModel, semconvUserId } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { genAi } from '../gen-ai.ts'
 import { handoffTool } from '../otel-openai-agents.ts'
@@ -99,6 +99,15 @@ export const openLlmetry: Dialect = {
 
   toolDefinitions: (span, logs) => genAi.toolDefinitions?.(span, logs) ?? indexedFunctions(span),
 
+  mayHideCalls(span) {
+    // Of the Responses API, calls that the provider ran only show in the reason why the model stopped.
+    if (span.name === 'openai.response')
+      return semconvModel(span.attributes).finishReasons?.includes('tool_call') === true
+    // Anthropic's own tools are offered without a schema. Their calls are left out.
+    const tools = span.name === 'anthropic.chat' ? openLlmetry.toolDefinitions?.(span, []) : undefined
+    return tools?.some(({ parameters }) => parameters === undefined) === true
+  },
+
   tool(span) {
     const handoff = handoffTool(span.attributes)
     if (handoff !== undefined) return { name: handoff }
@@ -137,7 +146,8 @@ export const openLlmetry: Dialect = {
     if (input !== undefined && fact === 'systemInstructions') {
       return typeof input === 'string' && /"content":\s*"\[\{/.test(input) ? { why: 'not-recorded' } : undefined
     }
-    if (fact === 'output' && span.attributes['gen_ai.output.messages'] !== undefined) return { why: 'not-recorded' }
+    const isOfAnswer = fact === 'output' || fact === 'toolCalls'
+    if (isOfAnswer && span.attributes['gen_ai.output.messages'] !== undefined) return { why: 'not-recorded' }
     return { why: 'not-captured', switch: 'TRACELOOP_TRACE_CONTENT=true (initialize({ traceContent: true }))' }
   },
 
