@@ -136,7 +136,7 @@ function seed(): void {
       outputTokens: 120,
       costUsd: null,
     }
-    saveRun(database, summary, `${question}\n${answer}`, settledMs, 5)
+    saveRun(database, summary, { text: `${question}\n${answer}`, contentIds: [], settledMs, revision: 5 })
     for (const [place, scorer] of scorers.entries()) {
       const evaluation = evaluationOf(scorer, summary.id, (index + place) % 23 === 0 ? (index % 10) / 10 : 1)
       saveScore(database, summary.id, 'key', evaluation, JSON.stringify(evaluation))

@@ -7,6 +7,8 @@ export interface Condition {
   readonly isOutboxFull: boolean
   /** Why nothing can be accepted; `undefined` if it can. */
   readonly unavailable: string | undefined
+  /** Why there is no page although there should be one; `undefined` if there is no trouble. */
+  readonly page?: string | undefined
 }
 
 /** A main loop that has not run for this long is stuck. */
@@ -22,7 +24,7 @@ export function healthOf({ idleMs }: Condition): { readonly status: number; read
     : { status: 503, body: { status: 'stuck', idleMs } }
 }
 
-/** Whether it accepts spans and delivers scores. */
+/** Whether it accepts spans and delivers scores. A page that ended is named, and senders need not go elsewhere because of it. */
 export function readinessOf(condition: Condition): { readonly status: number; readonly body: unknown } {
   const reasons = [
     ...(condition.unavailable === undefined ? [] : [condition.unavailable]),
@@ -31,7 +33,8 @@ export function readinessOf(condition: Condition): { readonly status: number; re
       ? [`Nothing was acknowledged by the destination for ${Math.round(condition.undeliveredMs / 1000)} s.`]
       : []),
   ]
+  const page = condition.page === undefined ? {} : { page: condition.page }
   return reasons.length === 0
-    ? { status: 200, body: { status: 'ready' } }
-    : { status: 503, body: { status: 'not ready', reasons } }
+    ? { status: 200, body: { status: 'ready', ...page } }
+    : { status: 503, body: { status: 'not ready', reasons, ...page } }
 }

@@ -161,6 +161,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     undeliveredMs: outbox.failingForMs,
     isOutboxFull: outbox.isFull,
     unavailable: unavailable() ?? log.failure,
+    page: page?.trouble,
   })
   const http = createHttpReceiver(receiver, options.access, options.limits, options.tls, (path) => {
     if (path === '/health') return healthOf(condition())

@@ -6,21 +6,27 @@ import type { AgentRun, Evaluation, SourceLog, SourceSpan } from 'spanscore/engi
 import type { RequestReader } from '../receive/read-request.ts'
 import type { ToPage } from './messages.ts'
 import { boundedSpan } from './store/bounded-span.ts'
-import { readContent, saveContent } from './store/content.ts'
-import type { TraceContent } from './store/content.ts'
+import { logPartOf, readContent, readContentRow, saveContent, storedParts } from './store/content.ts'
+import type { RunContent } from './store/content.ts'
 import { first } from './store/page-database.ts'
 import { searchText, summarise } from './store/run-summary.ts'
 import type { RunSummary } from './store/run-summary.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
 
+/** A span or log record that is not stored yet, with its bytes in its decoded request. */
+interface Open<Source extends SourceSpan | SourceLog> {
+  readonly source: Source
+  readonly bytes: number
+}
+
 /** A trace with spans that are not stored yet. */
 interface OpenTrace {
   readonly firstMs: number
-  readonly spans: Map<string, SourceSpan>
-  logs: SourceLog[]
-  /** Its share of its requests' bytes. */
-  bytes: number
-  isRecognised: boolean
+  readonly spans: Map<string, Open<SourceSpan>>
+  /** By the id of their span. */
+  readonly logs: Map<string, Open<SourceLog>[]>
+  /** How many of the spans a dialect recognises. */
+  recognised: number
 }
 
 /** A run in progress, as far as it is known. */
@@ -29,8 +35,18 @@ export interface OpenRun extends RunSummary {
   readonly firstMs: number
 }
 
-/** Maximum bytes of spans in progress. Above it, the oldest trace is dropped. */
-const MAX_OPEN_BYTES = 256 * 1024 * 1024
+/** How much the page holds in memory. */
+export interface IngestLimits {
+  /** Maximum decoded bytes of spans in progress: more than those of the largest trace. Above it, the oldest trace is dropped. */
+  readonly maxOpenBytes: number
+  /** Maximum bytes that are read when somebody looks at a run. Scorers read no larger runs either. */
+  readonly maxReadBytes: number
+}
+
+const LIMITS: IngestLimits = { maxOpenBytes: 96 * 1024 * 1024, maxReadBytes: 16 * 1024 * 1024 }
+
+/** Estimated bytes of an object in memory, besides its data. */
+const OBJECT_BYTES = 400
 
 /** Maximum number of runs in progress in the list. */
 const MAX_OPEN_SHOWN = 20
@@ -40,11 +56,14 @@ export class Ingest {
   readonly #database: DatabaseSync
   readonly #reader: RequestReader
   readonly #nowMs: () => number
+  readonly #limits: IngestLimits
   readonly #open = new Map<string, OpenTrace>()
   #openBytes = 0
   #changes = 0
+  #dropped = 0
 
-  constructor(database: DatabaseSync, reader: RequestReader, nowMs: () => number) {
+  constructor(database: DatabaseSync, reader: RequestReader, nowMs: () => number, limits: IngestLimits = LIMITS) {
+    this.#limits = limits
     this.#database = database
     this.#reader = reader
     this.#nowMs = nowMs
@@ -53,6 +72,11 @@ export class Ingest {
   /** Increases with every visible change. */
   get changes(): number {
     return this.#changes
+  }
+
+  /** Traces in progress that were dropped, because too much was in progress. */
+  get dropped(): number {
+    return this.#dropped
   }
 
   /** Must be called after every visible change. */
@@ -71,123 +95,170 @@ export class Ingest {
   /** Unsettled traces with recognised spans. */
   get openCount(): number {
     let count = 0
-    for (const { isRecognised } of this.#open.values()) if (isRecognised) count += 1
+    for (const { recognised } of this.#open.values()) if (recognised > 0) count += 1
     return count
   }
 
   /** The runs in progress, newest first. */
   openRuns(): readonly OpenRun[] {
     return [...this.#open.values()]
-      .filter(({ isRecognised }) => isRecognised)
+      .filter(({ recognised }) => recognised > 0)
       .slice(-MAX_OPEN_SHOWN)
       .toReversed()
-      .flatMap(({ spans, logs, firstMs }) =>
-        buildRuns([...spans.values()], { logs }).map((run) => ({ ...summarise(run), spans: spans.size, firstMs })),
-      )
+      .flatMap((trace) => {
+        const { spans, logs, isCut } = contentIn(trace, this.#limits.maxReadBytes)
+        const runs = buildRuns(spans, { logs, lacksSpans: isCut })
+        return runs.map((run) => ({ ...summarise(run), spans: trace.spans.size, firstMs: trace.firstMs }))
+      })
+      .slice(0, MAX_OPEN_SHOWN)
   }
 
-  /** A trace's spans and log records, stored or in progress. */
-  contentOf(traceId: string): TraceContent {
-    const { spans, logs } = readContent(this.#database, traceId)
-    const open = this.#open.get(traceId)
-    if (open === undefined) return { spans, logs }
-    const stored = spans.filter(({ spanId }) => !open.spans.has(spanId))
-    return { spans: [...stored, ...open.spans.values()], logs: [...logs, ...open.logs] }
+  /** The spans and log records of a run and of what was settled with it; of a run in progress, those of its trace in progress. */
+  contentOf(runId: string): RunContent {
+    const stored = first<{ content_ids: string }>(this.#database, 'SELECT content_ids FROM runs WHERE id = ?', runId)
+    if (stored !== undefined) return readContent(this.#database, idsIn(stored.content_ids), this.#limits.maxReadBytes)
+    const open = this.#open.get(runId.split(':')[0] ?? '')
+    return open === undefined ? NOTHING : contentIn(open, this.#limits.maxReadBytes)
   }
 
   #arrived(record: ToPage & { readonly kind: 'record' }): void {
-    const decoded = this.#reader.sources(record)
-    const spans = decoded.spans.filter((span) => span !== undefined)
-    const logs = decoded.logs.filter((log) => log !== undefined)
-    const logsOf = Map.groupBy(logs, ({ traceId }) => traceId)
-    const spansOf = Map.groupBy(spans, ({ traceId }) => traceId)
-    const bytes = record.body.byteLength / Math.max(1, spans.length + logs.length)
+    const { spans, logs, bytesOf } = this.#reader.sources(record)
+    const open = <Source extends SourceSpan | SourceLog>(source: Source | undefined, index: number) =>
+      source === undefined ? [] : [{ source, bytes: bytesOf(index) + OBJECT_BYTES }]
+    const spansOf = Map.groupBy(spans.flatMap(open), ({ source }) => source.traceId)
+    const openLogs = logs.flatMap((log, index) => open(log, spans.length + index))
+    const logsOf = Map.groupBy(openLogs, ({ source }) => source.traceId)
     for (const traceId of new Set([...spansOf.keys(), ...logsOf.keys()])) {
-      this.#add(traceId, spansOf.get(traceId) ?? [], logsOf.get(traceId) ?? [], bytes)
+      this.#add(traceId, spansOf.get(traceId) ?? [], logsOf.get(traceId) ?? [])
     }
     for (const [oldest] of this.#open) {
-      if (this.#openBytes <= MAX_OPEN_BYTES) break
+      if (this.#openBytes <= this.#limits.maxOpenBytes) break
+      this.#dropped += 1
       this.#forget(oldest)
     }
   }
 
-  #add(traceId: string, spans: readonly SourceSpan[], logs: readonly SourceLog[], bytesEach: number): void {
-    let trace = this.#open.get(traceId)
+  #add(traceId: string, spans: readonly Open<SourceSpan>[], logs: readonly Open<SourceLog>[]): void {
     // After a restart the service reads its log again, and a sender without an answer repeats its request.
-    if (trace === undefined && this.#isStored(traceId, { spans, logs })) return
+    const spanIds = new Set([...spans, ...logs].map(({ source }) => source.spanId))
+    const stored = storedParts(this.#database, traceId, [...spanIds])
+    const newSpans = spans.filter(({ source }) => !stored.has(source.spanId))
+    const newLogs = logs.filter(({ source }) => !stored.has(logPartOf(source.spanId)))
+    if (newSpans.length + newLogs.length === 0) return
+    let trace = this.#open.get(traceId)
     if (trace === undefined) {
-      trace = { firstMs: this.#nowMs(), spans: new Map(), logs: [], bytes: 0, isRecognised: false }
+      trace = { firstMs: this.#nowMs(), spans: new Map(), logs: new Map(), recognised: 0 }
       this.#open.set(traceId, trace)
     }
-    for (const span of spans) {
-      if (!trace.spans.has(span.spanId)) trace.spans.set(span.spanId, isOfAgent(span) ? span : boundedSpan(span))
+    for (const { source, bytes } of newSpans) {
+      if (trace.spans.has(source.spanId)) continue
+      const isRecognised = isOfAgent(source)
+      if (isRecognised) trace.recognised += 1
+      trace.spans.set(source.spanId, { source: isRecognised ? source : boundedSpan(source), bytes })
+      this.#openBytes += bytes
     }
-    trace.logs.push(...logs)
-    const bytes = bytesEach * (spans.length + logs.length)
-    trace.bytes += bytes
-    this.#openBytes += bytes
-    trace.isRecognised ||= spans.some(isOfAgent)
-    if (trace.isRecognised) this.changed()
-  }
-
-  #isStored(traceId: string, { spans, logs }: TraceContent): boolean {
-    if (first(this.#database, 'SELECT 1 AS found FROM runs WHERE trace_id = ?', traceId) === undefined) return false
-    const stored = readContent(this.#database, traceId)
-    const spanIds = new Set(stored.spans.map(({ spanId }) => spanId))
-    const logIds = new Set(stored.logs.map(({ spanId }) => spanId))
-    return spans.every(({ spanId }) => spanIds.has(spanId)) && logs.every(({ spanId }) => logIds.has(spanId))
+    for (const log of newLogs) {
+      const { spanId } = log.source
+      const ofSpan = trace.logs.get(spanId)
+      if (ofSpan === undefined) trace.logs.set(spanId, [log])
+      else ofSpan.push(log)
+      this.#openBytes += log.bytes
+    }
+    if (trace.recognised > 0) this.changed()
   }
 
   #settled({ traceId, spanIds, lacksSpans, revisions }: ToPage & { readonly kind: 'settled' }): void {
     const open = this.#open.get(traceId)
     const wanted = new Set(spanIds)
     if (open !== undefined && Object.keys(revisions).length > 0) {
-      const { spans, logs } = this.contentOf(traceId)
-      const settled = spans.filter(({ spanId }) => wanted.has(spanId))
-      for (const run of buildRuns(settled, { logs, lacksSpans })) {
-        const revision = revisions[run.id]
-        if (revision !== undefined) this.#save(run, revision)
+      const isWanted = ({ spanId }: SourceSpan | SourceLog): boolean => wanted.has(spanId)
+      const added = {
+        spans: spanIds.flatMap((id) => open.spans.get(id)?.source ?? []),
+        logs: spanIds.flatMap((id) => open.logs.get(id)?.map(({ source }) => source) ?? []),
       }
-      saveContent(this.#database, traceId, {
-        spans: [...open.spans.values()].filter(({ spanId }) => wanted.has(spanId)),
-        logs: open.logs.filter(({ spanId }) => wanted.has(spanId)),
-      })
+      const storedIds = [...new Set(storedParts(this.#database, traceId, spanIds).values())]
+      const stored = readContent(this.#database, storedIds, this.#limits.maxReadBytes)
+      const spans = [...stored.spans.filter(isWanted), ...added.spans]
+      const logs = [...stored.logs.filter(isWanted), ...added.logs]
+      const addedIds = saveContent(this.#database, traceId, added, this.#nowMs())
+      for (const run of buildRuns(spans, { logs, lacksSpans: lacksSpans || stored.isCut })) {
+        const revision = revisions[run.id]
+        if (revision !== undefined) this.#save(run, revision, [...storedIds, ...addedIds])
+      }
     }
     this.#drop(traceId, wanted)
     this.changed()
   }
 
-  #save(run: AgentRun, revision: number): void {
-    saveRun(this.#database, summarise(run), searchText(run), this.#nowMs(), revision)
-    for (const child of run.children) this.#save(child, revision)
+  #save(run: AgentRun, revision: number, contentIds: readonly number[]): void {
+    saveRun(this.#database, summarise(run), { text: searchText(run), contentIds, settledMs: this.#nowMs(), revision })
+    for (const child of run.children) this.#save(child, revision, contentIds)
   }
 
   #scored({ runId, scoreKey, evaluation }: ToPage & { readonly kind: 'score' }): void {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other thread wrote it from an Evaluation
     const parsed = JSON.parse(evaluation) as Evaluation
-    const [traceId = ''] = runId.split(':')
-    const shown = isAlreadyScored(parsed) ? withScoreOnSpan(parsed, this.contentOf(traceId).spans) : parsed
+    const shown = isAlreadyScored(parsed) ? withScoreOnSpan(parsed, this.#spanOf(runId)) : parsed
     const asJson = shown === parsed ? evaluation : JSON.stringify(shown)
     if (saveScore(this.#database, runId, scoreKey, shown, asJson)) this.changed()
   }
 
-  /** The spans stay, because other runs of the trace may continue. */
+  /** The span of a run's agent. */
+  #spanOf(runId: string): SourceSpan | undefined {
+    const [traceId = '', spanId = ''] = runId.split(':')
+    const open = this.#open.get(traceId)?.spans.get(spanId)
+    if (open !== undefined) return open.source
+    const contentId = storedParts(this.#database, traceId, [spanId]).get(spanId)
+    if (contentId === undefined) return undefined
+    return readContentRow(this.#database, contentId).spans.find((span) => span.spanId === spanId)
+  }
+
+  /** The rest stays, because other runs of the trace may continue. */
   #drop(traceId: string, settled: ReadonlySet<string>): void {
     const trace = this.#open.get(traceId)
     if (trace === undefined) return
-    for (const spanId of settled) trace.spans.delete(spanId)
-    trace.logs = trace.logs.filter(({ spanId }) => !settled.has(spanId))
-    trace.isRecognised = [...trace.spans.values()].some(isOfAgent)
-    if (trace.spans.size === 0 && trace.logs.length === 0) this.#forget(traceId)
+    for (const spanId of settled) {
+      const span = trace.spans.get(spanId)
+      if (span !== undefined && isOfAgent(span.source)) trace.recognised -= 1
+      this.#openBytes -= (span?.bytes ?? 0) + bytesIn(trace.logs.get(spanId) ?? [])
+      trace.spans.delete(spanId)
+      trace.logs.delete(spanId)
+    }
+    if (trace.spans.size === 0 && trace.logs.size === 0) this.#forget(traceId)
   }
 
   #forget(traceId: string): void {
     const trace = this.#open.get(traceId)
     if (trace === undefined) return
     this.#open.delete(traceId)
-    this.#openBytes -= trace.bytes
+    this.#openBytes -= bytesIn(trace.spans.values()) + bytesIn([...trace.logs.values()].flat())
     this.changed()
   }
+}
+
+const NOTHING: RunContent = { spans: [], logs: [], isCut: false }
+
+/** The latest content of a trace in progress. */
+function contentIn(trace: OpenTrace, maxBytes: number): RunContent {
+  const logs = [...trace.logs.values()].flat()
+  let bytes = bytesIn(logs)
+  const shown = [...trace.spans.values()]
+    .toReversed()
+    .filter((span) => (bytes += span.bytes) <= maxBytes)
+    .toReversed()
+  const isCut = shown.length < trace.spans.size
+  return { spans: shown.map(({ source }) => source), logs: logs.map(({ source }) => source), isCut }
+}
+
+function bytesIn(opens: Iterable<Open<SourceSpan | SourceLog>>): number {
+  let sum = 0
+  for (const { bytes } of opens) sum += bytes
+  return sum
+}
+
+function idsIn(json: string): readonly number[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `saveRun`
+  return JSON.parse(json) as number[]
 }
 
 /** Whether a dialect recognises the span. */
@@ -199,12 +270,10 @@ function isOfAgent(span: SourceSpan): boolean {
  * The score that the application has written on the agent's own span, where the service did not score the run for that reason. It has
  * no weight in means, because its probability is not on the span.
  *
- * @param spans the spans of the trace
- * @returns the evaluation as it is, if it is another one, or the span does not hold a whole score
+ * @returns the evaluation as it is, if the span does not hold a whole score
  */
-function withScoreOnSpan(evaluation: Evaluation, spans: readonly SourceSpan[]): Evaluation {
-  const { scorer, runId } = evaluation
-  const span = spans.find(({ traceId, spanId }) => `${traceId}:${spanId}` === runId)
+function withScoreOnSpan(evaluation: Evaluation, span: SourceSpan | undefined): Evaluation {
+  const { scorer } = evaluation
   const value = span?.attributes[`spanscore.${scorer.id}.score`]
   const label = span?.attributes[`spanscore.${scorer.id}.label`]
   const explanation = span?.attributes[`spanscore.${scorer.id}.explanation`]

@@ -88,7 +88,7 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
       nowMs,
       random: () => Math.random(),
       isStuck: () => performance.now() - heardMs > STUCK_MS,
-      left: () => left,
+      left: () => left + ingest.dropped,
     }),
   )
   const retention = setInterval(() => {

@@ -18,66 +18,115 @@ const GATHER_MS = 25
 /** How often the page is informed that this thread runs. */
 const ALIVE_MS = 1000
 
+/**
+ * Maximum heap of the page's thread, in MiB: four times the spans in progress that it holds. A thread without a limit of its own shares that
+ * of the process, and ends the process at it.
+ */
+const MAX_HEAP_MIB = 384
+
+/** How long an ended page waits until it is started again. */
+const RESTART_MS = 2000
+
 /** Maximum bytes of spans on their way to the page. Above it, they are dropped: a slow page must not affect the service. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
-/** The page. It runs in a separate thread, and this sends it copies of all data. */
+/** The page. It runs in a separate thread, and this sends it copies of all data. If that thread ends, it is started again. */
 export class Page implements ServiceObserver {
-  readonly #worker: Worker
+  readonly #report: (line: string) => void
+  #data: PageWorkerData
+  #worker: Worker | undefined
+  #trouble: string | undefined
   #items: ToPage[] = []
   #itemBytes = 0
   #waitingBytes = 0
   #left = 0
   #timer: NodeJS.Timeout | undefined
+  #restartTimer: NodeJS.Timeout | undefined
   readonly #aliveTimer: NodeJS.Timeout
   #isStopped = false
+  #otlpUrl = ''
   #onStopped: () => void = () => undefined
-  readonly #data: PageWorkerData
-  #port = 0
 
-  private constructor(worker: Worker, data: PageWorkerData) {
-    this.#worker = worker
+  private constructor(data: PageWorkerData, report: (line: string) => void) {
     this.#data = data
+    this.#report = report
     this.#aliveTimer = setInterval(() => this.#post({ kind: 'alive' }), ALIVE_MS).unref()
-  }
-
-  /** The address with the token, in a part that browsers do not send. */
-  get url(): string {
-    const { host } = this.#data.options
-    return `http://${host.includes(':') ? `[${host}]` : host}:${this.#port}/#token=${this.#data.token}`
-  }
-
-  /** Sets where applications send their spans, which the page shows if there are no runs yet. */
-  takesSpansAt(otlpUrl: string): void {
-    this.#post({ kind: 'address', otlpUrl })
   }
 
   /** @throws Error if the page cannot listen, or its database cannot be opened. */
   static async start(data: PageWorkerData, report: (line: string) => void): Promise<Page> {
+    const page = new Page(data, report)
+    try {
+      await page.#launch()
+    } catch (error) {
+      page.#end()
+      throw error
+    }
+    return page
+  }
+
+  /** The address with the token, in a part that browsers do not send. */
+  get url(): string {
+    const { host, port } = this.#data.options
+    return `http://${host.includes(':') ? `[${host}]` : host}:${port}/#token=${this.#data.token}`
+  }
+
+  /** Why there is no page now; `undefined` if there is one. */
+  get trouble(): string | undefined {
+    return this.#trouble
+  }
+
+  /** Sets where applications send their spans, which the page shows if there are no runs yet. */
+  takesSpansAt(otlpUrl: string): void {
+    this.#otlpUrl = otlpUrl
+    this.#post({ kind: 'address', otlpUrl })
+  }
+
+  /** Starts the thread. @returns when the page listens */
+  async #launch(): Promise<void> {
     // Tests run the sources, which Node.js loads directly.
     const entry = import.meta.url.endsWith('.ts') ? './page-worker.ts' : './page-worker.js'
-    const worker = new Worker(new URL(entry, import.meta.url), { workerData: data, name: 'spanscore-page' })
-    const page = new Page(worker, data)
-    await new Promise<void>((resolve, reject) => {
-      worker.on('message', (message: FromPage) => {
-        if (message.kind === 'listening') {
-          page.#port = message.port
-          resolve()
-        } else if (message.kind === 'failed') {
-          void worker.terminate()
-          reject(new Error(message.message))
-        } else if (message.kind === 'taken') page.#waitingBytes -= message.bytes
-        else if (message.kind === 'trouble') report(message.message)
-        else page.#onStopped()
-      })
-      worker.once('error', (error) => {
-        page.#end()
-        report(`The page ended because of an error (${error.name}); spans are scored as before.`)
-        reject(error)
-      })
-      worker.once('exit', () => page.#end())
+    const worker = new Worker(new URL(entry, import.meta.url), {
+      workerData: this.#data,
+      name: 'spanscore-page',
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
     })
-    return page
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    let why = 'it was ended'
+    worker.on('message', (message: FromPage) => {
+      if (message.kind === 'listening') resolve(message.port)
+      else if (message.kind === 'failed') {
+        void worker.terminate()
+        reject(new Error(message.message))
+      } else if (message.kind === 'taken') this.#waitingBytes -= message.bytes
+      else if (message.kind === 'trouble') this.#report(message.message)
+      else this.#onStopped()
+    })
+    worker.once('error', (error: NodeJS.ErrnoException) => {
+      // An error message may quote its subject.
+      why = error.code ?? error.name
+      reject(error)
+    })
+    worker.once('exit', () => {
+      reject(new Error(why))
+      if (this.#worker === worker) this.#ended(why)
+    })
+    const port = await promise
+    this.#data = { ...this.#data, options: { ...this.#data.options, port } }
+    this.#worker = worker
+    this.#trouble = undefined
+    this.#post({ kind: 'address', otlpUrl: this.#otlpUrl })
+  }
+
+  #ended(why: string): void {
+    this.#worker = undefined
+    this.#waitingBytes = 0
+    if (this.#isStopped) return
+    this.#trouble = `The page ended because of an error (${why}), and is started again; runs are scored as before.`
+    this.#report(this.#trouble)
+    this.#restartTimer = setTimeout(() => {
+      this.#launch().catch((error: unknown) => this.#ended(error instanceof Error ? error.message : 'unknown'))
+    }, RESTART_MS)
   }
 
   arrived(records: readonly LogRecord[]): void {
@@ -112,15 +161,16 @@ export class Page implements ServiceObserver {
     const stopped = new Promise<void>((resolve) => {
       this.#onStopped = resolve
     })
+    if (this.#worker === undefined) this.#onStopped()
     this.#post({ kind: 'stop' })
     await Promise.race([stopped, new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref())])
     this.#end()
-    await this.#worker.terminate()
+    await this.#worker?.terminate()
   }
 
   #add(item: ToPage, bytes = 200): void {
     if (this.#isStopped) return
-    if (this.#waitingBytes + this.#itemBytes + bytes > MAX_WAITING_BYTES) {
+    if (this.#worker === undefined || this.#waitingBytes + this.#itemBytes + bytes > MAX_WAITING_BYTES) {
       this.#left += 1
       return
     }
@@ -143,7 +193,7 @@ export class Page implements ServiceObserver {
   #post(batch: PageBatch): void {
     const payloads =
       batch.kind === 'batch' ? batch.items.flatMap((item) => (item.kind === 'record' ? [item.body.buffer] : [])) : []
-    this.#worker.postMessage(
+    this.#worker?.postMessage(
       batch,
       payloads.filter((buffer) => buffer instanceof ArrayBuffer),
     )
@@ -152,6 +202,7 @@ export class Page implements ServiceObserver {
   #end(): void {
     this.#isStopped = true
     clearTimeout(this.#timer)
+    clearTimeout(this.#restartTimer)
     clearInterval(this.#aliveTimer)
     this.#items = []
   }

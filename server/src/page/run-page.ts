@@ -28,7 +28,7 @@ interface ReadParts {
  */
 export function readRun({ database, ingest }: ReadParts, runId: string, viewer: string): unknown {
   const traceId = traceIdOf(runId)
-  const content = ingest.contentOf(traceId)
+  const content = ingest.contentOf(runId)
   const run = findRun(content, runId) ?? findRun(content, `${traceId}:${content.spans[0]?.spanId ?? ''}`)
   if (run === undefined) return undefined
   const stored = first<{
@@ -41,9 +41,10 @@ export function readRun({ database, ingest }: ReadParts, runId: string, viewer: 
   const scores = all<ScoreRow>(
     database,
     `SELECT r.id AS run_id, s.evaluation, s.score_key
-     FROM ${shownScores()} s JOIN runs r ON r.seq = s.run_seq WHERE r.trace_id = ? ORDER BY s.scorer`,
+     FROM ${shownScores()} s JOIN runs r ON r.seq = s.run_seq
+     WHERE r.id IN (SELECT value FROM json_each(?)) ORDER BY s.scorer`,
     { viewer },
-    traceId,
+    JSON.stringify(idsOf(run)),
   )
   const withheld = withheldOfTrace(database, traceId, { viewer })
   const hidden = new Set(withheld.map(({ scorer }) => scorer))
@@ -61,6 +62,11 @@ export function readRun({ database, ingest }: ReadParts, runId: string, viewer: 
   }
 }
 
+/** The ids of a run and of those that it started. */
+function idsOf({ id, children }: AgentRun): readonly string[] {
+  return [id, ...children.flatMap(idsOf)]
+}
+
 function byStart(left: SourceSpan, right: SourceSpan): number {
   return left.startTimeMs - right.startTimeMs
 }
@@ -68,7 +74,7 @@ function byStart(left: SourceSpan, right: SourceSpan): number {
 /** A run with all content, as JSON. */
 export function runAsJson({ database, ingest }: ReadParts, runId: string, viewer: string): unknown {
   const traceId = traceIdOf(runId)
-  const run = findRun(ingest.contentOf(traceId), runId)
+  const run = findRun(ingest.contentOf(runId), runId)
   if (run === undefined) return undefined
   const hidden = withheldOfTrace(database, traceId, { viewer }).map(({ scorer }) => scorer)
   return withoutVerdicts(JSON.parse(JSON.stringify(run)), new Set(hidden))
@@ -90,7 +96,7 @@ export function readRunsToTry(
 ): readonly RunToTry[] {
   return runIds.flatMap((runId) => {
     const traceId = traceIdOf(runId)
-    const run = findRun(ingest.contentOf(traceId), runId)
+    const run = findRun(ingest.contentOf(runId), runId)
     const withheld = withheldOfTrace(database, traceId, { viewer })
     const isWithheld = withheld.some((each) => each.runId === runId && each.scorer === scorer)
     return run === undefined ? [] : [{ run, isWithheld }]

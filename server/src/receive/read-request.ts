@@ -35,6 +35,8 @@ export interface SourceRecord {
   readonly spans: readonly (SourceSpan | undefined)[]
   /** Their indexes continue those of the spans. */
   readonly logs: readonly (SourceLog | undefined)[]
+  /** Decoded bytes of the span or log record with an index. */
+  readonly bytesOf: (index: number) => number
 }
 
 /** Limits of one request. */
@@ -119,7 +121,10 @@ export class RequestReader {
    */
   sources(record: NewRecord): SourceRecord {
     const { batch, bytes } = this.#parseAgain(record)
-    return wantedOf(batch, this.#tooLarge(batch, bytes))
+    return {
+      ...wantedOf(batch, this.#tooLarge(batch, bytes)),
+      bytesOf: (index) => bytesAt(bytes, index),
+    }
   }
 
   /**
@@ -156,11 +161,10 @@ export class RequestReader {
   }
 
   /** If the whole request is within the limit of one record, none is too large. */
-  #tooLarge({ spans, logs }: OtlpBatch, { body, places }: RecordBytes): ReadonlySet<SourceSpan | SourceLog> {
+  #tooLarge({ spans, logs }: OtlpBatch, bytes: RecordBytes): ReadonlySet<SourceSpan | SourceLog> {
     const { maxSpanBytes } = this.#limits
-    if (body.bytes.byteLength <= maxSpanBytes) return NONE
-    const isTooLarge = (_: unknown, index: number) =>
-      (places[2 * index + 1] ?? 0) - (places[2 * index] ?? 0) > maxSpanBytes
+    if (bytes.body.bytes.byteLength <= maxSpanBytes) return NONE
+    const isTooLarge = (_: unknown, index: number) => bytesAt(bytes, index) > maxSpanBytes
     return new Set([...spans, ...logs].filter(isTooLarge))
   }
 
@@ -201,8 +205,16 @@ export class RequestReader {
 
 const NONE: ReadonlySet<SourceSpan | SourceLog> = new Set()
 
+/** Bytes of the span or log record with an index. */
+function bytesAt({ places }: RecordBytes, index: number): number {
+  return (places[2 * index + 1] ?? 0) - (places[2 * index] ?? 0)
+}
+
 /** Every span and log record keeps its index, left out or not. */
-function wantedOf({ spans, logs }: OtlpBatch, tooLarge: ReadonlySet<SourceSpan | SourceLog>): SourceRecord {
+function wantedOf(
+  { spans, logs }: OtlpBatch,
+  tooLarge: ReadonlySet<SourceSpan | SourceLog>,
+): Omit<SourceRecord, 'bytesOf'> {
   const isWanted = (each: SourceSpan | SourceLog): boolean => each.scope.name !== OWN_SCOPE && !tooLarge.has(each)
   return {
     spans: spans.every(isWanted) ? spans : spans.map((span) => (isWanted(span) ? span : undefined)),
@@ -210,7 +222,7 @@ function wantedOf({ spans, logs }: OtlpBatch, tooLarge: ReadonlySet<SourceSpan |
   }
 }
 
-function toDecoded({ spans, logs }: SourceRecord, bytes: RecordBytes): DecodedRecord {
+function toDecoded({ spans, logs }: Omit<SourceRecord, 'bytesOf'>, bytes: RecordBytes): DecodedRecord {
   return {
     spans: spans.map((span) => span && spanFactsOf(span)),
     logs: logs.map((log) => log && logFactsOf(log)),

@@ -54,7 +54,7 @@ export function saveDay(folder: string, nowMs: number): void {
       outputTokens: 90,
       costUsd: null,
     }
-    saveRun(database, summary, summary.question, settledMs, 4)
+    saveRun(database, summary, { text: summary.question, contentIds: [], settledMs, revision: 4 })
     saveScore(database, id, 'key', evaluation, JSON.stringify(evaluation))
   }
   database.exec('COMMIT')

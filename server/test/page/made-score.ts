@@ -77,7 +77,8 @@ export function storeScoredRun(
     ...rest,
   }
   const evaluation = madeScore(id, score)
-  saveRun(database, summary, summary.question, settledMs, evaluation.revision)
+  const { revision } = evaluation
+  saveRun(database, summary, { text: summary.question, contentIds: [], settledMs, revision })
   saveScore(database, id, 'key', evaluation, JSON.stringify(evaluation))
   return id
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 
 import { addWeighted, weightedMean } from 'spanscore/engine'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -10,10 +10,9 @@ import { compareScores, differenceOf } from '../../src/page/store/compare.ts'
 import { drawProbability, drawScores } from '../../src/page/store/draws.ts'
 import { exportLabels } from '../../src/page/store/label-files.ts'
 import { saveLabel } from '../../src/page/store/labels.ts'
-import { all, openPageDatabase, run as execute } from '../../src/page/store/page-database.ts'
+import { openPageDatabase, run as execute } from '../../src/page/store/page-database.ts'
 import { listRuns } from '../../src/page/store/run-list.ts'
 import { boundedSpan } from '../../src/page/store/bounded-span.ts'
-import { PAGE_MIGRATIONS } from '../../src/page/store/schema.ts'
 import { deleteOldest, usedBytes } from '../../src/page/store/run-writer.ts'
 import { runIdAt, storeScoredRun } from './made-score.ts'
 
@@ -62,8 +61,9 @@ describe('retention', () => {
       save(index, 1)
       execute(
         database,
-        'INSERT INTO content (trace_id, spans) VALUES (?, ?)',
+        'INSERT INTO content (trace_id, settled_ms, bytes, spans) VALUES (?, ?, 2000, ?)',
         idOf(index).split(':')[0]!,
+        index * 1000,
         Buffer.alloc(2000),
       )
     }
@@ -139,16 +139,9 @@ describe('draws', () => {
   })
 })
 
-it('opens a database of the first version, and keeps what is in it', () => {
-  const old = mkdtempSync(join(tmpdir(), 'spanscore-store-'))
-  const first = new DatabaseSync(join(old, 'page.db'))
-  first.exec(`${PAGE_MIGRATIONS[0]} PRAGMA user_version = 1`)
-  first.exec("INSERT INTO drawn VALUES ('run', 'judge', 'v1', 'pass', 1, 0.5)")
-  first.close()
-  const opened = openPageDatabase(old)
-  expect(all(opened, 'SELECT run_id, seen_ms FROM drawn')).toMatchObject([{ run_id: 'run', seen_ms: null }])
-  opened.close()
-  rmSync(old, { recursive: true, force: true })
+it('refuses a database of another version', () => {
+  database.exec('PRAGMA user_version = 3')
+  expect(() => openPageDatabase(folder)).toThrow(/page\.db: expected a database of version 4, got version 3\./)
 })
 
 it('limits the spans that belong to no agent, and counts those that it leaves out', () => {

@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue } from 'node:sqlite'
 
-import { PAGE_MIGRATIONS } from './schema.ts'
+import { PAGE_SCHEMA, PAGE_SCHEMA_VERSION } from './schema.ts'
 
 /**
  * Opens the page's database in the service's data folder, and creates it if needed.
  *
- * @throws Error if a newer version of the service wrote it
+ * @throws Error if another version of the service wrote it
  */
 export function openPageDatabase(folder: string): DatabaseSync {
   const path = join(folder, 'page.db')
@@ -18,15 +18,14 @@ export function openPageDatabase(folder: string): DatabaseSync {
     database.exec('PRAGMA synchronous = NORMAL')
     database.exec('PRAGMA foreign_keys = ON')
     database.exec('PRAGMA cache_size = -65536')
+    // What is deleted is overwritten.
+    database.exec('PRAGMA secure_delete = ON')
     const version = first<{ user_version: number }>(database, 'PRAGMA user_version')?.user_version ?? 0
-    if (version > PAGE_MIGRATIONS.length) {
+    if (version === 0) database.exec(`BEGIN; ${PAGE_SCHEMA} PRAGMA user_version = ${PAGE_SCHEMA_VERSION}; COMMIT`)
+    else if (version !== PAGE_SCHEMA_VERSION) {
       throw new Error(
-        `${path}: expected a database of version ${PAGE_MIGRATIONS.length} or older, got version ${version}. Use a newer spanscore-server, or move the file away.`,
+        `${path}: expected a database of version ${PAGE_SCHEMA_VERSION}, got version ${version}. Move the file away, or use the spanscore-server that wrote it.`,
       )
-    }
-    for (const [index, migration] of PAGE_MIGRATIONS.entries()) {
-      if (index < version) continue
-      database.exec(`BEGIN; ${migration} PRAGMA user_version = ${index + 1}; COMMIT`)
     }
     return database
   } catch (error) {

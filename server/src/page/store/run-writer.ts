@@ -31,20 +31,31 @@ const COLUMNS: Readonly<Record<string, (summary: RunSummary) => string | number 
 const NAMES = Object.keys(COLUMNS)
 
 const SAVE_RUN = `
-  INSERT INTO runs (${NAMES.join(', ')}, settled_ms, revision) VALUES (${NAMES.map(() => '?').join(', ')}, ?, ?)
-  ON CONFLICT (id) DO UPDATE SET ${[...NAMES.slice(1), 'revision'].map((name) => `${name} = excluded.${name}`).join(', ')}
+  INSERT INTO runs (${NAMES.join(', ')}, content_ids, settled_ms, revision)
+  VALUES (${NAMES.map(() => '?').join(', ')}, ?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET
+    ${[...NAMES.slice(1), 'content_ids', 'revision'].map((name) => `${name} = excluded.${name}`).join(', ')}
   RETURNING seq`
+
+/** What is stored of a run besides its data in the list. */
+export interface StoredRun {
+  /** The text that search covers. */
+  readonly text: string
+  /** The rows of its content. */
+  readonly contentIds: readonly number[]
+  readonly settledMs: number
+  readonly revision: number
+}
 
 /** Stores a run or a new revision of it, which keeps its position in the list. @returns its position */
 export function saveRun(
   database: DatabaseSync,
   summary: RunSummary,
-  text: string,
-  settledMs: number,
-  revision: number,
+  { text, contentIds, settledMs, revision }: StoredRun,
 ): number {
   const values = NAMES.map((name) => COLUMNS[name]?.(summary) ?? null)
-  const seq = first<{ seq: number }>(database, SAVE_RUN, ...values, settledMs, revision)?.seq ?? 0
+  const stored = [JSON.stringify(contentIds), settledMs, revision]
+  const seq = first<{ seq: number }>(database, SAVE_RUN, ...values, ...stored)?.seq ?? 0
   // Scores have copies of the columns that the list filters by.
   execute(
     database,
@@ -141,12 +152,21 @@ export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Ret
   )
   if (oldest.length === 0) return 0
   database.exec('BEGIN')
-  for (const { seq, trace_id: traceId } of oldest) {
+  for (const { seq } of oldest) {
     execute(database, 'DELETE FROM runs WHERE seq = ?', seq)
     execute(database, 'DELETE FROM run_texts WHERE rowid = ?', seq)
+  }
+  for (const traceId of new Set(oldest.map((run) => run.trace_id))) {
+    // A trace may never end. What is older than all of its remaining runs is theirs no longer.
     execute(
       database,
-      'DELETE FROM content WHERE trace_id = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE trace_id = ?1)',
+      `DELETE FROM content WHERE trace_id = ?1 AND settled_ms <
+         coalesce((SELECT min(settled_ms) FROM runs WHERE trace_id = ?1), 9e999)`,
+      traceId,
+    )
+    execute(
+      database,
+      'DELETE FROM stored WHERE trace_id = ?1 AND content_id NOT IN (SELECT id FROM content WHERE trace_id = ?1)',
       traceId,
     )
   }

@@ -1,6 +1,8 @@
-/** Each entry migrates the schema from the version of its index to the next one. Entries are only added, never changed. */
-export const PAGE_MIGRATIONS: readonly string[] = [
-  `
+/** The version of the schema. A database of another version is refused. */
+export const PAGE_SCHEMA_VERSION = 4
+
+/** The schema of the page's database. */
+export const PAGE_SCHEMA: string = `
   CREATE TABLE runs (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -22,12 +24,17 @@ export const PAGE_MIGRATIONS: readonly string[] = [
     tool_calls INTEGER NOT NULL,
     failed_tool_calls INTEGER NOT NULL,
     input_tokens INTEGER,
-    output_tokens INTEGER
+    output_tokens INTEGER,
+    cost_usd REAL,
+    -- The ids of the rows of \`content\` that hold its spans, as JSON.
+    content_ids TEXT NOT NULL
   );
-  CREATE INDEX runs_by_trace ON runs (trace_id);
+  CREATE INDEX runs_by_trace ON runs (trace_id, settled_ms);
   CREATE INDEX runs_by_time ON runs (settled_ms);
-  CREATE INDEX runs_by_agent ON runs (agent, seq);
-  CREATE INDEX runs_by_status ON runs (status, seq);
+  -- The list reads its filters from one index and in its order, so that it takes long for no combination of them: reading
+  -- 100,000 entries of an index takes some 20 ms, and looking each run up ten times as long.
+  CREATE INDEX runs_listed ON runs (seq, parent_id, agent, status, model, settled_ms);
+  CREATE INDEX runs_of_agent ON runs (agent, seq, status, model, settled_ms);
   CREATE VIRTUAL TABLE run_texts USING fts5 (text, content = '', contentless_delete = 1);
 
   CREATE TABLE scores (
@@ -50,19 +57,34 @@ export const PAGE_MIGRATIONS: readonly string[] = [
     model TEXT NOT NULL,
     settled_ms REAL NOT NULL,
     evaluation TEXT NOT NULL,
+    run_status TEXT NOT NULL,
+    is_nested INTEGER NOT NULL,
     PRIMARY KEY (run_seq, scorer)
   );
-  CREATE INDEX scores_by_label ON scores (scorer, label, run_seq);
-  CREATE INDEX scores_by_position ON scores (scorer, position, run_seq) WHERE position IS NOT NULL;
+  CREATE INDEX scores_listed
+    ON scores (scorer, run_seq, is_nested, agent, label, position, run_status, version, model, settled_ms);
+  CREATE INDEX scores_worst
+    ON scores (scorer, position, run_seq, is_nested, agent, label, run_status, version, model, settled_ms)
+    WHERE position IS NOT NULL;
   CREATE INDEX scores_for_sums
     ON scores (scorer, settled_ms, agent, version, agent_version, model, position, weight, label) WHERE position IS NOT NULL;
 
   CREATE TABLE content (
     id INTEGER PRIMARY KEY,
     trace_id TEXT NOT NULL,
+    settled_ms REAL NOT NULL,
+    -- Bytes of \`spans\` once they are unpacked.
+    bytes INTEGER NOT NULL,
     spans BLOB NOT NULL
   );
-  CREATE INDEX content_by_trace ON content (trace_id);
+  CREATE INDEX content_by_trace ON content (trace_id, settled_ms);
+  -- The row of \`content\` that holds a span or the log records of a span.
+  CREATE TABLE stored (
+    trace_id TEXT NOT NULL,
+    part TEXT NOT NULL,
+    content_id INTEGER NOT NULL,
+    PRIMARY KEY (trace_id, part)
+  ) WITHOUT ROWID;
 
   CREATE TABLE draws (
     id INTEGER PRIMARY KEY,
@@ -80,6 +102,7 @@ export const PAGE_MIGRATIONS: readonly string[] = [
     judged TEXT NOT NULL,
     run_seq INTEGER NOT NULL,
     place REAL NOT NULL,
+    seen_ms REAL,
     PRIMARY KEY (run_id, scorer, version)
   ) WITHOUT ROWID;
   CREATE TABLE labels (
@@ -97,27 +120,4 @@ export const PAGE_MIGRATIONS: readonly string[] = [
     draw_probability REAL,
     PRIMARY KEY (run_id, scorer, version, labeller)
   ) WITHOUT ROWID;
-  `,
-  `
-  ALTER TABLE drawn ADD COLUMN seen_ms REAL;
-
-  ALTER TABLE scores ADD COLUMN run_status TEXT NOT NULL DEFAULT '';
-  ALTER TABLE scores ADD COLUMN is_nested INTEGER NOT NULL DEFAULT 0;
-  UPDATE scores SET (run_status, is_nested) = (SELECT status, parent_id IS NOT NULL FROM runs WHERE seq = run_seq);
-
-  -- The list reads its filters from one index and in its order, so that it takes long for no combination of them: reading
-  -- 100,000 entries of an index takes some 20 ms, and looking each run up ten times as long.
-  DROP INDEX runs_by_agent;
-  DROP INDEX runs_by_status;
-  DROP INDEX scores_by_label;
-  DROP INDEX scores_by_position;
-  CREATE INDEX runs_listed ON runs (seq, parent_id, agent, status, model, settled_ms);
-  CREATE INDEX runs_of_agent ON runs (agent, seq, status, model, settled_ms);
-  CREATE INDEX scores_listed
-    ON scores (scorer, run_seq, is_nested, agent, label, position, run_status, version, model, settled_ms);
-  CREATE INDEX scores_worst
-    ON scores (scorer, position, run_seq, is_nested, agent, label, run_status, version, model, settled_ms)
-    WHERE position IS NOT NULL;
-  `,
-  `ALTER TABLE runs ADD COLUMN cost_usd REAL;`,
-]
+`

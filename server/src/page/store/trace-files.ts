@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { scoresAsOtlp, toAnyValue, toNanoseconds, toOtlpAttributes } from 'spanscore/engine'
 import type { Evaluation, SourceLog, SourceSpan } from 'spanscore/engine'
 
-import { readContent } from './content.ts'
+import { readContentRow } from './content.ts'
 import { all } from './page-database.ts'
 import { shownScores } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
@@ -17,6 +17,7 @@ interface ScoredRow {
   readonly span_id: string
   readonly end_ms: number
   readonly evaluation: string
+  readonly content_ids: string
 }
 
 /**
@@ -29,20 +30,22 @@ export function* exportScoredRuns(
   { viewer }: Viewer,
   nowMs: number,
 ): Generator<string> {
-  const written = new Set<string>()
+  const written = new Set<number>()
   for (let after = 0; ;) {
     const rows = all<ScoredRow>(
       database,
-      `SELECT r.seq, r.trace_id, r.span_id, r.end_ms, s.evaluation FROM ${shownScores()} s CROSS JOIN runs r ON r.seq = s.run_seq
+      `SELECT r.seq, r.trace_id, r.span_id, r.end_ms, r.content_ids, s.evaluation FROM ${shownScores()} s CROSS JOIN runs r ON r.seq = s.run_seq
        WHERE s.scorer = ? AND s.label IS NOT NULL AND s.run_seq > ? ORDER BY s.run_seq LIMIT ${PAGE}`,
       { viewer },
       scorer,
       after,
     )
-    for (const { trace_id: traceId, span_id: spanId, end_ms: endTimeMs, evaluation } of rows) {
-      if (!written.has(traceId)) {
-        written.add(traceId)
-        const { spans, logs } = readContent(database, traceId)
+    for (const { trace_id: traceId, span_id: spanId, end_ms: endTimeMs, evaluation, content_ids: ids } of rows) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `saveRun`
+      for (const id of JSON.parse(ids) as number[]) {
+        if (written.has(id)) continue
+        written.add(id)
+        const { spans, logs } = readContentRow(database, id)
         yield `${JSON.stringify({ resourceSpans: spans.map(toResourceSpans), resourceLogs: logs.map(toResourceLogs) })}\n`
       }
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written from an Evaluation
