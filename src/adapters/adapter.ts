@@ -1,12 +1,11 @@
 import { defineScorer } from '../scoring/define-scorer.ts'
 import { formatValue } from '../scoring/format-value.ts'
-import type { Scorer, ScorerJudge, ScoringContext, Verdict } from '../scoring/scorer.ts'
+import type { Scorer, ScorerJudge, Verdict } from '../scoring/scorer.ts'
 import type { AgentRun } from '../model/agent-run.ts'
-import { answerOf } from '../scorers/code/code-scorer.ts'
+import type { RunFact } from '../scoring/absence.ts'
 import { expectReturned } from '../scorers/expect-returned.ts'
-import { expectOption, readOptions } from '../scorers/read-options.ts'
+import { expectFacts, expectOption, readOptions } from '../scorers/read-options.ts'
 import type { KeysOf } from '../scorers/read-options.ts'
-import { skipWithoutChoices } from '../scorers/skip.ts'
 
 /** What every adapter takes beside the scorer of the other library. */
 export interface AdapterOptions {
@@ -31,6 +30,8 @@ export interface AdapterOptions {
   readonly model?: string
   /** Raise it when the scorer changes its meaning. It is part of the score's version. */
   readonly version?: string | number
+  /** Facts whose absence the scorer takes into account. Without any other fact that it is given, it is not called. @default depends on the adapter */
+  readonly mayLack?: readonly RunFact[]
   /** The expected answer of a run, if there is one. `.run({ groundTruth })` takes precedence. */
   readonly expected?: (run: AgentRun) => unknown
 }
@@ -45,11 +46,12 @@ export const adapterKeys: KeysOf<AdapterOptions> = {
   kind: true,
   model: true,
   version: true,
+  mayLack: true,
   expected: true,
 }
 
-/** A scorer of another library, described by its adapter. */
-export interface ForeignScorer {
+/** A scorer of another library, described by its adapter, and the input that it takes. */
+export interface ForeignScorer<Input> {
   /** Name of the adapter, for errors and the version. */
   readonly adapter: string
   /** The basis of the id if the options have none. */
@@ -57,10 +59,12 @@ export interface ForeignScorer {
   readonly description: string | undefined
   readonly kind: 'code' | 'judge'
   readonly model: string | undefined
-  /** Whether it can score only runs with an answer, not runs that have tool calls alone. */
-  readonly needsAnswer: boolean
-  /** Scores a run with the other scorer. */
-  readonly score: (run: AgentRun, expected: unknown) => Promise<Verdict>
+  /** Facts of its input that it does not need. */
+  readonly mayLack: readonly RunFact[]
+  /** Makes its input of a run. What is read here is what it needs. */
+  readonly toInput: (run: AgentRun, expected: unknown) => Input
+  /** Scores the input with the other scorer. */
+  readonly score: (input: Input) => Promise<Verdict>
 }
 
 /**
@@ -68,12 +72,14 @@ export interface ForeignScorer {
  *
  * @throws TypeError if an option is wrong, or the scorer has no name and the options no id
  */
-export function adapt(foreign: ForeignScorer, given: AdapterOptions): Scorer {
+export function adapt<Input>(foreign: ForeignScorer<Input>, given: AdapterOptions): Scorer {
   const { adapter } = foreign
   const { expected, version, better, passAt, range, ...more } = readOptions(adapter, given, adapterKeys)
   const { kind = foreign.kind, model = foreign.model ?? 'unknown', id = idOf(foreign.name) } = more
+  const { mayLack = foreign.mayLack } = more
   expectOption(id !== undefined, adapter, "options.id, since the scorer's own name makes none", foreign.name)
   expectOption(kind === 'code' || kind === 'judge', adapter, "options.kind to be 'code' or 'judge'", kind)
+  expectFacts(adapter, 'options.mayLack', mayLack)
   const isFunction = expected === undefined || typeof expected === 'function'
   expectOption(isFunction, adapter, 'options.expected to be a function of the run', expected)
   return defineScorer({
@@ -87,14 +93,12 @@ export function adapt(foreign: ForeignScorer, given: AdapterOptions): Scorer {
     needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
     anyForm: true,
     ...(kind === 'judge' && { judge: judgeOf(model) }),
-    assess: async (run: AgentRun, { given: form }: ScoringContext): Promise<Verdict> => {
-      const hasCalls = !foreign.needsAnswer && run.toolCalls.length > 0
-      const answer = hasCalls ? skipWithoutChoices(run, id ?? '') : answerOf(run, id ?? '')
-      if (typeof answer === 'object') return answer
-      return foreign.score(
-        run,
-        form?.groundTruth ?? expectReturned(expected?.(run), id ?? '', 'expected to return a value', () => true),
-      )
+    mayLack,
+    assess: async (run, { given: form }, reads): Promise<Verdict> => {
+      const groundTruth =
+        form?.groundTruth ?? expectReturned(expected?.(run), id ?? '', 'expected to return a value', () => true)
+      const input = foreign.toInput(run, groundTruth)
+      return reads.absence ?? foreign.score(input)
     },
   })
 }

@@ -13,34 +13,35 @@ export interface ChatMessage {
 }
 
 /** A run as chat messages: its input and everything it did, including tool calls and results. */
-export function toChatMessages(run: AgentRun): { input: readonly ChatMessage[]; output: readonly ChatMessage[] } {
+export function toChatMessages(run: AgentRun): { inputs: readonly ChatMessage[]; outputs: readonly ChatMessage[] } {
   const system = run.systemInstructions === undefined ? [] : [{ role: 'system', content: run.systemInstructions }]
   const input = run.input.flatMap(({ role, text }) => (text === undefined ? [] : [{ role, content: text }]))
   const steps = Map.groupBy(run.toolCalls, ({ step }) => step)
   const output: ChatMessage[] = [...steps].toSorted(([a], [b]) => a - b).flatMap(([, calls]) => toTurn(calls))
   if (run.output !== undefined) output.push({ role: 'assistant', content: run.output })
-  return { input: [...system, ...input], output }
+  return { inputs: [...system, ...input], outputs: output }
+}
+
+function idOf(call: ToolCall, index: number): string {
+  return call.id ?? `call_${call.step}_${index}`
 }
 
 function toTurn(calls: readonly ToolCall[]): readonly ChatMessage[] {
-  const named = calls.map((call, index) => ({ ...call, id: call.id ?? `call_${call.step}_${index}` }))
   return [
     {
       role: 'assistant',
       content: '',
-      tool_calls: named.map(({ id, name, arguments: args }) => ({
-        id,
+      tool_calls: calls.map((call, index) => ({
+        id: idOf(call, index),
         type: 'function',
-        function: { name, arguments: toText(args ?? {}) },
+        function: { name: call.name, arguments: toText(call.arguments ?? {}) },
       })),
     },
-    ...named
-      .filter(({ result, error }) => result !== undefined || error !== undefined)
-      .map(({ id, result, error }) => ({
-        role: 'tool',
-        tool_call_id: id,
-        content: toText(result ?? error?.message ?? ''),
-      })),
+    ...calls.flatMap((call, index) => {
+      const { result, error } = call
+      if (result === undefined && error === undefined) return []
+      return [{ role: 'tool', tool_call_id: idOf(call, index), content: toText(result ?? error?.message ?? '') }]
+    }),
   ]
 }
 

@@ -53,16 +53,16 @@ export function fromAutoevals(scorer: AutoevalsScorer, options: FromAutoevalsOpt
       description: undefined,
       kind: COMPUTED.has(scorer.name) ? 'code' : 'judge',
       model: undefined,
-      needsAnswer: true,
-      score: async (run, expected) => {
-        const result: unknown = await Reflect.apply(scorer, undefined, [
-          {
-            input: run.userInput,
-            output: run.output ?? '',
-            ...(expected !== undefined && { expected }),
-            ...expectReturned(args?.(run), adapted.id, 'args to return an object', isRecord),
-          },
-        ])
+      // Those that compute compare the output with what is expected.
+      mayLack: COMPUTED.has(scorer.name) ? ['input'] : [],
+      toInput: (run, expected) => ({
+        input: run.userInput,
+        output: run.output ?? '',
+        ...(expected !== undefined && { expected }),
+        ...expectReturned(args?.(run), adapted.id, 'args to return an object', isRecord),
+      }),
+      score: async (input) => {
+        const result: unknown = await Reflect.apply(scorer, undefined, [input])
         if (!isRecord(result)) return toVerdict(adapted.id, result, undefined)
         const { score, metadata } = result
         if (score === null)

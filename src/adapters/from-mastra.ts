@@ -64,13 +64,13 @@ export function fromMastra(scorer: MastraScorer, options: FromMastraOptions = {}
       description: scorer.description,
       kind: asksModel ? 'judge' : 'code',
       model: modelOf(scorer.judge),
-      needsAnswer: form === 'text',
-      score: async (run, groundTruth) => {
-        const input = {
-          runId: run.id,
-          ...(form === 'agent' ? toMastraRun(run) : { input: run.userInput, output: run.output ?? '' }),
-          ...(groundTruth !== undefined && { groundTruth }),
-        }
+      mayLack: ['systemInstructions'],
+      toInput: (run, groundTruth) => ({
+        runId: run.id,
+        ...(form === 'agent' ? toMastraRun(run) : { input: run.userInput, output: run.output ?? '' }),
+        ...(groundTruth !== undefined && { groundTruth }),
+      }),
+      score: async (input) => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the scorer's author knows its input
         const result: unknown = await scorer.run(input as never)
         if (!isRecord(result)) return toVerdict(adapted.id, result, undefined)

@@ -57,19 +57,14 @@ export function fromOpenEvals(evaluator: OpenEvalsEvaluator, options: FromOpenEv
       description: undefined,
       kind: COMPUTED.has(evaluator.name) ? 'code' : 'judge',
       model: undefined,
-      needsAnswer: form === 'text',
-      score: async (run, expected) => {
-        const { input, output } = toChatMessages(run)
-        const result: unknown = await Reflect.apply(evaluator, undefined, [
-          {
-            inputs: form === 'text' ? run.userInput : input,
-            outputs: form === 'text' ? (run.output ?? '') : output,
-            ...(expected !== undefined && { referenceOutputs: expected }),
-            ...expectReturned(args?.(run), adapted.id, 'args to return an object', isRecord),
-          },
-        ])
-        return toResult(adapted.id, result, key)
-      },
+      // Those that compute compare the output with what is expected.
+      mayLack: COMPUTED.has(evaluator.name) ? ['input', 'systemInstructions'] : ['systemInstructions'],
+      toInput: (run, expected) => ({
+        ...(form === 'text' ? { inputs: run.userInput, outputs: run.output ?? '' } : toChatMessages(run)),
+        ...(expected !== undefined && { referenceOutputs: expected }),
+        ...expectReturned(args?.(run), adapted.id, 'args to return an object', isRecord),
+      }),
+      score: async (input) => toResult(adapted.id, await Reflect.apply(evaluator, undefined, [input]), key),
     },
     given,
   )

@@ -5,4 +5,5 @@ export type { FromMastraOptions, MastraScorer } from '../adapters/from-mastra.ts
 export { fromOpenEvals } from '../adapters/from-openevals.ts'
 export type { FromOpenEvalsOptions, OpenEvalsEvaluator } from '../adapters/from-openevals.ts'
 export type { AdapterOptions } from '../adapters/adapter.ts'
+export type { RunFact } from '../scoring/absence.ts'
 export type { Scorer } from '../scoring/scorer.ts'

@@ -10,6 +10,7 @@ export type {
   Skipped,
   SkipReason,
 } from '../model/score.ts'
+export type { RunFact } from '../scoring/absence.ts'
 export type { JudgeCall, Need, ScorerJudge, ScoringContext, Verdict } from '../scoring/scorer.ts'
 export { attachScoring } from '../processor/attach/attach.ts'
 export type { AttachedScoring } from '../processor/attach/attach.ts'

@@ -62,7 +62,7 @@ export function reconstructRuns(
   return buildRuns(
     spans.map((span) => ('spanContext' in span ? toSourceSpan(span) : span)),
     { logs },
-  ).map(withOwnFacts)
+  ).map((run) => withOwnFacts(run))
 }
 
 const NO_LOGS: ReadonlyMap<string, readonly SourceLog[]> = new Map()

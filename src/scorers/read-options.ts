@@ -1,3 +1,4 @@
+import { RUN_FACTS } from '../scoring/absence.ts'
 import { closestName } from '../scoring/closest-name.ts'
 import { formatValue } from '../scoring/format-value.ts'
 import { isRecord } from '../spans/json.ts'
@@ -52,13 +53,20 @@ export function expectTexts(factory: string, name: string, texts: unknown): void
   expectOption(areTexts(texts), factory, `${name} to be a list of texts`, texts)
 }
 
+/** @throws TypeError if the option is not a list of facts that a run may lack */
+export function expectFacts(factory: string, name: string, facts: unknown): void {
+  const known: readonly string[] = RUN_FACTS
+  const areFacts = areTexts(facts) && facts.every((fact) => known.includes(fact))
+  expectOption(areFacts, factory, `${name} to be a list of ${known.join(', ')}`, facts)
+}
+
 /** Whether the value is a string or undefined. */
 export function isTextOrNone(value: unknown): boolean {
   return value === undefined || typeof value === 'string'
 }
 
 /** Whether the value is a list of strings. */
-export function areTexts(value: unknown): boolean {
+export function areTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string')
 }
 

@@ -1,6 +1,11 @@
 import type { AgentRun } from '../model/agent-run.ts'
+import type { Skipped } from '../model/score.ts'
+import { RUN_FACTS } from './absence.ts'
+import type { RunFact } from './absence.ts'
 import { evaluateInFull } from './evaluate.ts'
 import { toRunInput } from './given/run-input.ts'
+import { Reads } from './reads.ts'
+import { scorerView } from './run-view.ts'
 import { ScoreUnavailableError } from './score-unavailable-error.ts'
 import type {
   Need,
@@ -16,6 +21,7 @@ import { nodeCrypto } from '../spans/node-crypto.ts'
 import { canonicalJson } from '../spans/json.ts'
 import { formatValue } from './format-value.ts'
 import { keepProcessAlive } from './keep-process-alive.ts'
+import { adopted, isThenable } from './thenable.ts'
 import { withOwnFacts } from '../runs/view/with-own-facts.ts'
 
 /** The parts from which `defineScorer` builds a scorer. */
@@ -41,13 +47,16 @@ export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
   readonly inline?: boolean
   /** Facts of the run that `assess` reads. @default [] */
   readonly needs?: readonly Need[]
+  /** Facts whose absence `assess` takes into account itself. Reading any other fact that the run lacks skips the score. @default [] */
+  readonly mayLack?: readonly RunFact[]
   readonly judge?: ScorerJudge
   /** Whether `assess` reads the input and output that were passed to `.run()`, in any form. @default false */
   readonly anyForm?: boolean
-  /** Judges the run. It may throw or reject. */
+  /** Judges the run, of which it gets a view. It may throw or reject. */
   assess(
     run: AgentRun,
     context: ScoringContext,
+    reads: Reads,
   ): Verdict<Preprocessed, Analyzed> | Promise<Verdict<Preprocessed, Analyzed>>
 }
 
@@ -62,6 +71,10 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
 ): Scorer<Preprocessed, Analyzed> {
   const { id, description, kind, better = 'higher', inline = false, needs = [], judge } = definition
   const range = definition.range ?? [0, 1]
+  const mayLack = new Set(definition.mayLack)
+  const readsOf = (run: AgentRun, { given }: ScoringContext): Reads =>
+    // Values that were passed to `.run()` in a form of the application's own lack nothing.
+    new Reads(run, id, given !== undefined && definition.anyForm === true ? ALL_FACTS : mayLack)
   check(typeof id === 'string' && /^[a-z][a-z0-9_]*$/.test(id), id, 'id', 'a match of ^[a-z][a-z0-9_]*$', id)
   check(isRange(range), id, 'range', 'two numbers, the lower first', range)
   const [low, high] = range
@@ -85,10 +98,35 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
     inline,
     needs,
     ...(judge !== undefined && { judge }),
-    assess: (run, context) => definition.assess(run, context),
+    assess: (run, context) => assessView(definition, readsOf(run, context), context),
     run: (input, options) => runOnce(scorer, input, definition.anyForm, options),
   }
   return Object.freeze(scorer)
+}
+
+const ALL_FACTS: ReadonlySet<RunFact> = new Set(RUN_FACTS)
+
+/** Asks a scorer about its view of a run. If it read a fact that the run lacks, the score is skipped, unless the scorer skipped it itself. */
+function assessView<Preprocessed, Analyzed>(
+  definition: ScorerDefinition<Preprocessed, Analyzed>,
+  reads: Reads,
+  context: ScoringContext,
+): Verdict<Preprocessed, Analyzed> | Promise<Verdict<Preprocessed, Analyzed>> {
+  const conclude = (verdict: Verdict<Preprocessed, Analyzed>): Verdict<Preprocessed, Analyzed> => {
+    const { absence } = reads
+    if (absence === undefined || verdict?.status === 'skipped') return verdict
+    return verdict?.judge === undefined ? absence : { ...absence, judge: verdict.judge }
+  }
+  const concludeThrown = (error: unknown): Skipped => {
+    if (reads.absence === undefined) throw error
+    return reads.absence
+  }
+  try {
+    const verdict = definition.assess(scorerView(reads, definition.anyForm === true), context, reads)
+    return isThenable(verdict) ? adopted(verdict).then(conclude, concludeThrown) : conclude(verdict)
+  } catch (error) {
+    return concludeThrown(error)
+  }
 }
 
 /** Implements `.run()` for every scorer: it turns messages into an `AgentRun`, and rejects if there is no score. */

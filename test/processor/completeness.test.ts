@@ -28,7 +28,12 @@ afterEach(() => {
 async function createScoring(options: Partial<ScoringOptions> = {}) {
   const seen: { evaluation: Evaluation; run: AgentRun }[] = []
   const scoring = new ScoringSpanProcessor({
-    scorers: [codeScorer('calls', { assess: (run) => ({ status: 'scored', value: run.toolCalls.length / 10 }) })],
+    scorers: [
+      codeScorer('calls', {
+        mayLack: ['toolCalls'],
+        assess: (run) => ({ status: 'scored', value: run.toolCalls.length / 10 }),
+      }),
+    ],
     onScore: (evaluation, run) => void seen.push({ evaluation, run }),
     ...options,
   })
@@ -127,7 +132,10 @@ test('a nested agent is part of its run, and also scored by itself with scope ev
 test('judges wait for spans that are open below, and a code score that changes is revision 2, counted once', async () => {
   const { tracer, seen, scoring, receiver, flush } = await createScoring({
     scorers: [
-      codeScorer('calls', { assess: (run) => ({ status: 'scored', value: run.toolCalls.length / 10 }) }),
+      codeScorer('calls', {
+        mayLack: ['toolCalls'],
+        assess: (run) => ({ status: 'scored', value: run.toolCalls.length / 10 }),
+      }),
       judgeScorer('fitting'),
     ],
   })
@@ -161,7 +169,12 @@ test('judges wait for spans that are open below, and a code score that changes i
 
 test('a run that became large while spans were open is scored again after the last of them has ended', async () => {
   const { tracer, seen, scoring, flush } = await createScoring({
-    scorers: [codeScorer('calls', { assess: (run) => ({ status: 'scored', value: run.toolCalls.length / 1000 }) })],
+    scorers: [
+      codeScorer('calls', {
+        mayLack: ['toolCalls'],
+        assess: (run) => ({ status: 'scored', value: run.toolCalls.length / 1000 }),
+      }),
+    ],
   })
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
   const last = open(tracer, 'execute_tool last', toolAttributes('last'), agent)
@@ -472,6 +485,7 @@ test('with rescore a judge that is still at work when its run is settled is aske
   const { tracer, seen, scoring, flush } = await createScoring({
     scorers: [
       judgeScorer('slow', {
+        mayLack: ['toolCalls'],
         assess: async (run) => {
           await new Promise<void>((resolve) => answers.push(resolve))
           return { status: 'scored', value: run.toolCalls.length / 10 }
@@ -530,6 +544,7 @@ test('a scorer that loads something when it is first asked is asked again when i
   const { tracer, seen, scoring, flush } = await createScoring({
     scorers: [
       codeScorer('loading', {
+        mayLack: ['toolCalls'],
         assess: (run) => {
           const verdict = { status: 'scored', value: run.toolCalls.length / 10 } as const
           if (isLoaded) return verdict

@@ -50,8 +50,8 @@ export function createAnswerPresentScorer(options: AnswerPresentOptions = {}): S
     // The application's patterns may be slow, so they are only applied to short answers, and not while a span is ending.
     inline: refusals.length === 0,
     needs: ['output'],
-    assess: (run) => {
-      const answer = answerOf(run, id)
+    assess: (_run, _context, reads) => {
+      const answer = answerOf(reads)
       if (typeof answer !== 'string') return answer
       const kind = kindOf(answer, refusals)
       const isAnswer = kind === undefined || (kind === 'refusal' && allowRefusals)

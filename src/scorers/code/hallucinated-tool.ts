@@ -7,7 +7,8 @@ import { expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
-import { skip, skipWithoutCalls, skipWithoutFact } from '../skip.ts'
+import { skipWithoutFact } from '../../scoring/absence.ts'
+import { skip, skipWithoutCalls } from '../skip.ts'
 
 /** Options of `createHallucinatedToolScorer`. */
 export interface HallucinatedToolOptions extends ScorerOptions {
@@ -44,9 +45,10 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
     identity: { scorer: 'hallucinated_tool', tools },
     inline: true,
     needs: ['toolNames', 'availableTools'],
-    assess: (run) => {
+    mayLack: ['toolCalls', 'availableTools'],
+    assess: (run, _context, reads) => {
       const calls = run.toolCalls
-      const none = skipWithoutCalls(run, id)
+      const none = skipWithoutCalls(reads)
       if (none !== undefined) return none
       const recorded = run.availableTools?.map(({ name }) => name)
       const offered =
@@ -56,7 +58,7 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
       )
       if (offered === undefined && hallucinated.length === 0) {
         return (
-          skipWithoutFact(run, 'availableTools', id) ??
+          skipWithoutFact(reads.run, 'availableTools', id) ??
           skip(
             'no-content',
             explain`${contentFree(id)}: the tools that the model was offered were not recorded. Name them in the option tools.`,

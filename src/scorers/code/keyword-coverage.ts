@@ -53,13 +53,13 @@ export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Sc
     identity: { scorer: 'keyword_coverage', keywords, caseSensitive, wholeWords },
     inline: true,
     needs: ['output'],
-    assess: (run) => {
+    assess: (run, _context, reads) => {
       const wanted =
         typeof keywords === 'function' ? expectReturned(keywords(run), id, expected, areKeywords) : keywords
       if (wanted === undefined || wanted.length === 0) {
         return skip('not-applicable', explain`${contentFree(id)}: no keywords are expected of this run.`)
       }
-      const answer = answerOf(run, id)
+      const answer = answerOf(reads)
       if (typeof answer !== 'string') return answer
       const text = plain(answer, caseSensitive)
       const missing = wanted.filter(

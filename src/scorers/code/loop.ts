@@ -3,12 +3,13 @@ import type { ToolCall } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer, ScoredVerdict } from '../../scoring/scorer.ts'
 import { canonicalJson } from '../../spans/json.ts'
-import { count, skipWithoutArguments } from './code-scorer.ts'
+import { count } from './code-scorer.ts'
 import { expectOption, expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
-import { skip, skipWithoutFact } from '../skip.ts'
+import { skipWithoutFact } from '../../scoring/absence.ts'
+import { skip } from '../skip.ts'
 
 /** Options of `createLoopScorer`. */
 export interface LoopOptions extends ScorerOptions {
@@ -57,13 +58,12 @@ export function createLoopScorer(options: LoopOptions = {}): Scorer {
     identity: { scorer: 'loop', maxIdentical, ignore },
     inline: true,
     needs: ['toolNames', 'toolArguments'],
-    assess: (run) => {
-      const none = skipWithoutFact(run, 'toolCalls', id)
+    mayLack: ['toolCalls'],
+    assess: (run, _context, reads) => {
+      const none = skipWithoutFact(reads.run, 'toolCalls', id)
       if (none !== undefined) return none
       const calls = run.toolCalls.filter(({ name }) => !ignore.includes(name))
       if (calls.length === 0) return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
-      const unknown = skipWithoutArguments(run, id)
-      if (unknown !== undefined) return unknown
       // A call is identified by its tool and arguments.
       const keys = calls.map((call) => `${call.name}(${canonicalJson(call.arguments ?? {})})`)
       return verdictOf(calls, keys, maxIdentical)

@@ -107,8 +107,8 @@ export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
     // The application's patterns may be slow, so they do not run while a span is ending.
     inline: patterns.length === 0 && forbidden.length === 0 && !hasPatterns(schema),
     needs: ['output'],
-    assess: (run) => {
-      const answer = answerOf(run, id)
+    assess: (_run, _context, reads) => {
+      const answer = answerOf(reads)
       if (typeof answer !== 'string') return answer
       const results = checks.map((check) => check(answer))
       const held = results.filter(({ isOpen }) => isOpen !== true)

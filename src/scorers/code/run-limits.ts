@@ -7,6 +7,7 @@ import { expectAmounts, expectOption, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
+import { skipWithoutFact } from '../../scoring/absence.ts'
 import { skip } from '../skip.ts'
 
 /** Options of `createRunLimitsScorer`: at least one limit. */
@@ -48,7 +49,7 @@ const KNOWN: KeysOf<RunLimitsOptions> = {
 
 const ACTUAL: Readonly<Record<Limit, (run: AgentRun) => number | undefined>> = {
   maxSteps: (run) => (run.steps.length > 0 ? run.steps.length : undefined),
-  maxToolCalls: (run) => run.toolCalls.length,
+  maxToolCalls: (run) => (skipWithoutFact(run, 'toolCalls', '') === undefined ? run.toolCalls.length : undefined),
   maxInputTokens: (run) => run.usage.inputTokens,
   maxOutputTokens: (run) => run.usage.outputTokens,
   // A run made from messages has no times.
@@ -81,7 +82,7 @@ export function createRunLimitsScorer(options: RunLimitsOptions): Scorer {
     identity: { scorer: 'run_limits', limits },
     inline: true,
     needs: ['steps', 'toolNames'],
-    assess: (run) => {
+    assess: (_run, _context, { run }) => {
       const checks = limits.map(({ limit, allowed }): LimitCheck => {
         const actual = ACTUAL[limit](run)
         return { limit, allowed, ...(actual !== undefined && { actual }) }

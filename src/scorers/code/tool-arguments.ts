@@ -8,7 +8,7 @@ import { isRecord } from '../../spans/json.ts'
 import type { ToolDefinition } from '../../model/message.ts'
 import { checkArguments } from './allowed-arguments.ts'
 import type { AllowedArguments } from './allowed-arguments.ts'
-import { count, listNames, skipWithoutArguments } from './code-scorer.ts'
+import { count, listNames } from './code-scorer.ts'
 import { expectReturned } from '../expect-returned.ts'
 import { expectFlags, expectOption, isJsonSchema, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
@@ -23,7 +23,9 @@ import { ownSchemaCheck, recordedSchemaCheck } from './schema/schema-check.ts'
 import type { SchemaCheck } from './schema/schema-check.ts'
 import { pairCalls } from './pair-calls.ts'
 import type { CallExpectation, Pairing } from './pair-calls.ts'
-import { skip, skipWithoutCalls, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
+import { skipWithoutFact } from '../../scoring/absence.ts'
+import type { Reads } from '../../scoring/reads.ts'
+import { skip, skipWithoutCalls } from '../skip.ts'
 
 /** A call that the run should make, with the allowed values of each argument. */
 export interface ExpectedArguments {
@@ -96,22 +98,20 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
     // The developer's patterns may be slow, so they do not run while a span is ending.
     inline: !tools.some(({ parameters }) => hasPatterns(parameters)),
     needs: ['toolNames', 'toolArguments', 'availableTools'],
-    assess: (run) => {
+    // Calls that were made are checked by their schemas even if the run failed later.
+    mayLack: expected === undefined ? ['toolCalls', 'availableTools'] : ['availableTools'],
+    assess: (run, _context, reads) => {
       const wanted =
         typeof expected === 'function' ? expectReturned(expected(run), id, CALLS, areExpectedCalls) : expected
       if (expected !== undefined && wanted === undefined) {
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       }
-      const none = wanted?.length ? skipWithoutFact(run, 'toolCalls', id) : skipWithoutCalls(run, id)
+      const none = wanted?.length ? undefined : skipWithoutCalls(reads)
       if (none !== undefined) return none
-      const failed = wanted === undefined ? undefined : skipWithoutChoices(run, id)
-      if (failed !== undefined) return failed
-      const unknown = skipWithoutArguments(run, id)
-      if (unknown !== undefined) return unknown
       const assess = (patterns: LinearPatterns | undefined): ScoredVerdict | Skipped => {
         const schemas = new ToolSchemas(run, own, patterns)
         return wanted === undefined
-          ? bySchemas(run, schemas, { strict, configured, id })
+          ? bySchemas(run, schemas, { strict, configured, reads })
           : byValues(run, wanted, schemas, { strict, configured, id })
       }
       const called = new Set(run.toolCalls.map(({ name }) => name))
@@ -159,7 +159,7 @@ interface Rules {
 function bySchemas(
   run: AgentRun,
   schemas: ToolSchemas,
-  { strict, configured, id }: Rules & { readonly id: string },
+  { strict, configured, reads }: Rules & { readonly reads: Reads },
 ): ScoredVerdict | Skipped {
   const checked = run.toolCalls.flatMap(({ name, arguments: given }, index): CheckedCall[] => {
     const schema = schemas.get(name)
@@ -169,8 +169,9 @@ function bySchemas(
   })
   if (checked.length === 0) {
     const calls = count(run.toolCalls.length, 'call')
+    const id = reads.scorerId
     const message = explain`${contentFree(id)}: no schema of the ${calls} is known. Give the option tools, or expected.`
-    return skipWithoutFact(run, 'availableTools', id) ?? skip('no-content', message)
+    return skipWithoutFact(reads.run, 'availableTools', id) ?? skip('no-content', message)
   }
   const valid = checked.filter(({ errors }) => errors.length === 0)
   const fault = firstFault(checked, configured)

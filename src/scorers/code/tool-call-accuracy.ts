@@ -13,7 +13,7 @@ import { areTexts, expectFlags, expectOption, readOptions } from '../read-option
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
-import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
+import { skip } from '../skip.ts'
 
 /** Options of `createToolCallAccuracyScorerCode`: `expectedTool`, or `expectedToolOrder`, or both. */
 export interface ToolCallAccuracyCodeOptions extends ScorerOptions {
@@ -99,11 +99,12 @@ export function createToolCallAccuracyScorerCode(
     identity: { scorer: 'tool_call_accuracy', expectedTool, expectedToolOrder, strictMode },
     inline: true,
     needs: ['toolNames', 'availableTools'],
-    assess: (run, context) => {
+    mayLack: ['availableTools'],
+    assess: (run, context, reads) => {
       if (isGivenEmpty(context)) {
         return failed('scorer-threw', contentFree('Input and output messages cannot be null or empty'))
       }
-      const expected = expectedTools(run) ?? {
+      const expected = expectedTools(reads.run) ?? {
         tool:
           typeof expectedTool === 'function'
             ? expectReturned(expectedTool(run), id, NAME, (value) => typeof value === 'string')
@@ -117,15 +118,11 @@ export function createToolCallAccuracyScorerCode(
       if (expected.tool === undefined && order === undefined) {
         return skip('not-applicable', explain`${contentFree(id)}: no tool is expected of this run.`)
       }
-      const unchosen = skipWithoutChoices(run, id)
-      if (unchosen !== undefined) return unchosen
-      const calls = run instanceof GivenRun ? run.toolCallInfos : toInfos(run)
-      if (calls.length === 0) {
-        if (run.availableTools?.length === 0)
-          return skip('not-applicable', explain`${contentFree(id)}: the run was offered no tools.`)
+      const known = reads.run instanceof GivenRun ? reads.run.toolCallInfos : []
+      const calls = known.length > 0 ? known : toInfos(run)
+      if (calls.length === 0 && run.availableTools?.length === 0) {
+        return skip('not-applicable', explain`${contentFree(id)}: the run was offered no tools.`)
       }
-      const unknown = skipWithoutFact(run, 'toolCalls', id)
-      if (unknown !== undefined) return unknown
       const found = lookAt(calls, expected.tool, order, strictMode)
       const value = isAccurate(found) ? 1 : 0
       return {

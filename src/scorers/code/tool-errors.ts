@@ -54,8 +54,9 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
     identity: { scorer: 'tool_errors', countRecovered },
     inline: true,
     needs: ['toolNames'],
-    assess: (run) => {
-      const none = skipWithoutCalls(run, id)
+    mayLack: ['toolCalls'],
+    assess: (run, _context, reads) => {
+      const none = skipWithoutCalls(reads)
       if (none !== undefined) return none
       const ended = run.toolCalls.filter((call) => call.status === 'ok' || isFailed(call))
       if (ended.length === 0) {

@@ -5,7 +5,7 @@ import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Skipped } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { canonicalJson, isRecord } from '../../spans/json.ts'
-import { listNames, skipWithoutArguments } from './code-scorer.ts'
+import { listNames } from './code-scorer.ts'
 import { expectReturned } from '../expect-returned.ts'
 import { expectOption, expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
@@ -14,7 +14,7 @@ import type { ScorerOptions } from '../scorer-options.ts'
 import { expectedTools } from './expected-tools.ts'
 import { pairCalls } from './pair-calls.ts'
 import type { SchemaError } from './schema/json-schema.ts'
-import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
+import { skip } from '../skip.ts'
 
 /** A call that the run should make: the name of a tool, or its name and its arguments. */
 export type ExpectedCall =
@@ -102,18 +102,12 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
     identity: { scorer: 'trajectory', expected, mode, measure, ignore },
     inline: true,
     needs: ['toolNames', 'toolArguments'],
-    assess: (run) => {
-      const { tool, order = tool === undefined ? undefined : [tool] } = expectedTools(run) ?? {}
+    assess: (run, _context, reads) => {
+      const { tool, order = tool === undefined ? undefined : [tool] } = expectedTools(reads.run) ?? {}
       const wanted: readonly ExpectedCall[] | undefined =
         order ?? (typeof expected === 'function' ? expectReturned(expected(run), id, CALLS, areCalls) : expected)
       if (wanted === undefined)
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
-      const failed = skipWithoutChoices(run, id)
-      if (failed !== undefined) return failed
-      const hasArguments = wanted.some((call) => typeof call !== 'string' && call.arguments !== undefined)
-      const unknown =
-        skipWithoutFact(run, 'toolCalls', id) ?? (hasArguments ? skipWithoutArguments(run, id) : undefined)
-      if (unknown !== undefined) return unknown
       const made = run.toolCalls.filter(({ name }) => !ignore.includes(name))
       const details = compare(id, wanted, made, mode)
       if ('status' in details) return details

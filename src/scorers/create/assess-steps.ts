@@ -3,6 +3,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { isExplanation } from '../../model/explanation.ts'
 import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
 import { plainRun } from '../../scoring/given/run.ts'
+import type { Reads } from '../../scoring/reads.ts'
 import type { GivenInput, Scorer, Verdict } from '../../scoring/scorer.ts'
 import { isThenable } from '../../scoring/thenable.ts'
 import { invalidScore } from '../../scoring/verdict.ts'
@@ -20,20 +21,30 @@ export type Steps = { readonly [Name in StepName]?: AnyStep }
 /** Steps including the required score step. */
 export type ScoredSteps = Steps & { readonly generateScore: AnyStep }
 
-/** Runs the steps in order; yields values that may be promises. */
+/** The run for steps, the messages that were passed to `.run()`, and what the steps read. */
+export interface StepSource {
+  readonly run: AgentRun
+  readonly given: GivenInput | undefined
+  readonly reads: Reads
+}
+
+/** Runs the steps in order, until one reads a fact that the run lacks; yields values that may be promises. */
 export function* assessSteps(
   { id, range }: Pick<Scorer, 'id' | 'range'>,
   steps: ScoredSteps,
-  agentRun: AgentRun,
-  given: GivenInput | undefined,
+  { run: agentRun, given, reads }: StepSource,
   asker: StepAsker | undefined,
   subject: StepSubject,
 ): Generator<unknown, Verdict, unknown> {
-  const run = given === undefined ? agentRun : toStepRun(agentRun, given)
+  const run = given === undefined ? agentRun : toStepRun(reads.run, given)
   const results: { preprocessStepResult?: unknown; analyzeStepResult?: unknown } = {}
   const take = (step: AnyStep, more?: { readonly score: number }, shape?: DefaultShape): unknown => {
     const context = { run, agentRun, results: { ...results }, ...more }
-    return typeof step === 'function' ? step(context) : asker?.ask(step, context, shape, subject)
+    if (typeof step === 'function') return step(context)
+    return asker?.ask(step, context, shape, subject).catch((error: unknown) => {
+      if (reads.absence === undefined) throw error
+      return reads.absence
+    })
   }
   const finish = (verdict: Verdict): Verdict => {
     const report: JudgeReport | undefined = asker?.report()
@@ -42,16 +53,19 @@ export function* assessSteps(
   if (steps.preprocess !== undefined) {
     const preprocessed = yield take(steps.preprocess)
     if (isUnavailable(preprocessed)) return finish(preprocessed)
+    if (reads.absence !== undefined) return finish(reads.absence)
     results.preprocessStepResult = preprocessed
   }
   if (steps.analyze !== undefined) {
     const analyzed = yield take(steps.analyze)
     if (isUnavailable(analyzed)) return finish(analyzed)
+    if (reads.absence !== undefined) return finish(reads.absence)
     results.analyzeStepResult = analyzed
   }
   const reply = yield take(steps.generateScore, undefined, scoreShape(range))
   if (isUnavailable(reply)) return finish(reply)
-  const value = isRecord(reply) && 'score' in reply ? reply.score : reply
+  if (reads.absence !== undefined) return finish(reads.absence)
+  const value = numberOf(isRecord(reply) && 'score' in reply ? reply.score : reply, range)
   if (typeof value !== 'number') return finish(invalidScore(id, range, value))
   if (steps.generateReason === undefined || subject === 'decoy' || Number.isNaN(value))
     return finish({ status: 'scored', value })
@@ -60,6 +74,11 @@ export function* assessSteps(
   const reason = isRecord(said) && 'reason' in said ? said.reason : said
   const isReason = typeof reason === 'string' || isExplanation(reason)
   return finish({ status: 'scored', value, ...(isReason && { explanation: reason }) })
+}
+
+/** A score from 0 to 1 may be true or false. */
+function numberOf(score: unknown, [low, high]: readonly [number, number]): unknown {
+  return typeof score === 'boolean' && low === 0 && high === 1 ? Number(score) : score
 }
 
 /** The run with the given input and output. */

@@ -1,4 +1,5 @@
 import { defineScorer } from '../../scoring/define-scorer.ts'
+import type { RunFact } from '../../scoring/absence.ts'
 import type { Need, Scorer, Verdict } from '../../scoring/scorer.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
@@ -6,7 +7,7 @@ import { assessSteps, runSyncOrAsync, scoreBesideDecoy } from './assess-steps.ts
 import type { AnyStep, ScoredSteps, StepName, Steps } from './assess-steps.ts'
 import { createStepJudging, readStepJudge } from './prompt-steps.ts'
 import type { AnyPromptStep, StepSubject } from './prompt-steps.ts'
-import { areTexts, expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
+import { areTexts, expectFacts, expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import type { NewScorer, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
 
@@ -44,6 +45,12 @@ export interface CreateScorerOptions<Input = unknown, Output = unknown> {
   readonly inline?: boolean
   /** Facts of the run that the steps read. @default all */
   readonly needs?: readonly Need[]
+  /**
+   * Facts whose absence counts. A step that reads any other fact which the run lacks makes the score `skipped`.
+   *
+   * @default none
+   */
+  readonly mayLack?: readonly RunFact[]
 }
 
 const KNOWN: KeysOf<CreateScorerOptions> = {
@@ -58,6 +65,7 @@ const KNOWN: KeysOf<CreateScorerOptions> = {
   judge: true,
   inline: true,
   needs: true,
+  mayLack: true,
 }
 
 /**
@@ -91,6 +99,7 @@ export function createScorer<Input = unknown, Output = unknown>(
 function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
   const factory = 'createScorer'
   const { name, description, type = 'agent', version, judge, inline = false, needs = ALL_NEEDS } = declaration
+  if (declaration.mayLack !== undefined) expectFacts(factory, 'mayLack', declaration.mayLack)
   expectOption(isTextOrNone(name), factory, 'name to be a string', name)
   expectOption(isTextOrNone(description), factory, 'description to be a string', description)
   const isType = type === 'agent' || (isRecord(type) && 'input' in type && 'output' in type)
@@ -98,7 +107,8 @@ function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
   const isVersion = isTextOrNone(version) || typeof version === 'number'
   expectOption(isVersion, factory, 'version to be a string or a number', version)
   expectFlags(factory, { inline })
-  const areNeeds = areTexts(needs) && needs.every((need) => ALL_NEEDS.includes(need))
+  const known: readonly string[] = ALL_NEEDS
+  const areNeeds = areTexts(needs) && needs.every((need) => known.includes(need))
   expectOption(areNeeds, factory, `needs to be a list of ${ALL_NEEDS.join(', ')}`, needs)
   if (judge !== undefined) readStepJudge(factory, judge)
 }
@@ -130,7 +140,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
   if (judging !== undefined && options.inline === true) {
     throw new TypeError(`createScorer ${id}: expected inline to be false, got true: steps that ask a judge take time.`)
   }
-  const { range = [0, 1], better, passAt, inline, needs = ALL_NEEDS } = options
+  const { range = [0, 1], better, passAt, inline, needs = ALL_NEEDS, mayLack } = options
   const scorer: Scorer = defineScorer({
     id,
     description: options.description ?? options.name ?? '',
@@ -140,6 +150,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
     passAt,
     ...(inline !== undefined && { inline }),
     needs,
+    ...(mayLack !== undefined && { mayLack }),
     ...(judging !== undefined && { judge: judging.judge }),
     anyForm: true,
     identity: {
@@ -147,10 +158,10 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
       judge: judging?.identity,
       steps: options.version === undefined ? sourceOf(steps) : Object.keys(steps),
     },
-    assess: (run, context) => {
-      const asker = judging?.asker(run, context)
+    assess: (run, context, reads) => {
+      const asker = judging?.asker(reads, context)
       const score = (subject: StepSubject): Verdict | Promise<Verdict> =>
-        runSyncOrAsync(assessSteps({ id, range }, steps, run, context.given, asker, subject))
+        runSyncOrAsync(assessSteps({ id, range }, steps, { run, given: context.given, reads }, asker, subject))
       if (judging?.isHardened !== true) return score('run')
       return scoreBesideDecoy(
         judging.judge.model,

@@ -5,6 +5,7 @@ import { JudgeSession } from '../../judge/session.ts'
 import { sumReports } from '../../judge/spending.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { JudgeReport } from '../../model/score.ts'
+import type { Reads } from '../../scoring/reads.ts'
 import type { ScorerJudge, ScoringContext } from '../../scoring/scorer.ts'
 import { judgeSettingKeys } from '../judge/judge-scorer.ts'
 import { expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
@@ -79,7 +80,7 @@ export interface StepJudging {
   readonly identity: unknown
   /** Whether every score is requested twice, for the run and for its decoy. */
   readonly isHardened: boolean
-  asker(run: AgentRun, context: ScoringContext): StepAsker
+  asker(reads: Reads, context: ScoringContext): StepAsker
 }
 
 /**
@@ -114,7 +115,8 @@ export function createStepJudging(
       description: step.description,
     })),
     isHardened: asked.some(({ judge: itsJudge }) => itsJudge.settings.hardening === 'strong'),
-    asker: (run, context) => {
+    asker: (reads, context) => {
+      const { run } = reads
       const sessions = new Map<StepJudge, JudgeSession>()
       return {
         async ask(step, stepContext, defaultShape, subject) {
@@ -132,10 +134,15 @@ export function createStepJudging(
             if (unavailable === undefined) throw error
             return skipped('judge-unavailable', contentFree(unavailable))
           }
+          const createPrompt = (quote: (text: string) => string): string => {
+            const prompt = step.createPrompt({ ...stepContext, quote })
+            if (reads.absence !== undefined) throw new Error('A prompt about a fact that the run lacks is not sent.')
+            return prompt
+          }
           const outcome = await askValue(session, {
             instructions:
               known.settings.instructions ?? 'You are a careful and impartial judge of the work of AI agents.',
-            createPrompt: (quote) => step.createPrompt({ ...stepContext, quote }),
+            createPrompt,
             schema,
             validate: (value) => validateOutput(outputSchema, schema, value),
             example: (step.outputSchema === undefined ? defaultShape?.example : undefined) ?? exampleOf(schema),

@@ -101,9 +101,12 @@ export interface PromptStepWithDefault<Context> extends Omit<PromptStep<Context,
 /** A function, which may be asynchronous, or a prompt for the judge. */
 export type Step<Context, Result> = ((context: Context) => Result | Promise<Result>) | PromptStep<Context, Result>
 
-/** A step that returns the score: a number within the range, or `Skipped` if there is nothing to score in this run. */
+/**
+ * A step that returns the score: a number within the range, true or false in place of 1 and 0 if the range is from 0 to 1, or `Skipped` if
+ * there is nothing to score in this run.
+ */
 export type ScoreStep<Context> =
-  | ((context: Context) => number | Skipped | Promise<number | Skipped>)
+  | ((context: Context) => number | boolean | Skipped | Promise<number | boolean | Skipped>)
   | PromptStepWithDefault<Context>
 
 /** A step that explains the score, as a string or with `explain`. */

@@ -11,6 +11,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { inSlices } from '../../scoring/in-slices.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../../scoring/define-scorer.ts'
+import { RUN_FACTS } from '../../scoring/absence.ts'
 import type { Skipped } from '../../model/score.ts'
 import type { Scorer, ScoringContext, Verdict } from '../../scoring/scorer.ts'
 import { readOptions } from '../read-options.ts'
@@ -96,7 +97,9 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
       const parts = Math.max(1, Math.ceil(answers / answersPerCall(judge.settings)))
       return { calls: calls - 1 + parts, contentBytes: bytesOf(drafts(run), judge.settings.maxPromptBytes), answers }
     }),
-    assess: async (run, context) => {
+    // It looks itself at what the run lacks, because it shows the judge everything that there is.
+    mayLack: RUN_FACTS,
+    assess: async (_view, context, { run }) => {
       await inSlices(writeInSteps(run.toolCalls))
       const session = new JudgeSession(judge, definition.id, run.id, context)
       const verdict = withWhatWasCut(await assess(run, session, context), session.cutBytes)

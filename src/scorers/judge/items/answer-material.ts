@@ -7,7 +7,8 @@ import type { ScoringContext } from '../../../scoring/scorer.ts'
 import { skipUnfinished, textOr } from '../judge-scorer.ts'
 import { expectReturned } from '../../expect-returned.ts'
 import { areTexts, expectOption } from '../../read-options.ts'
-import { skip, skipWithoutFact } from '../../skip.ts'
+import { skipWithoutFact } from '../../../scoring/absence.ts'
+import { skip } from '../../skip.ts'
 
 /** Texts that an answer may use, or a function that returns them for each run. */
 export type ContextOption = readonly string[] | ((run: AgentRun) => readonly string[] | undefined)

@@ -1,0 +1,41 @@
+import type { AgentRun } from '../model/agent-run.ts'
+import type { Skipped } from '../model/score.ts'
+import type { RunFact } from './absence.ts'
+
+/** The reads of a scorer: the first fact that it read and that its run lacks. */
+export class Reads {
+  /** The run itself, whose reads are not noted. */
+  readonly run: AgentRun
+  readonly scorerId: string
+  readonly #mayLack: ReadonlySet<RunFact>
+  #absence: Skipped | undefined
+
+  /** @param mayLack facts whose absence the scorer itself takes into account */
+  constructor(run: AgentRun, scorerId: string, mayLack: ReadonlySet<RunFact>) {
+    this.run = run
+    this.scorerId = scorerId
+    this.#mayLack = mayLack
+  }
+
+  /** Why the score is skipped; `undefined` if the run had everything that was read. */
+  get absence(): Skipped | undefined {
+    return this.#absence
+  }
+
+  /** Notes that a fact was read which may be absent. */
+  note(fact: RunFact, whyAbsent: () => Skipped | undefined): void {
+    if (this.#absence === undefined && !this.#mayLack.has(fact)) this.#absence = whyAbsent()
+  }
+
+  /** Notes reads of an object whose facts can be copied. A copy reads all of them, in order, and nobody has looked at them: it is no read. */
+  watch(view: object, facts: readonly string[]): (place: number) => void {
+    let expected = 0
+    let before: Skipped | undefined
+    return (place) => {
+      if (place === 0) [expected, before] = [0, this.#absence]
+      expected = place === expected ? place + 1 : Number.NaN
+      Reflect.get(view, facts[place] ?? '')
+      if (expected === facts.length) this.#absence = before
+    }
+  }
+}
