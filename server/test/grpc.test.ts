@@ -3,13 +3,14 @@ import { connect as connectHttp2, constants } from 'node:http2'
 import type { ClientHttp2Session, ClientHttp2Stream, Http2Session } from 'node:http2'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
-import { gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { credentials, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startServer } from '../src/start.ts'
-import type { RunningServer } from '../src/start.ts'
+import type { RunningServer, ServerOptions } from '../src/start.ts'
 import { grpcExport } from './grpc-export.ts'
 import { serverOptions } from './server-options.ts'
 import { createSink } from './sink.ts'
@@ -82,6 +83,16 @@ function framed(message: Buffer, isCompressed = false): Buffer {
   return Buffer.concat([head, message])
 }
 
+/** A request that has a field of zeros, which no decoder knows. */
+function unknownField(bytes: number): Buffer {
+  return Buffer.from(new BinaryWriter().tag(15, WireType.LengthDelimited).bytes(Buffer.alloc(bytes)).finish())
+}
+
+async function withLimits(limits: ServerOptions['limits']): Promise<RunningServer & AsyncDisposable> {
+  const started = await startServer(serverOptions(sink.url, { limits }))
+  return { ...started, [Symbol.asyncDispose]: () => started.stop() }
+}
+
 const exportEmpty = (port = server.grpcPort) => grpcExport(port, credentials.createInsecure(), Buffer.of())
 const received = (of = server) =>
   (of.counts() as { received: { refused: Record<string, number>; refusedConnections: number } }).received
@@ -125,6 +136,27 @@ describe('by gRPC', () => {
     expect(code).toBe(status.RESOURCE_EXHAUSTED)
     expect(received().refused).toMatchObject({ 'too-large': 1 })
     expect(await exportEmpty()).toBe(status.OK)
+  })
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['zstd', zstdCompressSync],
+  ])('a message compressed with %s is taken', async (encoding, compress) => {
+    const stream = begin(open(), { 'grpc-encoding': encoding })
+    stream.end(framed(compress(unknownField(100_000)), true))
+    expect(await statusOf(stream)).toBe(status.OK)
+  })
+
+  it('messages that are decompressed at the same time share the limit of all requests, and others are sent again later', async () => {
+    const limits = { ...serverOptions('').limits, maxReceivingBytes: 12 * 1024 * 1024 }
+    await using small = await withLimits(limits)
+    const message = framed(gzipSync(unknownField(7 * 1024 * 1024)), true)
+    const session = open(small.grpcPort)
+    const streams = Array.from({ length: 20 }, () => begin(session, { 'grpc-encoding': 'gzip' }).end(message))
+    const codes = await Promise.all(streams.map((stream) => statusOf(stream)))
+    expect(new Set(codes)).toEqual(new Set([status.OK, status.UNAVAILABLE]))
+    expect(small.counts()).toMatchObject({ received: { bytesInFlight: 0 } })
   })
 
   it('one connection may have a hundred calls open', async () => {

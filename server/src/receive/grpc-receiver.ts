@@ -13,6 +13,7 @@ import type {
 import type { Signal } from '../log/span-log.ts'
 import { checkAccess } from './access.ts'
 import type { AccessOptions } from './access.ts'
+import { decompress } from './decompress.ts'
 import { GrpcConnections } from './grpc-connections.ts'
 import { exportResponse } from './http-receiver.ts'
 import type { HttpLimits, TlsOptions } from './http-receiver.ts'
@@ -101,7 +102,11 @@ export class GrpcReceiver {
     let timer: NodeJS.Timeout | undefined
     let isOver = false
     let isReceived = false
+    const { promise: givenUp, reject: giveUp } = Promise.withResolvers<never>()
+    // Most calls are refused while nothing is decompressed.
+    givenUp.catch(() => undefined)
     const held = this.#receiver.inFlight.begin((refusal) => {
+      giveUp(refusal)
       refuse(refusal)
       // The rest of the message is not read.
       stream?.pause()
@@ -119,9 +124,20 @@ export class GrpcReceiver {
       this.#connections.end(address)
     }
     const refuse = (error: unknown): void => {
+      if (isOver) return
       isReceived = true
       call.sendStatus(this.#refusal(error))
     }
+    const { maxDecompressedBytes } = this.#limits
+    unpackBy(call, async (packed, encoding) => {
+      try {
+        return await decompress(packed, encoding, maxDecompressedBytes, held, givenUp)
+      } catch (error) {
+        refuse(error)
+        // The library is not to go on with this call.
+        return new Promise<never>(() => undefined)
+      }
+    })
     const sendStatus = call.sendStatus.bind(call)
     // The library itself refuses messages that are too large or missing, through the same method.
     call.sendStatus = (given) => {
@@ -205,6 +221,19 @@ function streamOf(call: object): ServerHttp2Stream | undefined {
   const stream: unknown = Reflect.get(call, 'stream')
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a field of that name of the library's call is
   return stream instanceof EventEmitter ? (stream as ServerHttp2Stream) : undefined
+}
+
+/** The compression flag and the length, which precede a message. */
+const PREFIX_BYTES = 5
+
+/**
+ * Decompresses the message of a call by a function that counts its bytes. The library would decompress many messages at the same time, each
+ * up to its limit, and count none of them.
+ */
+function unpackBy(call: object, unpack: (packed: Buffer, encoding: string) => Promise<Uint8Array>): void {
+  Reflect.set(call, 'decompressMessage', (message: Buffer, encoding: string) =>
+    unpack(message.subarray(PREFIX_BYTES), encoding),
+  )
 }
 
 const TOO_LARGE = new Refusal('too-large', 'The message is too large.')
