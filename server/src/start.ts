@@ -15,9 +15,10 @@ import { listen } from './listen.ts'
 import { isLoopback } from './receive/access.ts'
 import type { AccessOptions } from './receive/access.ts'
 import { BytesInFlight } from './receive/bytes-in-flight.ts'
+import { Connections } from './receive/connections.ts'
 import { GrpcReceiver } from './receive/grpc-receiver.ts'
 import { createHttpReceiver } from './receive/http-receiver.ts'
-import type { HttpLimits, TlsOptions } from './receive/http-receiver.ts'
+import type { HttpLimits, OtherPaths, TlsOptions } from './receive/http-receiver.ts'
 import { Page, pageToken } from './page/page.ts'
 import type { PageOptions } from './page/messages.ts'
 import { INSTANCE_HEADER, Receiver } from './receive/receive.ts'
@@ -163,11 +164,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     unavailable: unavailable() ?? log.failure,
     page: page?.trouble,
   })
-  const http = createHttpReceiver(receiver, options.access, options.limits, options.tls, (path) => {
+  const { access, limits, tls } = options
+  const { maxConnections, requestTimeoutMs: firstCallTimeoutMs } = limits
+  const httpConnections = new Connections({ maxConnections, firstCallTimeoutMs })
+  const grpcConnections = new Connections({ maxConnections, firstCallTimeoutMs })
+  const healthPaths: OtherPaths = (path) => {
     if (path === '/health') return healthOf(condition())
     return path === '/ready' ? readinessOf(condition()) : undefined
-  })
-  const grpc = new GrpcReceiver(receiver, options.access, options.limits, options.tls)
+  }
+  const http = createHttpReceiver(receiver, access, limits, tls, healthPaths, httpConnections)
+  const grpc = new GrpcReceiver(receiver, access, limits, tls, grpcConnections)
   const metrics = new ServiceMetrics({ receiver, buffer, outbox, forwarder, service, log }, meters)
   try {
     service.start()
@@ -186,7 +192,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         received: {
           ...receiver.counts,
           refused: Object.fromEntries(receiver.counts.refused),
-          refusedConnections: grpc.refusedConnections,
+          refusedConnections: httpConnections.refused + grpcConnections.refused,
           bytesInFlight: inFlight.bytes,
         },
         service: service.counts,

@@ -148,19 +148,37 @@ describe('what is refused', () => {
     expect(body).toMatch(/^HTTP\/1\.1 408|^$/)
   })
 
-  it('connections beyond the limit, while those that are open are answered; idle ones make room', async () => {
-    const limits = { ...serverOptions('').limits, maxConnections: 4 }
+  it('connections beyond the limit if all of them have a request; otherwise a new one replaces the longest idle one', async () => {
+    const limits = { ...serverOptions('').limits, maxConnections: 4, requestTimeoutMs: 60_000 }
     const small = await startServer(serverOptions(sink.url, { limits }))
-    const idle = Array.from({ length: 4 }, () => connect(small.httpPort, '127.0.0.1'))
-    await Promise.all(idle.map((socket) => once(socket, 'connect')))
-    const request = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'
-    expect(await rawRequest(request, small.httpPort)).toBe('')
-    const answer = once(idle[0]!, 'data')
-    idle[0]!.write(request)
-    expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 200/)
-    // Connections that have sent nothing are closed after the time limit for headers, although their senders neither read nor close.
-    await expect.poll(() => rawRequest(request, small.httpPort), { timeout: 10_000 }).toMatch(/^HTTP\/1\.1 200/)
-    for (const socket of idle) socket.destroy()
+    const begun =
+      'POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n'
+    const health = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'
+    const idle = connect(small.httpPort, '127.0.0.1')
+    await once(idle, 'connect')
+    const busy = Array.from({ length: 4 }, () => connect(small.httpPort, '127.0.0.1'))
+    for (const socket of busy) socket.write(begun)
+    await expect.poll(() => idle.resume().destroyed).toBe(true)
+    await expect.poll(() => rawRequest(health, small.httpPort)).toBe('')
+    for (const socket of busy) {
+      const answer = once(socket, 'data')
+      socket.write('{"resourceSpans":[]}')
+      expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 200/)
+      socket.destroy()
+    }
+    await small.stop()
+  })
+
+  it('connections that ask for health without a token, while a sender is answered', async () => {
+    const limits = { ...serverOptions('').limits, maxConnections: 10 }
+    const access = { token: 'secret', allowedHosts: [], hasClientCertificates: false }
+    const small = await startServer(serverOptions(sink.url, { limits, access }))
+    const others = Array.from({ length: 30 }, () => connect(small.httpPort, '127.0.0.1'))
+    for (const socket of others)
+      socket.on('error', () => undefined).write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await Promise.all(others.map((socket) => once(socket.resume(), 'close')))
+    const token = { authorization: 'Bearer secret' }
+    expect(await post(small.httpPort, makeRun().requests[0], '/v1/traces', token)).toBe(200)
     await small.stop()
   })
 

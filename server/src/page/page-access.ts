@@ -33,11 +33,14 @@ export function refuseHost(
   return { status: 403, message: 'Expected a Host header that names this machine, got another; see --allowed-host.' }
 }
 
-/** Refuses requests from other pages, which have another origin. */
+/**
+ * Refuses requests from other pages, which have another origin. A proxy may end TLS before the page, so that its origin has another scheme
+ * here than in the browser.
+ */
 export function refuseOrigin(headers: IncomingHttpHeaders): PageRefusal | undefined {
   const { origin } = headers
   const site = headers['sec-fetch-site']
-  const isOwn = origin === undefined || origin === `http://${headers.host}`
+  const isOwn = origin === undefined || URL.parse(origin)?.host === headers.host
   if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return undefined
   return { status: 403, message: 'Expected a request of the page itself, got one of another page.' }
 }

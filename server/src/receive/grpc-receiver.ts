@@ -1,6 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { constants } from 'node:http2'
 import type { ServerHttp2Stream } from 'node:http2'
+import { createServer } from 'node:net'
+import type { Server as NetServer } from 'node:net'
 
 import { Metadata, Server, ServerCredentials, ServerInterceptingCall, status } from '@grpc/grpc-js'
 import type {
@@ -10,11 +12,12 @@ import type {
   UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 
+import { listen } from '../listen.ts'
 import type { Signal } from '../log/span-log.ts'
 import { checkAccess } from './access.ts'
 import type { AccessOptions } from './access.ts'
+import type { Connections } from './connections.ts'
 import { decompress } from './decompress.ts'
-import { GrpcConnections } from './grpc-connections.ts'
 import { exportResponse } from './http-receiver.ts'
 import type { HttpLimits, TlsOptions } from './http-receiver.ts'
 import type { Receiver } from './receive.ts'
@@ -36,12 +39,20 @@ const FAREWELL_MS = 500
 /** An OTLP/gRPC receiver for traces and logs. */
 export class GrpcReceiver {
   readonly #server: Server
-  readonly #connections: GrpcConnections
+  readonly #connections: Connections
+  readonly #listener: NetServer
   readonly #receiver: Receiver
   readonly #access: AccessOptions
   readonly #limits: HttpLimits
 
-  constructor(receiver: Receiver, access: AccessOptions, limits: HttpLimits, tls: TlsOptions | undefined) {
+  constructor(
+    receiver: Receiver,
+    access: AccessOptions,
+    limits: HttpLimits,
+    tls: TlsOptions | undefined,
+    connections: Connections,
+  ) {
+    this.#connections = connections
     this.#receiver = receiver
     this.#access = access
     this.#limits = limits
@@ -65,25 +76,19 @@ export class GrpcReceiver {
       this.#server.addService({ Export: { path, ...asBytes } }, this.#implementation(signal))
     }
     const injector = this.#server.createConnectionInjector(credentialsOf(tls))
-    const { maxConnections, requestTimeoutMs } = limits
-    this.#connections = new GrpcConnections({ maxConnections, firstCallTimeoutMs: requestTimeoutMs }, (socket) =>
-      injector.injectConnection(socket),
-    )
-  }
-
-  /** Connections that were closed or refused at the limit. */
-  get refusedConnections(): number {
-    return this.#connections.refused
+    this.#listener = createServer({ noDelay: true }, (socket) => {
+      if (connections.accept(socket)) injector.injectConnection(socket)
+    })
   }
 
   /** @returns the port that it listens on */
   listen(host: string, port: number): Promise<number> {
-    return this.#connections.listen(host, port)
+    return listen(this.#listener, host, port, '--grpc-port')
   }
 
   /** Accepts no more calls, and waits for open ones until the timeout. */
   async close(timeoutMs: number): Promise<void> {
-    this.#connections.stop()
+    this.#listener.close()
     let timer: NodeJS.Timeout | undefined
     await Promise.race([
       new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve())),

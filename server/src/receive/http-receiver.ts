@@ -1,12 +1,14 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
 
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
 import type { Signal } from '../log/span-log.ts'
 import { checkAccess } from './access.ts'
 import type { AccessOptions } from './access.ts'
+import type { Connections } from './connections.ts'
 import { decompress } from './decompress.ts'
 import { countBrokenHttp } from './broken-http.ts'
 import type { RequestBytes } from './bytes-in-flight.ts'
@@ -61,8 +63,12 @@ export function createHttpReceiver(
   limits: HttpLimits,
   tls: TlsOptions | undefined,
   otherPaths: OtherPaths,
+  connections: Connections,
 ): Server {
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const { remoteAddress, remotePort } = request.socket
+    connections.begin({ remoteAddress, remotePort })
+    response.once('close', () => connections.end({ remoteAddress, remotePort }))
     void answer(receiver, access, limits, otherPaths, request, response)
   }
   const timeouts = {
@@ -84,7 +90,7 @@ export function createHttpReceiver(
           },
           handle,
         )
-  server.maxConnections = limits.maxConnections
+  server.on('connection', (socket: Socket) => void connections.accept(socket))
   server.timeout = SILENCE_MS
   // A sender that asks before sending (`Expect`) is refused if its body is too large.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -116,6 +122,8 @@ async function answer(
         },
         callerOf(request),
       )
+      // It needs no token, so it keeps no connection.
+      response.setHeader('connection', 'close')
       sendJson(response, other.status, other.body)
       return
     }

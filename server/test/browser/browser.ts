@@ -8,15 +8,15 @@ import type { Browser, Page } from 'playwright-core'
 /** The path of Debian's Chromium, or of another one that the environment variable names. */
 export const CHROMIUM: string = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
 
-/** @throws Error if there is no Chromium. */
-export function launch(): Promise<Browser> {
+/** @param more further arguments @throws Error if there is no Chromium. */
+export function launch(...more: readonly string[]): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`Expected Chromium at ${CHROMIUM}, found none: apt-get install chromium, or set CHROMIUM_PATH.`)
   }
   // Chromium has no sandbox without namespaces, as in most containers. It only loads the page of this machine.
   return chromium.launch({
     executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'],
+    args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb', ...more],
   })
 }
 

@@ -1,9 +1,6 @@
-import { createServer } from 'node:net'
-import type { Server, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 
-import { listen } from '../listen.ts'
-
-/** Limits of OTLP/gRPC connections. */
+/** Limits of the connections of one protocol. */
 export interface ConnectionLimits {
   /** Maximum number of open connections. */
   readonly maxConnections: number
@@ -24,31 +21,41 @@ interface Connection {
 }
 
 /**
- * The connections of OTLP/gRPC, which the gRPC library does not limit. A connection that never makes a call is closed after a time. At the
- * limit, a new connection replaces the one that has been without a call for longest; if all of them have open calls, it is refused.
+ * The connections of one protocol. One that never makes a call is closed after a time. At the limit, a new connection replaces the one that
+ * has been without a call for longest; if all of them have open calls, it is refused. Otherwise anybody could keep all others out with
+ * connections that cost nothing.
  */
-export class GrpcConnections {
+export class Connections {
   readonly #limits: ConnectionLimits
-  readonly #server: Server
   /** In the order of their last use. */
   readonly #connections = new Map<string, Connection>()
   /** Connections that were closed or refused at the limit. */
   refused = 0
 
-  /** @param speak handles the protocol on a new connection */
-  constructor(limits: ConnectionLimits, speak: (socket: Socket) => void) {
+  constructor(limits: ConnectionLimits) {
     this.#limits = limits
-    this.#server = createServer({ noDelay: true }, (socket) => {
-      // A sender's disconnection is not an error of the service.
-      socket.on('error', () => socket.destroy())
-      if (this.#accept(socket)) speak(socket)
-      else socket.destroy()
-    })
   }
 
-  /** @returns the port that it listens on */
-  listen(host: string, port: number): Promise<number> {
-    return listen(this.#server, host, port, '--grpc-port')
+  /** A sender has connected. @returns false if it was refused */
+  accept(socket: Socket): boolean {
+    // A sender's disconnection is not an error of the service.
+    socket.on('error', () => socket.destroy())
+    if (this.#connections.size >= this.#limits.maxConnections) {
+      this.refused += 1
+      if (!this.#makeRoom()) {
+        socket.destroy()
+        return false
+      }
+    }
+    const key = keyOf(socket)
+    const timer = setTimeout(() => socket.destroy(), this.#limits.firstCallTimeoutMs).unref()
+    const connection = { socket, timer, openCalls: 0 }
+    this.#connections.set(key, connection)
+    socket.once('close', () => {
+      clearTimeout(timer)
+      if (this.#connections.get(key) === connection) this.#connections.delete(key)
+    })
+    return true
   }
 
   /** A call began. */
@@ -74,30 +81,9 @@ export class GrpcConnections {
     if (connection?.openCalls === 0) connection.socket.destroy()
   }
 
-  /** Accepts no more connections. */
-  stop(): void {
-    this.#server.close()
-  }
-
   /** Ends all connections. */
   destroy(): void {
     for (const { socket } of this.#connections.values()) socket.destroy()
-  }
-
-  #accept(socket: Socket): boolean {
-    if (this.#connections.size >= this.#limits.maxConnections) {
-      this.refused += 1
-      if (!this.#makeRoom()) return false
-    }
-    const key = keyOf(socket)
-    const timer = setTimeout(() => socket.destroy(), this.#limits.firstCallTimeoutMs).unref()
-    const connection = { socket, timer, openCalls: 0 }
-    this.#connections.set(key, connection)
-    socket.once('close', () => {
-      clearTimeout(timer)
-      if (this.#connections.get(key) === connection) this.#connections.delete(key)
-    })
-    return true
   }
 
   #makeRoom(): boolean {
