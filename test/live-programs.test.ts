@@ -1,39 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
+
 import { describe, expect, it } from 'vitest'
 
 import { createRandom } from './fuzz/random.ts'
-import { factsOf, outlineOf, runProgram, said } from './live-programs/program.ts'
+import { sources } from './corpus/product.ts'
+import { outlineOf, runProgram, said } from './live-programs/program.ts'
 import type { Program, ProgramSpan } from './live-programs/program.ts'
 import { inSequence, randomProgram, withoutLoss, withPlainLoss } from './live-programs/random-program.ts'
 import type { ProgramTraits } from './live-programs/random-program.ts'
+import { TRAITS } from './live-programs/traits.ts'
 
 const SEEDS = 200
-
-const TRAITS: Readonly<Record<string, ProgramTraits>> = {
-  'agents, tools and model calls': { kinds: ['agent', 'tool', 'chat'], isTalkative: false, maxTraces: 1 },
-  'conversations over two traces': { kinds: ['agent', 'tool', 'chat', 'chat'], isTalkative: true, maxTraces: 2 },
-  'ordinary spans between them': {
-    kinds: ['agent', 'tool', 'chat', 'ordinary', 'ordinary'],
-    isTalkative: true,
-    maxTraces: 2,
-  },
-  'workflows and evaluations around them': {
-    kinds: ['agent', 'tool', 'chat', 'ordinary', 'entry', 'entry', 'evaluator'],
-    isTalkative: true,
-    maxTraces: 2,
-  },
-  'parents that were never seen': {
-    kinds: ['agent', 'tool', 'chat', 'ordinary', 'entry', 'unseen', 'unseen'],
-    isTalkative: true,
-    maxTraces: 2,
-  },
-}
 
 describe.each(Object.entries(TRAITS))('Programs with %s', (_, traits) => {
   it('give the runs of the file, whatever their tree and the order of their hooks', async () => {
     const different: number[] = []
     for (let seed = 1; seed <= SEEDS; seed += 1) {
-      const { live, file } = await runProgram(randomProgram(createRandom(seed), traits))
-      if (JSON.stringify(factsOf(live)) !== JSON.stringify(factsOf(file))) different.push(seed)
+      const { live, file } = await runProgram(sources, randomProgram(createRandom(seed), traits))
+      if (!isDeepStrictEqual(live, file)) different.push(seed)
     }
     expect(different).toEqual([])
   })
@@ -58,10 +42,10 @@ it('Spans below lost parents belong to the run that was active, if everything ha
     const given = withPlainLoss(inSequence(any))
     if (!given.spans.some(({ kind }) => kind === 'unseen')) continue
     lost += 1
-    const { live, file } = await runProgram(given)
-    const { file: truth } = await runProgram(withoutLoss(given))
-    const isTrue = JSON.stringify(outlineOf(file)) === JSON.stringify(outlineOf(truth))
-    if (!isTrue || JSON.stringify(factsOf(live)) !== JSON.stringify(factsOf(file))) different.push(seed)
+    const { live, file, fileRuns } = await runProgram(sources, given)
+    const { fileRuns: truth } = await runProgram(sources, withoutLoss(given))
+    const isTrue = isDeepStrictEqual(outlineOf(fileRuns), outlineOf(truth))
+    if (!isTrue || !isDeepStrictEqual(live, file)) different.push(seed)
   }
   expect(different).toEqual([])
   expect(lost).toBeGreaterThan(SEEDS / 4)
@@ -126,9 +110,9 @@ describe('The runs that are scored, and those of the file, are what the program 
       runs: [['Ann']],
     },
   ])('$what', async ({ program: given, runs }) => {
-    const { live, file, ledger } = await runProgram(given)
-    expect(outlineOf(file)).toEqual(runs)
-    expect(outlineOf(live)).toEqual(runs)
+    const { live, liveRuns, fileRuns, ledger } = await runProgram(sources, given)
+    expect(outlineOf(fileRuns)).toEqual(runs)
+    expect(outlineOf(liveRuns)).toEqual(runs)
     expect(ledger.runs).toMatchObject({ seen: live.length, closed: live.length, open: 0, late: 0, duplicates: 0 })
   })
 })
@@ -137,25 +121,28 @@ describe('A parent that was never seen', () => {
   const lost: ProgramSpan = { kind: 'unseen' }
 
   it('is below the agent that was active, whose run lacks it', async () => {
-    const { live, file } = await runProgram(
+    const { live, file, liveRuns, fileRuns } = await runProgram(
+      sources,
       program([agent('Ann'), { ...lost, parent: 0 }, chat('Rain', { parent: 1 }), tool('search', { parent: 1 })]),
     )
-    expect(outlineOf(file)).toEqual([['Ann', 'search']])
-    expect(factsOf(live)).toEqual(factsOf(file))
-    expect([live[0]?.complete, file[0]?.complete]).toEqual([false, false])
+    expect(outlineOf(fileRuns)).toEqual([['Ann', 'search']])
+    expect(live).toEqual(file)
+    expect([liveRuns[0]?.complete, fileRuns[0]?.complete]).toEqual([false, false])
   })
 
   it('makes the runs of all active agents incomplete, and what is below it belongs to none of them', async () => {
-    const { live, file } = await runProgram(
+    const { live, file, liveRuns, fileRuns } = await runProgram(
+      sources,
       program([agent('Ann'), agent('Bob'), { ...lost, parent: 0 }, chat('Rain', { parent: 2 })]),
     )
-    expect(outlineOf(file)).toEqual([['Ann'], ['Bob'], ['Rain']])
-    expect(factsOf(live)).toEqual(factsOf(file))
-    expect([...live, ...file].map(({ complete }) => complete)).toEqual(Array.from({ length: 6 }, () => false))
+    expect(outlineOf(fileRuns)).toEqual([['Ann'], ['Bob'], ['Rain']])
+    expect(live).toEqual(file)
+    expect([...liveRuns, ...fileRuns].map(({ complete }) => complete)).toEqual(Array.from({ length: 6 }, () => false))
   })
 
   it('is in no run if two tools of one agent were active', async () => {
-    const { live, file } = await runProgram(
+    const { live, file, liveRuns, fileRuns } = await runProgram(
+      sources,
       program([
         agent('Ann'),
         tool('search', { parent: 0 }),
@@ -164,14 +151,17 @@ describe('A parent that was never seen', () => {
         chat('Rain', { parent: 3 }),
       ]),
     )
-    expect(outlineOf(file)).toEqual([['Ann', 'search', 'ask']])
-    expect(factsOf(live)).toEqual(factsOf(file))
-    expect([live[0]?.complete, file[0]?.complete]).toEqual([false, false])
+    expect(outlineOf(fileRuns)).toEqual([['Ann', 'search', 'ask']])
+    expect(live).toEqual(file)
+    expect([liveRuns[0]?.complete, fileRuns[0]?.complete]).toEqual([false, false])
   })
 
   it('is above an agent and the sibling of that agent, if both name it', async () => {
-    const { live, file } = await runProgram(program([lost, agent('Ann', { parent: 0 }), chat('Rain', { parent: 0 })]))
-    expect(outlineOf(file)).toEqual([['Ann'], ['Rain']])
-    expect(factsOf(live)).toEqual(factsOf(file))
+    const { live, file, fileRuns } = await runProgram(
+      sources,
+      program([lost, agent('Ann', { parent: 0 }), chat('Rain', { parent: 0 })]),
+    )
+    expect(outlineOf(fileRuns)).toEqual([['Ann'], ['Rain']])
+    expect(live).toEqual(file)
   })
 })

@@ -2,19 +2,21 @@ import { ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api'
 import type { Attributes, AttributeValue, Context, Span, SpanContext } from '@opentelemetry/api'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 
 import type { AgentRun } from '../../src/model/agent-run.ts'
-import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import { buildRuns } from '../../src/runs/build-runs.ts'
-import { defineScorer } from '../../src/scoring/define-scorer.ts'
-import { toSourceSpan } from '../../src/spans/from-sdk-span.ts'
+import type { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import type { LedgerSnapshot } from '../../src/scoring/ledger.ts'
 import type { SdkSpanLike } from '../../src/spans/from-sdk-span.ts'
 import { allDialects } from '../../src/spans/dialects/all.ts'
 import type { SourceLog, SourceSpan } from '../../src/spans/source-span.ts'
+import type { Hooks } from './hooks-order.ts'
 import { orderOf } from './hooks-order.ts'
 import { readScenario } from './load.ts'
 import type { Scenario } from './load.ts'
+import type { MovedClock } from './moved-clock.ts'
+import type { Product } from './product.ts'
 
 /** How a recording is played. These settings are what differs between instrumentations and between applications. */
 export interface Way {
@@ -29,43 +31,143 @@ export interface Way {
   readonly strangers: boolean
 }
 
+/** When the hooks come. */
+export interface PlayOptions {
+  /** @default the recorded order, or one that fits the recorded times */
+  readonly order?: Hooks
+  /** A clock that is moved to the recorded time of each hook. Without one, all of them come at one moment. */
+  readonly clock?: MovedClock
+  /** @default 60000 */
+  readonly settleMs?: number
+}
+
+/** The content of a run, as a scorer saw it. */
+export interface SeenRun {
+  readonly id: string
+  readonly startTimeMs: number
+  /** Its JSON, without what only the process or only the file can know. */
+  readonly facts: string
+  /** In which hook it was given to the scorer: in that of the agent's own end, in another one, later, or in the shutdown. */
+  readonly when: 'own end' | 'other hook' | 'later' | 'shutdown'
+  readonly run: AgentRun
+}
+
 /** The runs that a process makes of a recording, and those that a file of the exported spans gives. */
 export interface Played {
-  readonly live: readonly AgentRun[]
-  readonly file: readonly AgentRun[]
+  /** Every run that was given to the scorer, in order. One run may be given several times. */
+  readonly seen: readonly SeenRun[]
+  /** The facts of each run, as it was given last, by their start. */
+  readonly live: readonly string[]
+  readonly file: readonly string[]
+  /** The same runs. Facts that are read from them only now may be other ones. */
+  readonly liveRuns: readonly AgentRun[]
+  readonly fileRuns: readonly AgentRun[]
+  readonly ledger: LedgerSnapshot
 }
 
 /** Plays the hooks of a recording through a real tracer provider. */
-export async function play(scenario: Scenario, way: Way): Promise<Played> {
+export async function play(
+  product: Product,
+  scenario: Scenario,
+  way: Way,
+  options: PlayOptions = {},
+): Promise<Played> {
+  const { clock, settleMs = 60_000 } = options
   const { spans, logs } = readScenario(scenario)
-  const live = new Map<string, AgentRun>()
-  const exporter = new InMemorySpanExporter()
-  const scoring = new ScoringSpanProcessor({
-    scorers: [createSeenScorer()],
-    settleMs: 60_000,
-    emit: { attributes: false, events: false, lateSpans: 'never', metrics: false },
-    onScore: (_, run) => live.set(run.id, run),
-  })
-  const player = new Player(scoring, exporter, way, logs)
-  player.play(spans, scenario.order ?? orderOf(spans, way.atStart === 'recorded' ? 'all' : 'none'))
-  await scoring.shutdown()
-  const exported: readonly SdkSpanLike[] = exporter.getFinishedSpans()
-  return { live: [...live.values()], file: buildRuns(exported.map((span) => toSourceSpan(span)), { logs }) }
+  const order = options.order ?? scenario.order ?? orderOf(spans, way.atStart === 'recorded' ? 'all' : 'none')
+  const noting = new Noting(product, settleMs)
+  const player = new Player(noting.scoring, [new SimpleSpanProcessor(noting.exporter)], way, logs)
+  await player.play(spans, order, clock, (hook) => (noting.hook = hook))
+  await clock?.moveBy(2 * settleMs)
+  return noting.end(logs)
+}
+
+/** A hook of one span: its start or its end. */
+export interface SpanHook {
+  readonly spanId: string
+  readonly hook: 's' | 'e'
+}
+
+/** A processor with one scorer, which notes every run that it is given. */
+export class Noting {
+  readonly scoring: ScoringSpanProcessor
+  readonly exporter = new InMemorySpanExporter()
+  /** The hook that is running, if one is. */
+  hook: SpanHook | 'shutdown' | undefined
+  readonly #product: Product
+  readonly #seen: SeenRun[] = []
+
+  constructor(product: Product, settleMs: number) {
+    this.#product = product
+    const scorer = product.scorers
+      .createScorer({ id: 'seen', description: 'Every run.', version: 1, inline: true })
+      .generateScore(({ agentRun }) => {
+        this.#note(agentRun)
+        // Another score each time, so that a run that is read again is given again.
+        return this.#seen.length % 2
+      })
+    this.scoring = new product.ScoringSpanProcessor({
+      scorers: [scorer],
+      settleMs,
+      maxSyncBytes: Number.MAX_SAFE_INTEGER,
+      emit: { attributes: false, events: false, lateSpans: 'never', metrics: false },
+    })
+  }
+
+  /** Shuts down, and reads the file of the exported spans. */
+  async end(logs: readonly SourceLog[] = []): Promise<Played> {
+    this.hook = 'shutdown'
+    await this.scoring.shutdown()
+    const exported: readonly SdkSpanLike[] = this.exporter.getFinishedSpans()
+    const last = new Map(this.#seen.map((each) => [each.id, each]))
+    const live = [...last.values()].toSorted(byStart)
+    const fileRuns = this.#product.reconstructRuns(exported, logs).toSorted(byStart)
+    return {
+      seen: this.#seen,
+      live: live.map(({ facts }) => facts),
+      file: fileRuns.map(factsOf),
+      liveRuns: live.map(({ run }) => run),
+      fileRuns,
+      ledger: this.scoring.ledger(),
+    }
+  }
+
+  #note(run: AgentRun): void {
+    const { id, spanId, startTimeMs } = run
+    const { hook } = this
+    const when =
+      typeof hook !== 'object'
+        ? (hook ?? 'later')
+        : hook.hook === 'e' && hook.spanId === spanId
+          ? 'own end'
+          : 'other hook'
+    this.#seen.push({ id, startTimeMs, facts: factsOf(run), when, run })
+  }
+}
+
+/** The facts of runs by their start, for comparison. */
+export function inOrder(runs: Iterable<AgentRun>): string[] {
+  return [...runs].toSorted(byStart).map(factsOf)
+}
+
+type Started = Pick<AgentRun, 'id' | 'startTimeMs'>
+
+function byStart(left: Started, right: Started): number {
+  return left.startTimeMs - right.startTimeMs || (left.id < right.id ? -1 : 1)
+}
+
+/** The content of a run as JSON, without what only the process or only the file can know. */
+export function factsOf(run: AgentRun): string {
+  return JSON.stringify(withoutPlace(JSON.parse(JSON.stringify(run))))
+}
+
+function withoutPlace({ complete: _, revision: __, children, ...facts }: Record<string, unknown>): unknown {
+  const nested = Array.isArray(children) ? children : []
+  return { ...facts, children: nested.map(withoutPlace) }
 }
 
 /** The attributes that show what a span is, for all libraries. */
 const KIND_KEYS = [...new Set(allDialects.flatMap((dialect) => dialect.kindKeys ?? []))]
-
-/** Its score changes each time, so that a run that is read again after it has settled is reported again. */
-function createSeenScorer() {
-  let times = 0
-  return defineScorer({
-    id: 'seen',
-    description: 'Every run.',
-    kind: 'code',
-    assess: () => ({ status: 'scored', value: (times += 1) % 2 }),
-  })
-}
 
 /** The tracer provider's way to give new spans the recorded ids. */
 class RecordedIds {
@@ -75,30 +177,45 @@ class RecordedIds {
   generateSpanId = (): string => this.spanId
 }
 
-class Player {
+/** Passes recorded spans to processors, hook by hook. */
+export class Player {
   readonly #ids = new RecordedIds()
   readonly #providers = new Map<string, NodeTracerProvider>()
   readonly #started = new Map<string, { readonly span: Span; readonly stranger: Span | undefined }>()
   readonly #scoring: ScoringSpanProcessor
-  readonly #exporter: InMemorySpanExporter
+  readonly #processors: readonly SpanProcessor[]
   readonly #way: Way
   readonly #logs: ReadonlyMap<string, readonly SourceLog[]>
   #strangers = 0
 
-  constructor(scoring: ScoringSpanProcessor, exporter: InMemorySpanExporter, way: Way, logs: readonly SourceLog[]) {
+  constructor(
+    scoring: ScoringSpanProcessor,
+    beside: readonly SpanProcessor[],
+    way: Way,
+    logs: readonly SourceLog[],
+  ) {
     this.#scoring = scoring
-    this.#exporter = exporter
+    this.#processors = [scoring, ...beside]
     this.#way = way
     this.#logs = Map.groupBy(logs, (log) => log.spanId)
   }
 
-  play(spans: readonly SourceSpan[], order: NonNullable<Scenario['order']>): void {
+  /** @param onHook called before each hook, and with `undefined` after it */
+  async play(
+    spans: readonly SourceSpan[],
+    order: Hooks,
+    clock: MovedClock | undefined,
+    onHook: (hook: SpanHook | undefined) => void,
+  ): Promise<void> {
     const byId = new Map(spans.map((span) => [span.spanId, span]))
     for (const [spanId, hook, keys] of order) {
       const recorded = byId.get(spanId)
       if (recorded === undefined) continue
+      await clock?.moveTo(hook === 's' ? recorded.startTimeMs : recorded.endTimeMs)
+      onHook({ spanId, hook })
       if (hook === 's') this.#start(recorded, this.#way.atStart === 'recorded' ? keys : [])
       else this.#end(recorded)
+      onHook(undefined)
     }
   }
 
@@ -161,7 +278,7 @@ class Player {
         idGenerator: this.#ids,
         resource: resourceFromAttributes(resource as Attributes),
         spanLimits: { attributeCountLimit: 100_000, eventCountLimit: 100_000 },
-        spanProcessors: [this.#scoring, new SimpleSpanProcessor(this.#exporter)],
+        spanProcessors: [...this.#processors],
       })
       this.#providers.set(key, provider)
     }

@@ -1,15 +1,12 @@
 import { ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api'
 import type { Attributes, Context, Span } from '@opentelemetry/api'
-import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 
 import type { AgentRun } from '../../src/model/agent-run.ts'
-import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import { buildRuns } from '../../src/runs/build-runs.ts'
-import { defineScorer } from '../../src/scoring/define-scorer.ts'
-import type { LedgerSnapshot } from '../../src/scoring/ledger.ts'
-import { toSourceSpan } from '../../src/spans/from-sdk-span.ts'
-import type { SdkSpanLike } from '../../src/spans/from-sdk-span.ts'
+import { Noting } from '../corpus/play.ts'
+import type { Played } from '../corpus/play.ts'
+import type { Product } from '../corpus/product.ts'
 
 /** A span that a program writes. */
 export interface ProgramSpan {
@@ -38,12 +35,6 @@ export interface Program {
   readonly hooks: ProgramHooks
 }
 
-export interface ProgramResult {
-  readonly live: readonly AgentRun[]
-  readonly file: readonly AgentRun[]
-  readonly ledger: LedgerSnapshot
-}
-
 const OPERATIONS: Readonly<Record<ProgramSpan['kind'], string | undefined>> = {
   agent: 'invoke_agent',
   entry: 'invoke_workflow',
@@ -55,39 +46,26 @@ const OPERATIONS: Readonly<Record<ProgramSpan['kind'], string | undefined>> = {
 }
 
 /** Runs a program with a real tracer provider: the runs that were scored, and those in a file of the exported spans. */
-export async function runProgram({ spans, hooks }: Program): Promise<ProgramResult> {
-  const live = new Map<string, AgentRun>()
-  const exporter = new InMemorySpanExporter()
-  let scores = 0
-  const scoring = new ScoringSpanProcessor({
-    scorers: [
-      defineScorer({
-        id: 'seen',
-        description: 'Another score each time, so that a run which is read again is given again.',
-        kind: 'code',
-        assess: () => ({ status: 'scored', value: (scores += 1) % 2 }),
-      }),
-    ],
-    settleMs: 60_000,
-    emit: { attributes: false, events: false, lateSpans: 'never', metrics: false },
-    onScore: (_, run) => live.set(run.id, run),
-  })
+export async function runProgram(product: Product, { spans, hooks }: Program): Promise<Played> {
+  const noting = new Noting(product, 60_000)
   let [spanIds, traceOf] = [0, 0]
   const newSpanId = (): string => (spanIds += 1).toString(16).padStart(16, '0')
   const traceId = (): string => (traceOf + 1).toString(16).padStart(32, '0')
   const provider = new NodeTracerProvider({
     idGenerator: { generateTraceId: traceId, generateSpanId: newSpanId },
-    spanProcessors: [scoring, new SimpleSpanProcessor(exporter)],
+    spanProcessors: [noting.scoring, new SimpleSpanProcessor(noting.exporter)],
   })
   const started = new Map<number, Span>()
-  let nowMs = Date.now()
+  let nowMs = 1_790_000_000_000
   for (const [hook, at] of hooks) {
     nowMs += 10
     const span = spans[at]!
     if (hook === 'end') {
       const open = started.get(at)!
       open.setAttributes(span.endAttributes ?? {})
+      noting.hook = { spanId: open.spanContext().spanId, hook: 'e' }
       open.end(nowMs)
+      noting.hook = undefined
       continue
     }
     traceOf = span.trace ?? 0
@@ -103,31 +81,13 @@ export async function runProgram({ spans, hooks }: Program): Promise<ProgramResu
     const options = { startTime: nowMs, ...(span.isSetLater !== true && { attributes }) }
     started.set(at, tracer.startSpan(span.kind, options, contextOf(parent, span.by)).setAttributes(attributes))
   }
-  await scoring.shutdown()
-  const exported: readonly SdkSpanLike[] = exporter.getFinishedSpans()
-  return {
-    live: [...live.values()],
-    file: buildRuns(exported.map((span) => toSourceSpan(span))),
-    ledger: scoring.ledger(),
-  }
+  return noting.end()
 }
 
 function contextOf(parent: Span | undefined, by: ProgramSpan['by'] = 'object'): Context {
   if (parent === undefined) return ROOT_CONTEXT
   if (by === 'object') return trace.setSpan(ROOT_CONTEXT, parent)
   return trace.setSpanContext(ROOT_CONTEXT, { ...parent.spanContext(), ...(by === 'remote' && { isRemote: true }) })
-}
-
-/** The content of runs, for comparison: by start, without what only the process or only the file can know. */
-export function factsOf(runs: readonly AgentRun[]): unknown {
-  return runs
-    .toSorted((left, right) => left.startTimeMs - right.startTimeMs)
-    .map((run) => {
-      const json: Record<string, unknown> = JSON.parse(JSON.stringify(run))
-      delete json['complete']
-      delete json['revision']
-      return { ...json, children: factsOf(run.children) }
-    })
 }
 
 /** The agent of each run, or the answer if it has no agent, with its tools, and its children after it. */
