@@ -37,8 +37,8 @@ export interface AgentRun {
   /** The model calls of the agent's loop, in order. */
   readonly steps: readonly ModelCall[]
   /**
-   * Model calls that served the run without being part of its loop, in order: guardrails, memory, query rewriting, titles. No other fact of
-   * the run is read from them, except `models`, `usage` and `endTimeMs`.
+   * Model calls that served the run without being part of its loop, in order: guardrails, memory, query rewriting, titles. Of the other
+   * facts, only `models` and `usage` include them.
    */
   readonly sideCalls: readonly SideCall[]
   /** Set if another agent's run started this one. */

@@ -14,8 +14,10 @@ export type Placement = 'run' | 'nested' | 'part' | 'not-yet'
 export interface Above {
   /** Whether it is inside an agent's run. */
   readonly isInRun: boolean
-  /** Whether a tool is between that run's agent and the span. */
+  /** Whether a tool, or a span that only serves the run, is between that run's agent and the span. */
   readonly isBelowTool: boolean
+  /** Whether an agent's own span is above, with no tool in between, and not only an entry that is the agent of its run. */
+  readonly isBelowAgent: boolean
   /** Whether an open ancestor of unknown kind is above, with no agent or tool in between. */
   readonly isBelowUnknown: boolean
   /** Whether an open entry is above, without an agent. It may turn out to be the agent. */
@@ -40,25 +42,29 @@ export interface Placed {
 export const OUTSIDE: Above = {
   isInRun: false,
   isBelowTool: false,
+  isBelowAgent: false,
   isBelowUnknown: false,
   isBelowOpenEntry: false,
   isExcluded: false,
 }
 
 const IN_RUN: Above = { ...OUTSIDE, isInRun: true }
+const IN_AGENT: Above = { ...IN_RUN, isBelowAgent: true }
 const IN_TOOL: Above = { ...IN_RUN, isBelowTool: true }
 const EXCLUDED: Above = { ...OUTSIDE, isExcluded: true }
 
 /**
- * The only rule for what starts a run, for live spans and for files. The outermost agent starts one. An agent below a tool of another run
- * starts a child run. An agent directly below another agent is part of that agent's run. An `entry` counts as an agent if models or tools
+ * The only rule for what starts a run, for live spans and for files. The outermost agent starts one. An agent below a tool of another run,
+ * or below a span that only serves that run, starts a child run. So does an entry that holds one run, directly below an agent: a callback
+ * started it anew. An agent directly below another agent is part of that agent's run. An `entry` counts as an agent if models or tools
  * are below it and no agent is, or if it holds the agents below as one run.
  */
 export function placementOf(span: Placed, above: Above, below: Below): Placement {
   if (above.isExcluded || !mayStartRun(span, below)) return 'part'
   if (above.isBelowUnknown || (span.role === 'entry' && above.isBelowOpenEntry)) return 'not-yet'
   if (!above.isInRun) return 'run'
-  return above.isBelowTool ? 'nested' : 'part'
+  const startsAgain = above.isBelowAgent && span.role === 'entry' && span.holdsOneRun
+  return above.isBelowTool || startsAgain ? 'nested' : 'part'
 }
 
 /** Whether a span starts a run somewhere, by what is below it. */
@@ -71,12 +77,14 @@ export function mayStartRun(span: Placed, below: Below): boolean {
 export function aboveChildrenOf({ role }: Pick<Placed, 'role'>, above: Above, placement: Placement): Above {
   if (above.isExcluded) return above
   if (role === 'evaluator') return EXCLUDED
-  if (role === 'tool' || role === 'handoff') {
+  if (role === 'tool' || role === 'handoff' || role === 'aside') {
     if (above.isInRun) return IN_TOOL
     // A run that the tool starts is nested if the entry around it turns out to be an agent.
     return above.isBelowOpenEntry ? { ...above, isBelowUnknown: true } : above
   }
   // An agent below a span of unknown kind starts a run or is inside one. Everything below it is inside a run either way.
+  if (role === 'agent' && placement !== 'part') return IN_AGENT
+  if (role === 'agent') return above.isBelowTool || above.isBelowAgent ? above : { ...above, isBelowAgent: true }
   return placement === 'part' ? above : IN_RUN
 }
 

@@ -1,4 +1,5 @@
 import type { Message, RunError, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
+import type { AsideKind } from './asides.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
 
 /**
@@ -11,11 +12,13 @@ import type { SourceLog, SourceSpan } from './source-span.ts'
  * - `model`: one model call. A model span inside another one is the same call, recorded by a second instrumentation.
  * - `tool`: one execution of a tool. A tool span inside another of the same name is the same call (MCP client and server).
  * - `handoff`: one agent hands over to another, in libraries with a separate span for it.
- * - `step`: part of the run without facts of its own (loop cycles, model chunks, memory).
+ * - `aside`: serves the run without being its loop (a guardrail, memory, a retriever, middleware). Model calls directly below it are side calls;
+ * an agent below it is a child run.
+ * - `step`: part of the run without facts of its own (loop cycles, model chunks).
  * - `evaluator`: evaluates runs. It and everything below it belong to no run.
  * - `none`: recognised but ignored.
  */
-export type SpanRole = 'agent' | 'entry' | 'model' | 'tool' | 'handoff' | 'step' | 'evaluator' | 'none'
+export type SpanRole = 'agent' | 'entry' | 'model' | 'tool' | 'handoff' | 'aside' | 'step' | 'evaluator' | 'none'
 
 /** The agent of an agent span. */
 export interface AgentIdentity {
@@ -108,6 +111,11 @@ export interface Dialect {
   }
   /** The role of the span in its run. */
   roleOf(span: SourceSpan): SpanRole
+  /**
+   * What the span does if it serves the run without being its loop; its role is then `aside`, whatever `roleOf` returns, unless that is `model`
+   * or `tool`. Like `roleOf`, it runs for every span, and only compares strings.
+   */
+  aside?(span: SourceSpan): AsideKind | undefined
   /**
    * For roles `agent` and `entry`: whether all agents directly below form one run and hand over to one another (an enclosing trace, a
    * swarm, a graph). That run is this span's, under the name of the first agent.

@@ -85,7 +85,9 @@ function readsMore({ namespaces: keys = [], names: beginnings = [] }: Dialect): 
 /** The role of a span; `none` if the dialect does not know. Never throws. */
 export function roleOf(dialect: Dialect, span: SourceSpan): SpanRole {
   try {
-    return dialect.roleOf(span)
+    const role = dialect.roleOf(span)
+    if (role === 'model' || role === 'tool' || dialect.aside === undefined) return role
+    return dialect.aside(span) === undefined ? role : 'aside'
   } catch {
     return 'none'
   }

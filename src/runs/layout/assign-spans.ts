@@ -11,6 +11,8 @@ interface Place {
   readonly plan?: RunPlan
   readonly model?: TraceSpan | undefined
   readonly tool?: TraceSpan
+  /** The span around it that serves the run without being its loop. */
+  readonly aside?: TraceSpan
   /** A tool outside of any run. */
   readonly outerTool?: TraceSpan
   /** True if it is unknown which run below the plan's agent owns the span. */
@@ -78,6 +80,8 @@ class Planner {
       case 'tool':
       case 'handoff':
         return this.#placeTool(span, place)
+      case 'aside':
+        return placeAside(span, place)
       case 'step':
         return placeStep(span, place)
       case 'evaluator':
@@ -97,7 +101,7 @@ class Planner {
       if (span.role === 'agent') {
         place.plan?.inside.push(span)
         // ADK starts the agent of a hand-off inside the model's span.
-        return withoutModel(place)
+        return { ...withoutModel(place), above: aboveChildrenOf(span, place.above, placement) }
       }
       if (place.plan === undefined || place.tool !== undefined || place.isAmbiguous === true) return place
       const name = span.dialect.tool === undefined ? undefined : span.tool?.name
@@ -122,7 +126,9 @@ class Planner {
     }
     if (place.plan !== undefined && place.tool === undefined) {
       this.#remember(span)
-      if (!span.isOpen) place.plan.models.push(span)
+      const { aside } = place
+      if (!span.isOpen && aside === undefined) place.plan.models.push(span)
+      else if (!span.isOpen && aside !== undefined) place.plan.sideModels.push({ model: span, aside })
       return { ...place, model: span }
     }
     // The agent that makes a model call records it.
@@ -158,7 +164,8 @@ class Planner {
     // An entry that a model requested by name is a tool.
     const above = aboveChildrenOf({ role: 'tool' }, place.above, 'part')
     if (place.plan !== undefined && place.tool === undefined) {
-      if (!span.isOpen) place.plan.tools.push(span)
+      // A tool of a guardrail or retriever is not one that the agent called.
+      if (!span.isOpen && place.aside === undefined) place.plan.tools.push(span)
       return { ...withoutModel(place), above, tool: span }
     }
     if (place.tool !== undefined && isSameTool(place.tool, span)) {
@@ -178,8 +185,17 @@ function ambiguousIn({ above, plan }: Place): Place {
   return { above: aboveAmbiguous(above), plan, isAmbiguous: true }
 }
 
+/** Outside of any run, model calls below it are runs of their own. */
+function placeAside(span: TraceSpan, place: Place): Place {
+  const above = aboveChildrenOf(span, place.above, 'part')
+  if (place.tool !== undefined) return { ...withoutModel(place), above }
+  if (place.plan === undefined) return { ...withoutModel(place), above, outerTool: place.outerTool ?? span }
+  if (place.aside === undefined) place.plan.asides.push(span)
+  return { ...withoutModel(place), above, aside: place.aside ?? span }
+}
+
 function placeStep(span: TraceSpan, place: Place): Place {
-  if (place.tool === undefined) place.plan?.inside.push(span)
+  if (place.tool === undefined && place.aside === undefined) place.plan?.inside.push(span)
   return place
 }
 
@@ -225,7 +241,8 @@ export function addBelow(
   below: Below,
 ): void {
   const isTool = child.role === 'tool' || child.role === 'handoff'
+  const startsOwnRuns = isTool || child.role === 'aside'
   const isAgent = child.role === 'agent' || (child.role === 'entry' && below.hasWork && child.holdsOneRun)
-  if (isAgent || (below.hasAgents && !isTool)) above.hasAgents = true
+  if (isAgent || (below.hasAgents && !startsOwnRuns)) above.hasAgents = true
   if (isTool || isAgent || child.role === 'model' || below.hasWork) above.hasWork = true
 }

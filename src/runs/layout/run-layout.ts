@@ -6,8 +6,10 @@ export interface RunPlan {
   readonly root: TraceSpan
   /** Model calls, ordered by start. Other spans of the same call are their `inner`. */
   readonly models: TraceSpan[]
-  /** Model calls below spans that serve the run without being its loop, ordered by start. */
-  readonly asides: AsideCall[]
+  /** Spans that serve the run without being its loop, ordered by start: guardrails, memory, retrievers, middleware. */
+  readonly asides: TraceSpan[]
+  /** Model calls below those spans, ordered by start. */
+  readonly sideModels: AsideCall[]
   /** Tool and hand-off spans, ordered by start. Other spans of the same execution (MCP client, server) are their `inner`. */
   readonly tools: TraceSpan[]
   /** Agents, entries and steps inside the run, ordered by start. They supply facts that root and models lack. */
@@ -19,7 +21,7 @@ export interface RunPlan {
   isComplete: boolean
 }
 
-/** A model call that served the run, and the span around it that shows so. */
+/** A model call that served the run, and the span around it that shows it. */
 export interface AsideCall {
   readonly model: TraceSpan
   readonly aside: TraceSpan
@@ -31,6 +33,7 @@ export function newPlan(root: TraceSpan, parent?: RunPlan['parent']): RunPlan {
     root,
     models: [],
     asides: [],
+    sideModels: [],
     tools: [],
     inside: [],
     children: [],

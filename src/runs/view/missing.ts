@@ -9,14 +9,16 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { ownTurns } from './asked-calls.ts'
+import type { Loop } from './loop.ts'
 import { idOf, isHandoff, nameOf } from './join-tool-calls.ts'
 import { isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
 import { waitingCallOf } from './waiting-call.ts'
 
 /** Facts that the spans lack although every run has them, and the setting that records each. */
-export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
-  const missing = [...missingTextsOf(run, plan), ...missingInCalls(run, plan)]
+export function missingOf(run: AgentRun, loop: Loop): readonly Missing[] {
+  const { plan } = loop
+  const missing = [...missingTextsOf(run, loop), ...missingInCalls(run, plan)]
   const calls = missingCallsOf(run, plan)
   if (calls !== undefined) missing.push(calls)
   if (!run.complete) missing.push({ what: 'spans', why: 'span-lost' })
@@ -47,7 +49,7 @@ export function* missingInCalls(run: AgentRun, plan: RunPlan): Generator<Missing
 export const TEXTS: ReadonlySet<string> = new Set(['input', 'output', 'systemInstructions', 'availableTools'])
 
 /** What is missing of them. This takes far less time than looking at thousands of them. */
-export function missingTextsOf(run: AgentRun, plan: RunPlan): Missing[] {
+export function missingTextsOf(run: AgentRun, { plan, undecided }: Loop): Missing[] {
   const missing: Missing[] = []
   const firstModel = plan.models[0] ?? plan.root
   const explainText = (what: 'input' | 'output', model: TraceSpan): void => {
@@ -56,13 +58,23 @@ export function missingTextsOf(run: AgentRun, plan: RunPlan): Missing[] {
     const isCut = found.why === 'not-recorded' && plan.models.some(({ span }) => isCutIn(span, ANY_KEY))
     missing.push({ what, ...(isCut ? TRUNCATED : found) })
   }
-  if (run.userInput === undefined) explainText('input', firstModel)
+  const isQuestionUndecided = undecided === 'question and answer'
+  if (run.userInput === undefined && isQuestionUndecided) missing.push({ what: 'input', ...UNDECIDED_QUESTION })
+  else if (run.userInput === undefined) explainText('input', firstModel)
   const hasEnded = run.status !== 'error' && run.status !== 'aborted' && waitingCallOf(run) === undefined
-  if (run.output === undefined && hasEnded) explainText('output', plan.models.at(-1) ?? plan.root)
-  if (run.systemInstructions === undefined) addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
+  if (undecided !== 'nothing') missing.push({ what: 'output', ...UNDECIDED_ANSWER })
+  else if (run.output === undefined && hasEnded) explainText('output', plan.models.at(-1) ?? plan.root)
+  if (run.systemInstructions === undefined && isQuestionUndecided) {
+    missing.push({ what: 'systemInstructions', why: 'undecided' })
+  } else if (run.systemInstructions === undefined)
+    addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
   if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
   return missing
 }
+
+/** The agent's own messages decide what its model calls do not. */
+const UNDECIDED_ANSWER = { why: 'undecided', switch: 'gen_ai.output.messages on the invoke_agent span' } as const
+const UNDECIDED_QUESTION = { why: 'undecided', switch: 'gen_ai.input.messages on the invoke_agent span' } as const
 
 /** Whether tools may have been called that no span shows. This alone takes far less time than all that is missing. */
 export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefined {

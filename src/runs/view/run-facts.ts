@@ -9,6 +9,10 @@ import { agentOf, runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { firstOf, ReconstructedModelCall, ReconstructedSideCall, usageOfAll } from './model-call.ts'
 import { endingOf, endsInAbortedTool, isFailed, wasCutOff } from './run-ending.ts'
+import { loopOf } from './loop.ts'
+import type { Loop } from './loop.ts'
+import { answerIn, ComparedText } from './same-answer.ts'
+import { compareSpans } from '../layout/tree.ts'
 import { starterOf } from './starter.ts'
 import type { Starter } from './starter.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
@@ -39,6 +43,7 @@ const SLOT = {
   transcript: 16,
   agentNames: 17,
   sideCalls: 18,
+  loop: 19,
 } as const
 
 const SLOTS = Object.keys(SLOT).length
@@ -58,6 +63,11 @@ export class RunFacts {
   constructor(plan: RunPlan) {
     this.#plan = plan
     this.#root = plan.root
+  }
+
+  /** The run's loop, apart from the model calls that only served it. */
+  get loop(): Loop {
+    return this.#memo.once(SLOT.loop, () => loopOf(this.#plan))
   }
 
   get agent(): AgentRun['agent'] {
@@ -80,12 +90,14 @@ export class RunFacts {
 
   get systemInstructions(): string | undefined {
     return this.#memo.once(SLOT.systemInstructions, () => {
-      const first = this.#plan.models[0]
-      return (
-        this.#root.systemInstructions ??
-        this.#firstAgent()?.systemInstructions ??
-        (first && pick(first, (facts) => facts.systemInstructions))
-      )
+      const own = this.#root.systemInstructions ?? this.#firstAgent()?.systemInstructions
+      if (own !== undefined || this.loop.undecided === 'question and answer') return own
+      const { answer, plan } = this.loop
+      const [first] = plan.models
+      if (first === undefined) return undefined
+      // Of calls of one agent with different instructions, those of the one that answered are the run's.
+      const isSameAgent = answer !== undefined && agentOf(answer, plan.root) === agentOf(first, plan.root)
+      return (isSameAgent ? instructionsOf(answer) : undefined) ?? instructionsOf(first)
     })
   }
 
@@ -109,9 +121,11 @@ export class RunFacts {
 
   get output(): string | undefined {
     return this.#memo.once(SLOT.output, () => {
+      if (this.loop.undecided !== 'nothing' || this.#isStopped()) return undefined
+      if (this.#isReplaced()) return assistantText(this.#root.output)
       const final = this.#root.hasFinalForm ? assistantText(this.#root.output) : undefined
       if (final !== undefined) return final
-      const last = this.#plan.models.at(-1)
+      const last = this.loop.plan.models.at(-1)
       if (last !== undefined && !isFailed(last.outcome)) {
         const answer = outputOf(last)
         if (answer !== undefined) {
@@ -126,9 +140,31 @@ export class RunFacts {
     })
   }
 
+  /** Whether a guardrail ended the run: what the model said before was not given out. */
+  #isStopped(): boolean {
+    return this.#plan.asides.some(isGuardrail) && this.#endingIf(() => true).status === 'error'
+  }
+
+  /** Whether a guardrail, after the last call, replaced the answer: no call gave what the agent gave out. */
+  #isReplaced(): boolean {
+    const { models } = this.loop.plan
+    const last = models.at(-1)?.span
+    const given = assistantText(this.#root.output)
+    if (last === undefined || given === undefined || this.loop.answer !== undefined) return false
+    if (!this.#plan.asides.some((aside) => isGuardrail(aside) && aside.span.endTimeMs >= last.endTimeMs)) return false
+    const answer = new ComparedText(given)
+    return models.every((model) => !answer.contains(new ComparedText(answerIn(model) ?? '')))
+  }
+
+  /** All model calls, those of the loop first. */
+  #allModels(): readonly TraceSpan[] {
+    const { plan, side } = this.loop
+    return [...plan.models, ...side, ...this.#plan.sideModels.map(({ model }) => model)]
+  }
+
   /** A recorded answer may be empty. */
   #emptyOutput(): string | undefined {
-    const { models, tools } = this.#plan
+    const { models, tools } = this.loop.plan
     const last = models.at(-1)
     if (isFailed(this.#root.outcome)) return undefined
     if (last === undefined) return emptyText(this.#root.output)
@@ -139,7 +175,7 @@ export class RunFacts {
 
   get toolCalls(): readonly ReconstructedToolCall[] {
     return this.#memo.shared(SLOT.toolCalls, () => {
-      const { models, tools, children } = this.#plan
+      const { models, tools, children } = this.loop.plan
       let asked = this.#askedCalls()
       if (asked.every((calls) => calls.length === 0)) {
         const listed = transcriptCalls(this.#transcript())
@@ -156,7 +192,7 @@ export class RunFacts {
           toolSpans,
           agentName: () => this.#callerOf(call),
           childRunId,
-          wasCutOff: call.asked !== undefined && call.tool !== undefined && wasCutOff(this.#plan, call.tool),
+          wasCutOff: call.asked !== undefined && call.tool !== undefined && wasCutOff(this.loop.plan, call.tool),
           position,
         })
       })
@@ -165,7 +201,7 @@ export class RunFacts {
 
   get availableTools(): readonly ToolDefinition[] | undefined {
     return this.#memo.shared(SLOT.availableTools, () => {
-      const first = this.#plan.models[0]
+      const first = this.loop.plan.models[0]
       return (
         (first && pick(first, (facts) => facts.toolDefinitions)) ??
         this.#root.toolDefinitions ??
@@ -176,7 +212,7 @@ export class RunFacts {
 
   get steps(): readonly ModelCall[] {
     return this.#memo.shared(SLOT.steps, () => {
-      const { models } = this.#plan
+      const { models } = this.loop.plan
       const asked = this.#askedCalls()
       return models.map((model, index) => {
         const ids = (asked[index] ?? []).map((call) => call.id).filter((id) => id !== undefined)
@@ -186,15 +222,23 @@ export class RunFacts {
   }
 
   get sideCalls(): readonly SideCall[] {
-    return this.#memo.shared(SLOT.sideCalls, () =>
-      this.#plan.asides.map(({ model, aside }) => new ReconstructedSideCall(model, 'other', aside.span.name)),
-    )
+    return this.#memo.shared(SLOT.sideCalls, () => {
+      const served = this.#plan.sideModels.map(({ model, aside }) => ({
+        model,
+        kind: asideKindOf(aside),
+        name: aside.span.name,
+      }))
+      const others = this.loop.side.map((model) => ({ model, kind: 'other' as const, name: undefined }))
+      return [...served, ...others]
+        .toSorted((left, right) => compareSpans(left.model.span, right.model.span))
+        .map(({ model, kind, name }) => new ReconstructedSideCall(model, kind, name))
+    })
   }
 
   get models(): readonly string[] {
     return this.#memo.shared(SLOT.models, () => {
       const names = new Set<string | undefined>()
-      for (const model of this.#plan.models) names.add(pick(model, (facts) => facts.model?.model))
+      for (const model of this.#allModels()) names.add(pick(model, (facts) => facts.model?.model))
       names.delete(undefined)
       if (names.size === 0) names.add(firstOf(this.#plan.inside, (facts) => facts.model?.model))
       return [...names].filter((name) => name !== undefined)
@@ -203,7 +247,7 @@ export class RunFacts {
 
   get usage(): Usage {
     return this.#memo.shared(SLOT.usage, () => {
-      const sum = usageOfAll(this.#plan.models)
+      const sum = usageOfAll(this.#allModels())
       if (!isEmpty(sum)) return sum
       // Without a model span only an agent knows the total: one step of several would pass for all.
       const { root, inside } = this.#plan
@@ -215,18 +259,17 @@ export class RunFacts {
   /** How the run ended. */
   get ending(): SpanOutcome {
     return this.#memo.once(SLOT.ending, () => {
-      const { models, inside } = this.#plan
-      const last = models.at(-1)
-      const agent = inside.findLast((span) => span.role === 'agent')
-      const ending = endingOf(
-        this.#root,
-        last === this.#root ? undefined : last,
-        agent,
-        () => this.output !== undefined,
-      )
-      const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.#plan) && this.output === undefined
+      const ending = this.#endingIf(() => this.output !== undefined)
+      const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.loop.plan) && this.output === undefined
       return isOpenEnded ? { status: 'aborted' } : ending
     })
+  }
+
+  #endingIf(hasAnswer: () => boolean): SpanOutcome {
+    const { models, inside } = this.loop.plan
+    const last = models.at(-1)
+    const agent = inside.findLast((span) => span.role === 'agent')
+    return endingOf(this.#root, last === this.#root ? undefined : last, agent, hasAnswer)
   }
 
   #ownInput(): readonly Message[] | undefined {
@@ -238,9 +281,10 @@ export class RunFacts {
 
   #firstModelInput(): readonly Message[] | undefined {
     return this.#memo.once(SLOT.firstModelInput, () => {
-      const [first] = this.#plan.models
-      if (first === undefined) return undefined
-      const { inside } = this.#plan
+      const { models, inside } = this.loop.plan
+      const [first] = models
+      // Nothing shows which of the calls was asked the run's question.
+      if (first === undefined || this.loop.undecided === 'question and answer') return undefined
       return withoutSystem(inputOf(first) ?? firstOf(inside, (facts) => facts.input))
     })
   }
@@ -253,7 +297,7 @@ export class RunFacts {
 
   /** The agent that worked first, if it is not the root itself. */
   #firstAgent(): TraceSpan | undefined {
-    const { models, inside, root } = this.#plan
+    const { models, inside, root } = this.loop.plan
     const first = models[0] && agentOf(models[0], root)
     return first === undefined || first === root
       ? inside.find((span) => span.role !== 'entry' && span.agent?.name !== undefined)
@@ -261,17 +305,17 @@ export class RunFacts {
   }
 
   #askedCalls(): ReturnType<typeof askedCalls> {
-    return this.#memo.once(SLOT.asked, () => askedCalls(this.#plan.models, this.#plan.tools))
+    return this.#memo.once(SLOT.asked, () => askedCalls(this.loop.plan.models, this.loop.plan.tools))
   }
 
   /** The root's transcript, or else that of the first span in the run with one. */
   #transcript(): readonly Message[] | undefined {
-    const { root, inside } = this.#plan
+    const { root, inside } = this.loop.plan
     return this.#memo.once(SLOT.transcript, () => firstOf([root, ...inside], (facts) => facts.transcript))
   }
 
   #lastAgent(): TraceSpan | undefined {
-    const { models, root } = this.#plan
+    const { models, root } = this.loop.plan
     const last = models.at(-1)
     const agent = last && agentOf(last, root)
     return agent === root ? undefined : agent
@@ -279,7 +323,7 @@ export class RunFacts {
 
   /** The agent that made a call, if the run has several. */
   #callerOf(call: JoinedCall): string | undefined {
-    const { models, tools, root } = this.#plan
+    const { models, tools, root } = this.loop.plan
     const nameOf = (node: TraceSpan): string | undefined => agentOf(node, root).agent?.name
     const names = this.#memo.once(SLOT.agentNames, () => new Set([...models, ...tools].map((node) => nameOf(node))))
     names.delete(undefined)
@@ -297,6 +341,18 @@ export class RunFacts {
     }
     return undefined
   }
+}
+
+function instructionsOf(model: TraceSpan): string | undefined {
+  return pick(model, (facts) => facts.systemInstructions)
+}
+
+function asideKindOf({ dialect, span }: TraceSpan): SideCall['kind'] {
+  return dialect.aside?.(span) ?? 'other'
+}
+
+function isGuardrail(aside: TraceSpan): boolean {
+  return asideKindOf(aside) === 'guardrail'
 }
 
 function isEmpty(value: object): boolean {

@@ -170,12 +170,13 @@ export class ReconstructedRun implements AgentRun {
   get missing(): readonly Missing[] {
     return this.#memo.shared(SLOT.missing, () => {
       const isCut = this.#depth >= MAX_DEPTH && this.#plan.children.length > 0
-      return isCut ? [...missingOf(this, this.#plan), CHILDREN_CUT] : missingOf(this, this.#plan)
+      const missing = missingOf(this, this.#facts.loop)
+      return isCut ? [...missing, CHILDREN_CUT] : missing
     })
   }
 
   get complete(): boolean {
-    if (!this.#plan.isComplete || lacksFirstCall(this.#plan)) return false
+    if (!this.#plan.isComplete || lacksFirstCall(this.#facts.loop.plan)) return false
     return !this.#facts.toolCalls.some((call) => call.lacksItsSpan())
   }
 
@@ -250,10 +251,10 @@ export class ReconstructedRun implements AgentRun {
   static missingIn(run: AgentRun, fact: string): Missing | undefined {
     const isNamed = ({ what }: Missing): boolean => what === fact
     if (!(#plan in run)) return run.missing.find(isNamed)
-    if (fact === 'toolCalls') return missingCallsOf(run, run.#plan)
-    if (TEXTS.has(fact)) return missingTextsOf(run, run.#plan).find(isNamed)
+    if (fact === 'toolCalls') return missingCallsOf(run, run.#facts.loop.plan)
+    if (TEXTS.has(fact)) return missingTextsOf(run, run.#facts.loop).find(isNamed)
     if (!fact.startsWith('toolCalls[')) return run.missing.find(isNamed)
-    for (const each of missingInCalls(run, run.#plan)) if (isNamed(each)) return each
+    for (const each of missingInCalls(run, run.#facts.loop.plan)) if (isNamed(each)) return each
     return undefined
   }
 

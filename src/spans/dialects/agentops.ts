@@ -1,3 +1,4 @@
+import { asideKind } from '../asides.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { textMessage } from '../content/messages.ts'
 import type { Dialect, SpanRole } from '../dialect.ts'
@@ -30,6 +31,7 @@ export const agentOps: Dialect = {
     // The trace of the OpenAI Agents SDK.
     return isTrace(span) ? 'entry' : 'step'
   },
+  aside: (span) => asideKind(span.attributes[KIND]),
   mayBecomeAgent: (span) => span.attributes[KIND] === undefined,
   // The agents in it hand over to one another.
   holdsOneRun: isTrace,

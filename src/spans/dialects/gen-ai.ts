@@ -1,5 +1,6 @@
 import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
+import { asideKind, middlewareNode } from '../asides.ts'
 import { outcomeOf } from '../outcome.ts'
 import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../content/semconv-content.ts'
 import {
@@ -48,6 +49,8 @@ export const genAi: Dialect = {
     const hasProvider = (attributes['gen_ai.system'] ?? attributes['gen_ai.provider.name']) !== undefined
     return attributes['gen_ai.request.model'] !== undefined && hasProvider ? 'model' : 'step'
   },
+
+  aside: (span) => asideKind(operationOf(span.attributes)) ?? middlewareNode(span.name),
 
   holdsOneRun: (span) => /^invoke_(swarm|graph)\b/.test(operationOf(span.attributes) ?? span.name),
 

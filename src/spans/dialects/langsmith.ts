@@ -1,5 +1,6 @@
 import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
+import { asideKind, middlewareNode } from '../asides.ts'
 import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
 import { systemTextOf, textMessage, toMessages, toolCallsIn } from '../content/messages.ts'
@@ -29,6 +30,8 @@ export const langSmith: Dialect = {
     if (isOverwrittenByNode(span)) return 'agent'
     return ROLES.get(kindOf(span)) ?? (kindOf(span) === '' ? 'entry' : 'step')
   },
+
+  aside: (span) => asideKind(kindOf(span)) ?? middlewareNode(span.name),
 
   agent(span) {
     const role = langSmith.roleOf(span)

@@ -1,4 +1,5 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
+import { asideKind } from '../asides.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message, Part } from '../../model/message.ts'
 import { makeMessage, textMessage, toMessages } from '../content/messages.ts'
@@ -26,6 +27,8 @@ export const mastra: Dialect = {
     const type = span.attributes['mastra.span.type']
     return typeof type === 'string' ? (ROLES.get(type) ?? 'step') : 'step'
   },
+
+  aside: (span) => asideKind(span.attributes['mastra.span.type']),
 
   agent(span) {
     const type = span.attributes['mastra.span.type']

@@ -1,4 +1,5 @@
 import type { ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
+import { asideKind, middlewareNode } from '../../asides.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { agentOfNode } from '../../content/langchain.ts'
@@ -43,6 +44,8 @@ export const langfuse: Dialect = {
     if (span.attributes[GRAPH_NODE] === span.name) return 'step'
     return isModelCall(span) ? 'model' : role
   },
+
+  aside: (span) => asideKind(span.attributes['langfuse.observation.type']) ?? middlewareNode(span.name),
 
   // A graph whose agents hand over to one another.
   holdsOneRun: (span) => span.attributes[INTEGRATION] === 'langgraph',

@@ -28,6 +28,8 @@ export const logfireOpenAiAgents: Dialect = {
     return template?.[1] ?? 'step'
   },
 
+  aside: (span) => (span.name.startsWith('Guardrail') ? 'guardrail' : undefined),
+
   holdsOneRun: () => true,
 
   agent(span) {

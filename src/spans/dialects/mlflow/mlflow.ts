@@ -1,3 +1,4 @@
+import { asideKind, middlewareNode } from '../../asides.ts'
 import type { Dialect, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, numberOf, textOf, toJsonText } from '../../json.ts'
@@ -30,6 +31,8 @@ export const mlflow: Dialect = {
     scopeName.startsWith('mlflow.'),
 
   roleOf: (span): SpanRole => (isRunner(span) ? 'entry' : (ROLES.get(typeOf(span)) ?? 'step')),
+
+  aside: (span) => asideKind(typeOf(span)) ?? middlewareNode(span.name),
 
   // Its agents hand over to one another.
   holdsOneRun: (span) => isRunner(span) || span.name === 'Agent workflow',

@@ -1,4 +1,5 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
+import { middlewareNode } from '../../asides.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJsonTwice, textOf } from '../../json.ts'
 import { agentOfNode, finalAnswer, isCommand, toolMessageIn } from '../../content/langchain.ts'
@@ -34,6 +35,8 @@ export const openInferenceLangChain: Dialect = {
     if (metadata.includes(`"lc_agent_name":${name}`)) return 'agent'
     return metadata.includes(`"langgraph_node":${name}`) ? 'step' : 'entry'
   },
+
+  aside: (span) => middlewareNode(span.name) ?? openInference.aside?.(span),
 
   // The metadata, which distinguishes agents from other chains, is written when the span ends.
   mayBecomeAgent: (span) => kindOf(span) === 'CHAIN' && span.attributes.metadata === undefined,

@@ -1,4 +1,5 @@
 import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
+import { asideKind } from '../../asides.ts'
 import { isRecord, numberOf, parseJson, parseJsonTwice, textOf } from '../../json.ts'
 import type { Message } from '../../../model/message.ts'
 import { systemTextOf, textMessage } from '../../content/messages.ts'
@@ -21,6 +22,8 @@ export const openInference: Dialect = {
     typeof attributes['openinference.span.kind'] === 'string' || isScope(scopeName),
 
   roleOf: (span) => ROLES.get(kindOf(span)) ?? 'step',
+
+  aside: (span) => asideKind(kindOf(span)),
 
   agent(span) {
     const name =

@@ -1,3 +1,4 @@
+import { asideKind, middlewareNode } from '../../asides.ts'
 import type { Dialect, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJson, textOf } from '../../json.ts'
@@ -45,6 +46,11 @@ export const openLlmetry: Dialect = {
     if (requestType !== undefined) return requestType === 'chat' || requestType === 'completion' ? 'model' : 'step'
     return genAi.roleOf(span)
   },
+
+  aside: (span) =>
+    asideKind(span.attributes['traceloop.span.kind']) ??
+    middlewareNode(textOf(span.attributes['traceloop.entity.name']) ?? '') ??
+    genAi.aside?.(span),
 
   isFlat: isFlatSpan,
   startsBesideItsTool: isAgentsSdk,
