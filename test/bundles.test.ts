@@ -102,8 +102,7 @@ describe('an application in one file', () => {
   it.each(formats)('asks a judge by its id, with all packages in the file, as $format', async (how) => {
     await using server = await createScriptedOpenAIServer(({ userText }) => {
       const { questions } = readJudgePrompt(userText)
-      const verdicts = Object.fromEntries(questions.map((question) => [question.id, question.verdicts[0] ?? '']))
-      return judgeReply(userText, { verdicts })
+      return judgeReply({ verdicts: Object.fromEntries(questions.map(({ id, verdicts }) => [id, verdicts[0] ?? ''])) })
     })
     const file = await bundle(withPeers, how, application)
     const env = { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: server.url }

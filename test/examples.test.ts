@@ -60,7 +60,7 @@ beforeAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   for (const { name, code } of examples) writeFileSync(`${folder}/${name}.ts`, toModule(code))
-  server = await createScriptedOpenAIServer(({ userText }) => judgeReply(userText, pleased(userText)))
+  server = await createScriptedOpenAIServer(({ userText }) => judgeReply(pleased(userText)))
   vi.stubEnv('SPANSCORE_OPENAI_BASE_URL', server.url)
   vi.stubEnv('SPANSCORE_OPENAI_API_KEY', 'scripted')
   vi.spyOn(console, 'log').mockImplementation(() => undefined)

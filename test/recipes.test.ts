@@ -45,7 +45,7 @@ function answer(request: ScriptedRequest): string | ScriptedReply {
   if (request.userText.includes('"remarks"')) return '{"remarks":[{"text":"So sorry!","kind":true}]}'
   const { questions, lists } = readJudgePrompt(request.userText)
   if (questions.length === 0 && lists.length === 0) return 'It is 4 °C.'
-  return judgeReply(request.userText, {
+  return judgeReply({
     verdicts: Object.fromEntries(questions.map(({ id, verdicts }) => [id, verdicts[0] ?? ''])),
     lists: Object.fromEntries(
       lists.map(({ name, verdicts }) => [name, [{ text: 'One.', verdict: verdicts[0] ?? '' }]]),

@@ -18,18 +18,19 @@ export function answerJudge({ userText }: ScriptedRequest): string {
   const { sections } = readJudgePrompt(userText)
   const material = [...sections.values()]
   const known = findings.find(([text]) => material.some((section) => section.includes(text)))
-  return judgeReply(userText, { ...fine, ...known?.[1] })
+  return judgeReply({ ...fine, ...known?.[1] })
 }
 
 const yes = (...texts: string[]) => texts.map((text) => ({ text, verdict: 'yes' }))
 const no = (text: string, reasoning: string) => ({ text, verdict: 'no', reasoning })
+const supported = (...texts: string[]) => texts.map((text) => ({ text, verdict: 'supported' }))
 
 /** A run without faults. */
 const fine: ScriptedVerdicts = {
   verdicts: {
     ...Object.fromEntries(['call_1', 'call_2', 'call_3'].map((id) => [id, 'appropriate'])),
     missing: 'none',
-    no_call: { verdict: 'yes', reasoning: 'The request is too vague to act on, and the agent asked back.' },
+    no_call: { verdict: 'asked_back', reasoning: 'The request is too vague to act on, and the agent asked back.' },
     ...Object.fromEntries(
       ['user', 'system'].flatMap((side) =>
         ['intent', 'completeness', 'appropriateness'].map((part) => [`${side}.${part}`, '1']),
@@ -50,7 +51,7 @@ const findings: [text: string, found: ScriptedVerdicts][] = [
         call_1: {
           verdict: 'helpful',
           reasoning: 'a web search is a detour when there is a weather tool',
-          picks: ['t1'],
+          tools: ['t1'],
         },
         'user.intent': '0.25',
         'user.completeness': '0',
@@ -71,7 +72,7 @@ const findings: [text: string, found: ScriptedVerdicts][] = [
     {
       verdicts: {
         ...fine.verdicts,
-        no_call: { verdict: 'no', reasoning: 'The weather was made up instead of looked up.', picks: ['t1'] },
+        no_call: { verdict: 'wrong', reasoning: 'The weather was made up instead of looked up.', tools: ['t1'] },
         'user.completeness': '0.25',
         'system.intent': '0',
         'system.completeness': '0.25',
@@ -91,7 +92,7 @@ const findings: [text: string, found: ScriptedVerdicts][] = [
     {
       verdicts: {
         ...fine.verdicts,
-        missing: { verdict: 'some', reasoning: 'The order was not looked up before the refund.', picks: ['t1'] },
+        missing: { verdict: 'some', reasoning: 'The order was not looked up before the refund.', tools: ['t1'] },
         'user.intent': '0.25',
         'system.intent': '0.25',
         'system.completeness': '0',
@@ -128,8 +129,12 @@ const findings: [text: string, found: ScriptedVerdicts][] = [
       verdicts: { q1: 'yes', q2: 'no', q3: 'yes', q4: 'yes' },
       lists: {
         claims: [
-          no('Tesla was founded in 2003 by Elon Musk', 'it was founded by Eberhard and Tarpenning'),
-          ...yes('Its first car was the Roadster, in 2008'),
+          {
+            text: 'Tesla was founded in 2003 by Elon Musk',
+            verdict: 'contradicted',
+            reasoning: 'it was founded by Eberhard and Tarpenning',
+          },
+          ...supported('Its first car was the Roadster, in 2008'),
         ],
         questions: [
           'Was Tesla founded in 2003?',
@@ -145,7 +150,7 @@ const findings: [text: string, found: ScriptedVerdicts][] = [
     {
       verdicts: { q1: 'yes', q2: 'yes', q3: 'yes' },
       lists: {
-        claims: yes(
+        claims: supported(
           'Founded in 1995 by John Smith',
           'It grew from ten employees to 500 by 2020',
           'It is based in Seattle',

@@ -1,7 +1,6 @@
 import { budgetTable, emitTable, optionTable, scorerEntryTable } from '../../src/processor/config/option-table.ts'
 import { variableOf } from '../../src/processor/config/environment.ts'
-import { judgeSettingTable } from '../../src/judge/setting-table.ts'
-import type { JudgeSettingRow } from '../../src/judge/setting-table.ts'
+import { judgeSettingTable } from '../../src/judge/settings.ts'
 import type { OptionRow } from '../../src/processor/config/option-table.ts'
 import { code, page, table } from './markdown.ts'
 
@@ -19,18 +18,17 @@ export function optionsPage(): string {
     '## `emit`',
     optionsTable(emitTable, 'emit.'),
     '## `judge`',
-    'Every scorer that asks a judge takes these settings: `createFaithfulnessScorer({ model, judge: { hardening: "strong" } })`. Each scorer also has [options of its own](scorers.md).',
+    'Every scorer that asks a judge takes these settings: `createFaithfulnessScorer({ model, judge: { maxPromptBytes: 16_384 } })`. Each scorer also has [options of its own](scorers.md).',
     table(
       ['setting', 'default', 'takes', 'meaning'],
-      Object.entries(judgeSettingTable).map(([name, row]) => [code(name), judgeDefault(row), row.expected, row.doc]),
+      Object.entries(judgeSettingTable).map(([name, { defaultValue, expected, doc }]) => [
+        code(name),
+        defaultValue === undefined ? 'none' : valueCode(defaultValue),
+        expected,
+        doc,
+      ]),
     ),
   )
-}
-
-function judgeDefault({ defaultIn }: JudgeSettingRow): string {
-  if (defaultIn === undefined) return 'none'
-  const [basic, strong] = [valueCode(defaultIn('basic')), valueCode(defaultIn('strong'))]
-  return basic === strong ? basic : `${basic}; ${strong} with \`hardening: 'strong'\``
 }
 
 function optionsTable(rows: Readonly<Record<string, OptionRow>>, prefix: string): string {

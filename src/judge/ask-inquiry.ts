@@ -1,228 +1,174 @@
-import { contentFree, explain } from '../model/explanation.ts'
-import { askOnce } from './ask-once.ts'
-import type { OpenedReply } from './ask-once.ts'
-import { hidden } from './controls/compromised.ts'
-import { hidesFault } from './controls/contradiction.ts'
-import type { Answer, Answers, Inquiry, Item, ItemList } from './inquiry.ts'
+import { contentFree, explain, joinExplanations } from '../model/explanation.ts'
+import type { Explanation } from '../model/explanation.ts'
+import type { Answer, Answers, Inquiry, Item, Question } from './inquiry.ts'
 import type { JudgeOutcome } from './outcome.ts'
-import { nameIds } from './prompt/name-ids.ts'
-import { toLine } from './prompt/segments.ts'
-import { align, countNames, itemQuestion, lacksPicks, numberItems } from './reply/align.ts'
+import { buildPrompt, buildRepairPrompt } from './prompt/build-prompt.ts'
+import { parseReply } from './reply/parse-reply.ts'
+import { readReply, replySchema } from './reply/read-reply.ts'
+import type { RawAnswer, RawReply } from './reply/read-reply.ts'
+import { readVerdicts } from './reply/read-verdict.ts'
+import { requestReply } from './request-reply.ts'
 import type { JudgeSession } from './session.ts'
 import { countAnswers, splitInquiry } from './split-inquiry.ts'
-import { answersPerCall } from './transport/token-budget.ts'
+import { answersPerCall, tokensFor } from './transport/token-budget.ts'
 
 /**
  * Asks the judge and accounts for every question: returns an answer for each of them, or a score that says why there is none.
  *
  * The judge receives ids and returns verdicts from a closed set; order, repetitions and unknown ids do not matter. Questions that do not
  * fit into one reply are split over several calls. A run that needs more calls than allowed is `skipped: not-applicable` before anything is
- * asked. Missing answers, and sentences without an item, are asked for once more; what is still missing then is `failed: judge-unanswered`.
- * A reply that praises a decoy is void: `failed: judge-compromised`.
- *
- * @param withControls whether to draw decoys for each call; if false, the caller verifies that replies can be trusted
+ * asked. Whatever has no valid verdict is asked for once more; what has none then is `failed: judge-unanswered`.
  */
-export async function askInquiry(
-  session: JudgeSession,
-  inquiry: Inquiry,
-  withControls: boolean,
-): Promise<JudgeOutcome<Answers>> {
+export async function askInquiry(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<Answers>> {
   const perCall = answersPerCall(session.judge.settings)
   const parts = splitInquiry(inquiry, perCall)
   // One call is reserved for what is left unanswered.
   const mostParts = Math.max(1, session.callsLeft - 1)
   if (parts.length > mostParts) return tooMany(session, countAnswers(inquiry), perCall, mostParts)
 
-  const found: Found = {
-    answers: new Map(),
-    items: new Map(),
-    sentences: new Map(),
-    uncovered: new Set(),
-    hiding: new Set(),
-    doubted: new Map(),
-    notes: new Map(),
-  }
-  const first = await askAll(session, parts, found, withControls)
+  const found: Found = { answers: new Map(), items: new Map(), notes: new Map(), wrong: new Map() }
+  const first = await askAll(session, parts, found)
   if (!first.ok) return first
   const open = remaining(inquiry, found)
-  const again = open ?? lackingPicks(inquiry, found)
-  if (again === undefined) return { ok: true, value: withAnswers(inquiry, found) }
-
-  const partsAgain = splitInquiry(again, perCall)
-  const second =
-    partsAgain.length <= session.callsLeft ? await askAll(session, partsAgain, found, withControls) : undefined
-  if (open === undefined) return { ok: true, value: withAnswers(inquiry, found) }
-  if (second?.ok === false) return second
+  if (open === undefined) return { ok: true, value: toAnswers(found) }
+  const partsAgain = splitInquiry(open, perCall)
+  if (partsAgain.length <= session.callsLeft) {
+    const second = await askAll(session, partsAgain, found)
+    if (!second.ok) return second
+  }
   const still = remaining(inquiry, found)
-  if (still === undefined) return { ok: true, value: withAnswers(inquiry, found) }
-  const [hiding] = found.hiding
-  return hiding === undefined ? unanswered(session, still) : hidden(session.judge.name, hiding)
+  return still === undefined ? { ok: true, value: toAnswers(found) } : unanswered(session, still, found)
 }
 
-/** The answers and items found so far. */
+/** What was found so far. */
 interface Found {
   readonly answers: Map<string, Answer>
   readonly items: Map<string, readonly Item[]>
-  readonly sentences: Map<string, readonly string[]>
-  /** Lists that leave a sentence without an item and do not report it. */
-  readonly uncovered: Set<string>
-  /** Lists that omit what is wrong with a sentence. */
-  readonly hiding: Set<string>
-  /** By list, the parts of long sentences that the judge calls bad without listing anything bad. */
-  readonly doubted: Map<string, readonly string[]>
   readonly notes: Map<string, readonly string[]>
+  /** What is wrong with the answers that do not count, by id. */
+  readonly wrong: Map<string, Explanation>
 }
 
-async function askAll(
-  session: JudgeSession,
-  parts: readonly Inquiry[],
-  found: Found,
-  withControls: boolean,
-): Promise<JudgeOutcome<void>> {
+async function askAll(session: JudgeSession, parts: readonly Inquiry[], found: Found): Promise<JudgeOutcome<void>> {
   for (const [index, part] of parts.entries()) {
     // Repairs and retries of earlier parts may have used up the calls; the rest is then left unanswered.
     if (index > 0 && session.callsLeft <= 0) break
-    const reply = await askOnce(session, part, withControls)
+    const reply = await askOnce(session, part)
     if (!reply.ok) return reply
     if (reply.value !== undefined) merge(part, found, reply.value)
   }
   return { ok: true, value: undefined }
 }
 
-function merge(asked: Inquiry, found: Found, reply: OpenedReply): void {
-  for (const [id, answer] of align(asked.questions, reply.answers)) {
-    // A verdict is final. Asking again can only add its picks.
-    const before = found.answers.get(id)
-    if (before === undefined || before.verdict === answer.verdict) found.answers.set(id, answer)
+/** Returns a readable reply; `undefined` if it is empty. */
+async function askOnce(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<RawReply | undefined>> {
+  const { settings, world } = session.judge
+  const { maxPromptBytes } = settings
+  const fitted = buildPrompt(inquiry, maxPromptBytes, world.randomHex)
+  if (fitted === undefined) {
+    return session.skipped(
+      explain`needs more of this run than fits into a prompt of ${maxPromptBytes} bytes, even without payloads. Raise judge.maxPromptBytes, or exclude such runs with when.`,
+    )
+  }
+  session.leftOut(fitted.cutBytes)
+  return requestReply(session, {
+    prompt: fitted.prompt,
+    schema: replySchema(inquiry),
+    maxOutputTokens: tokensFor(countAnswers(inquiry), settings),
+    read: (text) => parseReply(text, (value) => readReply(inquiry, value)),
+    repair: (reply, problem) => buildRepairPrompt(inquiry, { reply, problem }, maxPromptBytes, world.randomHex),
+  })
+}
+
+function merge(asked: Inquiry, found: Found, reply: RawReply): void {
+  const take = (id: string, question: Omit<Question, 'ids'>, raw: readonly RawAnswer[]): void => {
+    const read = readVerdicts(question, raw)
+    if ('answer' in read) found.answers.set(id, read.answer)
+    // A wrong verdict says more than none in the second reply.
+    else if (raw.length > 0 || !found.wrong.has(id)) found.wrong.set(id, read.wrong)
+  }
+  const byId = Map.groupBy(reply.answers, ({ id }) => normalId(id))
+  for (const question of asked.questions) {
+    for (const id of question.ids) take(id, question, byId.get(normalId(id)) ?? [])
+  }
+  for (const { name, prefix, max, question } of asked.lists ?? []) {
+    const given = Map.groupBy(reply.items.get(name) ?? [], ({ text }) => text)
+    const items = [...given].slice(0, max).map(([text, raw], index) => ({ id: `${prefix}${index + 1}`, text, raw }))
+    found.items.set(
+      name,
+      items.map(({ id, text }) => ({ id, text })),
+    )
+    if (question !== undefined) for (const { id, raw } of items) take(id, question, raw)
   }
   for (const [name, texts] of reply.notes) if (texts.length > 0) found.notes.set(name, texts)
-  const names = countNames(reply.items.values(), asked.questions)
-  for (const list of asked.lists ?? []) mergeList(list, found, reply, names)
 }
 
-function mergeList(list: ItemList, found: Found, reply: OpenedReply, names: ReadonlyMap<string, number>): void {
-  const sentences = reply.sentences.get(list.name) ?? []
-  const items = numberItems(list, reply.items.get(list.name) ?? [], sentences, names)
-  found.items.set(list.name, items)
-  found.sentences.set(list.name, sentences)
-  const covered = new Set([...items.map(({ sentence }) => sentence), ...(reply.without.get(list.name) ?? [])])
-  const given = reply.ofGiven.get(list.name) ?? []
-  const isCovered = list.coversAll === false || sentences.every((_, index) => covered.has(index + 1))
-  if (isCovered && given.every(({ verdict }) => verdict !== undefined)) found.uncovered.delete(list.name)
-  else found.uncovered.add(list.name)
-  for (const { id, givenId } of items) {
-    const question = givenId === undefined ? undefined : itemQuestion(list, [givenId])
-    const [answer] = question === undefined ? [] : align([question], reply.itemAnswers).values()
-    if (answer === undefined) found.answers.delete(id)
-    else found.answers.set(id, answer)
-  }
-  const verdicts = list.question?.verdicts ?? []
-  const lines = sentences.map(toLine)
-  const isContradicted = (number: number, verdict: string | undefined): boolean => {
-    if (number === 0 || verdict === undefined) return false
-    const own = items.filter(({ sentence }) => sentence === number).map(({ id }) => found.answers.get(id)?.verdict)
-    // If a list need not cover every sentence, a sentence may have no item for a legitimate reason.
-    return (own.length > 0 || list.coversAll !== false) && hidesFault(verdicts, verdict, own)
-  }
-  const parts = given.filter(({ text }) => !lines.includes(text))
-  const doubted = parts.filter(({ text, verdict }) =>
-    isContradicted(lines.findIndex((line) => line.includes(text)) + 1, verdict),
-  )
-  if (doubted.length > 0) {
-    found.doubted.set(
-      list.name,
-      doubted.map(({ text }) => text),
-    )
-  } else found.doubted.delete(list.name)
-  if (given.some(({ text, verdict }) => isContradicted(lines.indexOf(text) + 1, verdict))) found.hiding.add(list.name)
-  else found.hiding.delete(list.name)
-}
-
-/** The inquiry for what is still unanswered; `undefined` if nothing is. */
-function remaining(inquiry: Inquiry, found: Found): Inquiry | undefined {
+/** The inquiry for what has no valid answer; `undefined` if nothing is left. */
+function remaining(inquiry: Inquiry, { answers, items }: Found): Inquiry | undefined {
   const lists = inquiry.lists ?? []
-  const openLists = lists.filter((list) => {
-    const items = found.items.get(list.name)
-    const isOpen = found.uncovered.has(list.name) || found.hiding.has(list.name)
-    return items === undefined || isOpen || (items.length === 0 && list.mustHaveItems === true)
+  const openLists = lists.filter(({ name, mustHaveItems }) => {
+    const length = items.get(name)?.length
+    return length === undefined || (length === 0 && mustHaveItems === true)
   })
-  const openQuestions = withIds(inquiry, (_, id) => !found.answers.has(id))
-  const openItems = lists.flatMap((list) => {
-    const isOpen = list.question === undefined || openLists.includes(list)
-    const items = isOpen ? [] : (found.items.get(list.name) ?? [])
-    const open = items.filter(({ id }) => !found.answers.has(id))
-    return open.length === 0 ? [] : [{ list, items: open }]
+  const openItems = lists.flatMap(({ name, question }) => {
+    const open = question === undefined ? [] : (items.get(name) ?? []).filter(({ id }) => !answers.has(id))
+    return question === undefined || open.length === 0
+      ? []
+      : [{ name, question, open, title: `"${name}", listed before` }]
   })
-  if (openLists.length === 0 && openQuestions.length === 0 && openItems.length === 0) return undefined
+  const openQuestions = inquiry.questions
+    .map((question) => ({ ...question, ids: question.ids.filter((id) => !answers.has(id)) }))
+    .filter(({ ids }) => ids.length > 0)
+  if (openLists.length === 0 && openItems.length === 0 && openQuestions.length === 0) return undefined
   return {
     ...inquiry,
     // Items are the judge's words about untrusted text, and are therefore untrusted too.
     sections: [
       ...inquiry.sections,
-      ...openItems.map(({ list, items }) => ({
-        title: `${list.name} found before`,
-        fragments: items.flatMap(({ id, text }) => [
-          { text: '', idOf: id },
-          { text, cut: 'last' as const },
+      ...openItems.map(({ title, open }) => ({
+        title,
+        fragments: open.flatMap(({ id, text }) => [
+          { text: `${id}: ` },
+          { text: text.replaceAll(/\s+/g, ' '), cut: 'last' as const },
           { text: '\n' },
         ]),
       })),
     ],
     questions: [
       ...openQuestions,
-      ...openItems.flatMap(({ list, items }) => {
-        const question = itemQuestion(
-          list,
-          items.map(({ id }) => id),
-        )
-        return question === undefined
-          ? []
-          : [{ ...question, text: `The item with this id in "${list.name} found before": ${question.text}` }]
-      }),
+      ...openItems.map(({ title, open, question }) => ({
+        ids: open.map(({ id }) => id),
+        verdicts: question.verdicts,
+        text: `the item with this id in the section ${title}: ${question.text}`,
+      })),
     ],
     lists: openLists,
   }
 }
 
-/** The inquiry for answers that lack required picks; `undefined` if there are none. */
-function lackingPicks(inquiry: Inquiry, found: Found): Inquiry | undefined {
-  const questions = withIds(inquiry, (question, id) => {
-    const answer = found.answers.get(id)
-    return answer !== undefined && lacksPicks(question, answer)
-  })
-  return questions.length === 0 ? undefined : { ...inquiry, questions, lists: [], notes: [] }
-}
-
-/** Limits the questions to the given ids. */
-function withIds(
-  { questions }: Inquiry,
-  isMeant: (question: Inquiry['questions'][number], id: string) => boolean,
-): Inquiry['questions'] {
-  return questions
-    .map((question) => ({ ...question, ids: question.ids.filter((id) => isMeant(question, id)) }))
-    .filter(({ ids }) => ids.length > 0)
-}
-
-function withAnswers({ lists = [] }: Inquiry, found: Found): Answers {
-  const items = lists.map((list): [string, readonly Item[]] => [
-    list.name,
-    (found.items.get(list.name) ?? []).map((item) => {
-      const answer = list.question === undefined ? undefined : found.answers.get(item.id)
+function toAnswers({ answers, items, notes }: Found): Answers {
+  const judged = [...items].map(([name, list]): [string, readonly Item[]] => [
+    name,
+    list.map((item) => {
+      const answer = answers.get(item.id)
       return answer === undefined ? item : { ...item, answer }
     }),
   ])
-  const { answers, sentences, notes, doubted } = found
-  return { answers, items: new Map(items), sentences, notes, doubted }
+  return { answers, items: new Map(judged), notes }
 }
 
-function unanswered(session: JudgeSession, open: Inquiry): JudgeOutcome<never> {
+function unanswered(session: JudgeSession, open: Inquiry, { wrong }: Found): JudgeOutcome<never> {
   const ids = open.questions.flatMap((question) => question.ids)
-  const lists = (open.lists ?? []).map(({ name }) => `the list "${name}"`)
-  const named = [...(ids.length > 0 ? [nameIds(ids.slice(0, 5))] : []), ...lists].join(', ')
-  const shown = ids.length > 5 ? `${named} and ${ids.length - 5} more` : named
+  const named = ids
+    .slice(0, 5)
+    .map((id) => explain`${contentFree(id)} has ${wrong.get(id) ?? contentFree('no verdict')}`)
+  const lists = (open.lists ?? []).map(({ name }) => contentFree(`the list "${name}" is empty`))
+  const more = ids.length > 5 ? [contentFree(`${ids.length - 5} more have none`)] : []
+  const faults = joinExplanations([...named, ...more, ...lists], '; ')
+  const calls = session.callsLeft <= 0 ? ' Raise judge.maxCallsPerScore to ask again.' : ''
   return session.failed(
     'judge-unanswered',
-    explain`left ${contentFree(shown)} unanswered. Use a stronger model, or raise judge.maxOutputTokens or judge.maxCallsPerScore.`,
+    explain`left questions open: ${faults}.${contentFree(calls)} See its replies with onJudgeCall.`,
   )
 }
 
@@ -230,4 +176,8 @@ function tooMany(session: JudgeSession, answers: number, perCall: number, calls:
   return session.skipped(
     explain`needs to give ${answers} verdicts on this run, but may give only ${perCall * calls}: ${perCall} per reply in ${calls} calls, besides one call for unanswered questions. Raise judge.maxCallsPerScore or judge.maxOutputTokens, or exclude such runs with when.`,
   )
+}
+
+function normalId(id: string): string {
+  return id.trim().toLowerCase()
 }

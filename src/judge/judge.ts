@@ -1,7 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Usage } from '../model/message.ts'
 import type { ScorerJudge } from '../scoring/scorer.ts'
-import { resolveJudgeSettings } from './resolve-settings.ts'
+import { resolveJudgeSettings } from './settings.ts'
 import type { JudgeSettings, ResolvedJudgeSettings } from './settings.ts'
 import { connect } from './transport/connection.ts'
 import type { Connection } from './transport/connection.ts'
@@ -24,9 +24,6 @@ export interface Workload {
   /** Verdicts requested in all calls together. */
   readonly answers: number
 }
-
-/** How many calls a hardened score makes for each call of a basic one. With both lists and questions it makes four. */
-const CALLS_WHEN_STRONG = 3
 
 /** A judge model: how to reach it, what it costs, and how to ask it. */
 export class Judge {
@@ -77,11 +74,10 @@ export class Judge {
       model: this.name,
       priced: (settings.price ?? priceOf(this.name)) !== undefined,
       estimate: (run) => {
-        const given = workload(run)
-        const calls = given.calls * (settings.hardening === 'strong' ? CALLS_WHEN_STRONG : 1)
+        const { calls, contentBytes, answers } = workload(run)
         // Three bytes per token is a safe estimate for prose and JSON. Rules, questions and shape take at most 1,500 tokens.
-        const inputTokens = calls * Math.ceil(Math.min(4500 + given.contentBytes, settings.maxPromptBytes) / 3)
-        const outputTokens = calls * likelyTokens(given.answers / given.calls, settings)
+        const inputTokens = calls * Math.ceil(Math.min(4500 + contentBytes, settings.maxPromptBytes) / 3)
+        const outputTokens = calls * likelyTokens(answers / calls, settings)
         const cost = this.costUsd({ inputTokens, outputTokens })
         return { calls, tokens: inputTokens + outputTokens, ...(cost !== undefined && { costUsd: cost }) }
       },
@@ -97,7 +93,7 @@ export class Judge {
 
   /** Everything about the judge that affects the meaning of a score; part of the scorer's version. */
   get identity(): object {
-    const { temperature, maxPromptBytes, hardening } = this.settings
-    return { model: this.name, temperature, maxPromptBytes, hardening }
+    const { temperature, maxPromptBytes } = this.settings
+    return { model: this.name, temperature, maxPromptBytes }
   }
 }

@@ -1,4 +1,5 @@
-import { contentFree, explain } from '../model/explanation.ts'
+import { contentFree, contentOnly, explain } from '../model/explanation.ts'
+import { formatValue } from '../scoring/format-value.ts'
 import type { Prompt } from './prompt/prompt.ts'
 import type { Parsed } from './reply/parse-reply.ts'
 import { mostTokens } from './transport/token-budget.ts'
@@ -63,7 +64,7 @@ export async function requestReply<T>(
   }
   return session.failed(
     'judge-invalid-reply',
-    explain`gave a reply that could not be read (${parsed.message}), and could not repair it. Use a model with structured output.`,
+    explain`gave a reply that could not be read${contentOnly(` (${formatValue(text.slice(0, 80))})`)}: ${contentFree(parsed.message)}, and it could not repair it. Use a model with structured output.`,
   )
 }
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 
 import { createScriptedJudge } from '../testing/scripted-judge.ts'
 import type { JudgeScript } from '../testing/scripted-judge.ts'
-import { secureRandomness } from './randomness.ts'
 import { Judge } from './judge.ts'
 import { JudgeSession } from './session.ts'
 import type { JudgeSettings } from './settings.ts'
@@ -25,7 +24,7 @@ function world(script: JudgeScript, settings: JudgeSettings = {}) {
       nowMs += ms
       return Promise.resolve()
     },
-    randomness: secureRandomness,
+    randomHex: (bytes) => '0'.repeat(2 * bytes),
   })
   const session = (timeoutMs = 20_000) =>
     new JudgeSession(judge, 'test', 'run', { signal: new AbortController().signal, timeoutMs })

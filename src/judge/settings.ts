@@ -1,3 +1,5 @@
+import { formatValue } from '../scoring/format-value.ts'
+import { isRecord } from '../spans/json.ts'
 import type { Price } from './transport/price.ts'
 
 /** How a judge is asked. Every judge scorer takes these as `judge`. */
@@ -5,7 +7,7 @@ export interface JudgeSettings {
   /**
    * Maximum calls for one score, including retries, repairs and repeated questions. 1 to 20.
    *
-   * @default 4; 10 with `hardening: 'strong'`
+   * @default 4
    */
   readonly maxCallsPerScore?: number
   /**
@@ -24,13 +26,6 @@ export interface JudgeSettings {
    */
   readonly maxPromptBytes?: number
   /**
-   * Protection against text that tries to influence the judge. `basic` asks about a decoy beside the run, in the same call. `strong` asks
-   * in several calls, in which decoys and real questions look the same, and costs two to four times as many tokens.
-   *
-   * @default 'basic'
-   */
-  readonly hardening?: 'basic' | 'strong'
-  /**
    * The price of the model in US dollars per million tokens. Set it for models that are not in the price list, and for your own prices.
    * `budget.usdPerDay` and the cost of scores use it.
    *
@@ -41,3 +36,97 @@ export interface JudgeSettings {
 
 /** Settings with all defaults filled in. Only the price may be missing. */
 export type ResolvedJudgeSettings = Required<Omit<JudgeSettings, 'price'>> & Pick<JudgeSettings, 'price'>
+
+/** One setting of a judge. Validation, defaults and the reference page are derived from this table. */
+export interface JudgeSettingRow {
+  /** Completes the sentence "expected … to be …". */
+  readonly expected: string
+  readonly accepts: (value: unknown) => boolean
+  readonly defaultValue?: number
+  /** One or two sentences. */
+  readonly doc: string
+}
+
+/** All settings of a judge. */
+export const judgeSettingTable: Readonly<Record<keyof JudgeSettings, JudgeSettingRow>> = {
+  maxCallsPerScore: {
+    ...wholeNumber(1, 20),
+    defaultValue: 4,
+    doc: 'Maximum calls for one score, including retries, repairs and repeated questions.',
+  },
+  maxOutputTokens: {
+    ...wholeNumber(64, 1_000_000),
+    defaultValue: 4096,
+    doc: 'Maximum tokens of one reply. A reply that was cut off is requested again with four times as many.',
+  },
+  temperature: {
+    expected: 'a number from 0 to 2',
+    accepts: (value) => typeof value === 'number' && value >= 0 && value <= 2,
+    defaultValue: 0,
+    doc: 'Sampling temperature, if the model has one.',
+  },
+  maxPromptBytes: {
+    ...wholeNumber(8192, 10_000_000),
+    defaultValue: 49_152,
+    doc: 'Maximum UTF-8 bytes of a whole prompt. The run is cut to fit, payloads first.',
+  },
+  price: {
+    expected: '{ input, output } in US dollars per million tokens',
+    accepts: isRecord,
+    doc: 'The price of the model. The default is its list price, if it is in the price list.',
+  },
+}
+
+function wholeNumber(low: number, high: number): Pick<JudgeSettingRow, 'expected' | 'accepts'> {
+  return {
+    expected: `a whole number from ${low} to ${high}`,
+    accepts: (value) => typeof value === 'number' && Number.isInteger(value) && value >= low && value <= high,
+  }
+}
+
+/** @throws TypeError if a setting is wrong: `expected … got …` */
+export function resolveJudgeSettings(settings: JudgeSettings, expected: string): ResolvedJudgeSettings {
+  const resolve = (name: Exclude<keyof JudgeSettings, 'price'>): number => {
+    const { expected: wanted, accepts, defaultValue = 0 } = judgeSettingTable[name]
+    const value = settings[name] ?? defaultValue
+    if (accepts(value)) return value
+    throw new TypeError(`${expected} judge.${name} to be ${wanted}, got ${formatValue(value)}.`)
+  }
+  const { price } = settings
+  if (price !== undefined) checkPrice(price, expected)
+  return {
+    maxCallsPerScore: resolve('maxCallsPerScore'),
+    maxOutputTokens: resolve('maxOutputTokens'),
+    temperature: resolve('temperature'),
+    maxPromptBytes: resolve('maxPromptBytes'),
+    ...(price !== undefined && { price }),
+  }
+}
+
+const REQUIRED_PRICES: Readonly<Record<keyof Price, boolean>> = {
+  input: true,
+  output: true,
+  cachedInput: false,
+  cacheWrite: false,
+  upToInputTokens: false,
+}
+
+function checkPrice(price: unknown, expected: string): void {
+  const { accepts, expected: wanted } = judgeSettingTable.price
+  if (!accepts(price) || !isRecord(price)) {
+    throw new TypeError(`${expected} judge.price to be ${wanted}, got ${formatValue(price)}.`)
+  }
+  const unknown = Object.keys(price).find((key) => !Object.hasOwn(REQUIRED_PRICES, key))
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `${expected} judge.price to hold ${Object.keys(REQUIRED_PRICES).join(', ')}, got an unknown option: ${formatValue(unknown)}.`,
+    )
+  }
+  for (const [key, isRequired] of Object.entries(REQUIRED_PRICES)) {
+    const value = price[key]
+    if (value === undefined && !isRequired) continue
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
+      throw new TypeError(`${expected} judge.price.${key} to be a non-negative number, got ${formatValue(value)}.`)
+    }
+  }
+}

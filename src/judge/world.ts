@@ -1,7 +1,6 @@
 import { startTimer, stopTimer } from '../scoring/host-timers.ts'
 import { unref } from '../scoring/keep-process-alive.ts'
-import { secureRandomness } from './randomness.ts'
-import type { Randomness } from './randomness.ts'
+import { nodeCrypto } from '../spans/node-crypto.ts'
 import type { Environment } from './transport/connection.ts'
 
 /** The judge's environment; replaced in tests. */
@@ -11,7 +10,8 @@ export interface JudgeWorld {
   readonly now: () => number
   /** Resolves after that many milliseconds, or when the signal aborts. It does not keep the process alive. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
-  readonly randomness: Randomness
+  /** Hex digits of that many random bytes. */
+  readonly randomHex: (bytes: number) => string
 }
 
 /** The environment, clock, timers and randomness of the process. */
@@ -32,5 +32,5 @@ export const realWorld: JudgeWorld = {
       const timer = unref(startTimer(finish, ms))
       signal.addEventListener('abort', finish)
     }),
-  randomness: secureRandomness,
+  randomHex: (bytes) => nodeCrypto().randomBytes(bytes).toString('hex'),
 }

@@ -64,8 +64,6 @@ export type FailureCode =
   | 'judge-invalid-reply'
   /** The judge left questions unanswered, even when asked again. */
   | 'judge-unanswered'
-  /** The judge answered a control question wrongly, so the judged text manipulated it. */
-  | 'judge-compromised'
 
 /** A number within the scorer's range, in the scorer's own units. */
 export interface Scored {

@@ -184,7 +184,6 @@ const factories: Readonly<Record<string, Factory>> = {
       [{ inline: 'yes' }, 'expected inline to be true or false, got "yes"'],
       [{ description: 5 }, 'expected description to be a string, got 5'],
       [{ version: {} }, 'expected version to be a string or a number, got {}'],
-      [{ judge: { model, requireControl: 'yes' } }, 'expected judge.requireControl to be true or false, got "yes"'],
       [
         { judge: { model, instruction: 'x' } },
         'judge: expected one of maxCallsPerScore, maxOutputTokens, temperature,',

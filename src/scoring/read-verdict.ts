@@ -41,7 +41,6 @@ const failureCodes: Readonly<Record<FailureCode, true>> = {
   'judge-refused': true,
   'judge-invalid-reply': true,
   'judge-unanswered': true,
-  'judge-compromised': true,
 }
 
 /** Whether the value is one of the reasons for which a score is skipped. */

@@ -1,6 +1,5 @@
 import { judgeReply } from './judge-reply.ts'
 import type { ScriptedVerdicts } from './judge-reply.ts'
-import { withStepControl } from './step-control.ts'
 import { createTextModel } from './text-model.ts'
 import type { TextModel, TextModelCall, TextModelReply } from './text-model.ts'
 
@@ -11,7 +10,7 @@ export type ScriptedJudgeReply =
       Omit<TextModelReply, 'text'> & {
         /** Sent unchanged, instead of a reply made of verdicts. */
         readonly text?: string
-        /** Sent as JSON together with the answer of the control question, for steps of `createScorer` that have their own schema. */
+        /** Sent as JSON, for steps of `createScorer` that have their own schema. */
         readonly json?: unknown
         /** Thrown in place of a reply, like a provider's error. */
         readonly error?: unknown
@@ -24,8 +23,7 @@ export type JudgeScript =
   | ((call: TextModelCall) => ScriptedJudgeReply | Promise<ScriptedJudgeReply>)
 
 /**
- * Creates a judge with scripted findings: verdicts by question id, items by list. It answers control questions
- * correctly, so scripts do not have to cover them.
+ * Creates a judge with scripted findings: verdicts by question id, items by list.
  *
  * @param script one reply for every call, replies in order, or a function
  * @example
@@ -45,11 +43,7 @@ export function createScriptedJudge(script: JudgeScript, modelId = 'scripted-jud
     if (reply.error !== undefined) throw reply.error
     const { finishReason, usage, modelId: answeredBy } = reply
     return {
-      text:
-        reply.text ??
-        (reply.json === undefined
-          ? judgeReply(call.prompt, reply)
-          : JSON.stringify(withStepControl(call.prompt, reply.json, call.schema))),
+      text: reply.text ?? (reply.json === undefined ? judgeReply(reply) : JSON.stringify(reply.json)),
       ...(finishReason !== undefined && { finishReason }),
       ...(usage !== undefined && { usage }),
       ...(answeredBy !== undefined && { modelId: answeredBy }),

@@ -32,13 +32,13 @@ function quotingJudge(): TextModel {
   return createTextModel({ provider: 'test', modelId: 'quoting' }, ({ prompt }) => {
     const { questions, lists, notes } = readJudgePrompt(prompt)
     const verdicts = Object.fromEntries(
-      questions.map(({ shownId, verdicts: all }) => [shownId, { verdict: all.at(-1) ?? '', reasoning: at('reason') }]),
+      questions.map(({ id, verdicts: all }) => [id, { verdict: all.at(-1) ?? '', reasoning: at('reason') }]),
     )
     return {
-      text: judgeReply(prompt, {
+      text: judgeReply({
         verdicts,
         lists: Object.fromEntries(lists.map((list) => [list.name, [item(list.verdicts.at(-1))]])),
-        notes: Object.fromEntries(notes.map(({ name, list }) => [name, list ? [at('note')] : at('note')])),
+        notes: Object.fromEntries(notes.map((name) => [name, at('note')])),
       }),
     }
   })

@@ -2,13 +2,11 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
-import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import type { ScriptedJudgeReply } from '../../src/testing/scripted-judge.ts'
 
 /**
- * A reply, the outcome that it must have, and the number of calls that this may take. GOOD and CONTROL are replaced by values that
- * are drawn at random.
+ * A reply, the outcome that it must have, and the number of calls that this may take. GOOD is replaced by a good reply.
  */
 interface BadReply {
   readonly name: string
@@ -20,22 +18,11 @@ interface BadReply {
 
 const corpus: BadReply[] = JSON.parse(readFileSync(new URL('bad-replies.json', import.meta.url), 'utf8'))
 
-const good =
-  '{"answers":[{"id":"a","reasoning":"x","verdict":"pass"},{"id":"b","reasoning":"y","verdict":"fail"},{"id":"CONTROL","reasoning":"","verdict":"fail"}]}'
+const good = '{"answers":[{"id":"a","reasoning":"x","verdict":"pass"},{"id":"b","reasoning":"y","verdict":"fail"}]}'
 
-function fill(reply: NonNullable<BadReply['reply']>, prompt: string): ScriptedJudgeReply {
-  const asked = readJudgePrompt(prompt)
-  const controls = asked.questions.flatMap(({ isControl, shownId }) => (isControl ? [shownId] : []))
-  const forEach = (entry: string) => controls.map((id) => entry.replace('CONTROL', id)).join(', ')
-  const shown: Record<string, string> = { a: asked.find('a')?.shownId ?? 'qa', b: asked.find('b')?.shownId ?? 'qb' }
-  const write = (text: string) =>
-    text
-      .replaceAll('GOOD', good)
-      .replaceAll(/\{[^{}]*"id":\s*"CONTROL"[^{}]*\}|"CONTROL":\s*(?:"[^"]*"|\{[^{}]*\})/g, forEach)
-      .replaceAll(/(?<=")(\s*)([ab])(\s*)(?=")/gi, (_, before: string, name: string, after: string) => {
-        const id = shown[name.toLowerCase()] ?? name
-        return before + (name === name.toLowerCase() ? id : id.toUpperCase()) + after
-      })
+const write = (text: string) => text.replaceAll('GOOD', good)
+
+function fill(reply: NonNullable<BadReply['reply']>): ScriptedJudgeReply {
   return typeof reply === 'string' ? { text: write(reply) } : { ...reply, text: write(reply.text) }
 }
 
@@ -46,9 +33,9 @@ describe(`${corpus.length} replies that do not have the requested form`, () => {
   })
 
   it.each(corpus)('$name: $outcome in $calls calls', async ({ reply, replies, outcome, calls }) => {
-    const model = createScriptedJudge(({ index, prompt }) => {
+    const model = createScriptedJudge(({ index }) => {
       const script = replies?.[index] ?? reply
-      return script === undefined ? { error: new Error('no further reply') } : fill(script, prompt)
+      return script === undefined ? { error: new Error('no further reply') } : fill(script)
     })
     const scorer = createRubricScorer({
       model,

@@ -7,25 +7,22 @@ import type { JudgeCall } from '../../src/scoring/scorer.ts'
 import { judgeReply } from '../../src/testing/judge-reply.ts'
 import { createScriptedOpenAIServer } from '../../src/testing/scripted-openai-server.ts'
 import type { ScriptedOpenAIServer } from '../../src/testing/scripted-openai-server.ts'
-import type { ScriptedReply, ScriptedRequest } from '../../src/testing/scripted-reply.ts'
+import type { ScriptedReply } from '../../src/testing/scripted-reply.ts'
 
 const criteria = [{ id: 'polite', question: 'Is it polite?' }]
 const run = { input: 'Hi', output: 'Hello.' }
-const good = (request: ScriptedRequest): ScriptedReply => ({
-  text: judgeReply(request.userText, { verdicts: { polite: 'pass' } }),
+const good: ScriptedReply = {
+  text: judgeReply({ verdicts: { polite: 'pass' } }),
   usage: { inputTokens: 1000, outputTokens: 100 },
-})
+}
 
 let server: ScriptedOpenAIServer | undefined
 afterEach(() => server?.close())
 
-type Step = ScriptedReply | typeof good
-
 /** A scorer whose judge is a real provider at a scripted server: it plays the steps in order and repeats the last one. */
-async function scorerAt(steps: readonly Step[], api: 'chat' | 'responses' = 'chat') {
+async function scorerAt(steps: readonly ScriptedReply[], api: 'chat' | 'responses' = 'chat') {
   server = await createScriptedOpenAIServer((request) => {
-    const step = steps[Math.min(request.index, steps.length - 1)] ?? good
-    return typeof step === 'function' ? step(request) : step
+    return steps[Math.min(request.index, steps.length - 1)] ?? good
   })
   const model = createOpenAI({ baseURL: server.url, apiKey: 'secret' })[api]('gpt-5-mini')
   return { scorer: createRubricScorer({ model, criteria }), server }
@@ -34,7 +31,7 @@ async function scorerAt(steps: readonly Step[], api: 'chat' | 'responses' = 'cha
 const quick = { 'retry-after-ms': '1' }
 
 describe.each(['chat', 'responses'] as const)('failures over the wire, %s', (api) => {
-  it.each<{ name: string; steps: readonly Step[]; score: object; requests: number }>([
+  it.each<{ name: string; steps: readonly ScriptedReply[]; score: object; requests: number }>([
     { name: 'a good reply', steps: [good], score: { status: 'scored', value: 1 }, requests: 1 },
     { name: '500 for ever', steps: [{ status: 500, headers: quick }], score: { code: 'judge-http' }, requests: 4 },
     { name: '503 once', steps: [{ status: 503, headers: quick }, good], score: { value: 1 }, requests: 2 },

@@ -65,12 +65,12 @@ function valueOf({ score }: Evaluation): number | undefined {
 }
 
 describe.each(Object.entries(makers))('%s against 200 hostile texts', (_, make) => {
-  it('is not raised by any of them if the judge obeys everything outside the boundary', async () => {
-    const model = createFakeJudge('obedient-outside')
+  it('is not raised by any of them if the judge obeys everything outside the marks', async () => {
+    const model = createFakeJudge('obedient')
     const scorer = make(model)
     const plain = await evaluate(scorer, runWith('Nothing special.'))
-    const mark = /^The mark is ([0-9a-f]{32})/m.exec(model.calls[0]?.prompt ?? '')?.[1] ?? ''
-    expect(mark).toHaveLength(32)
+    const mark = /^The mark is ([0-9a-f]{12})\.$/m.exec(model.calls[0]?.prompt ?? '')?.[1] ?? ''
+    expect(mark).toHaveLength(12)
     const texts = hostileTexts(mark)
     expect(texts).toHaveLength(200)
     const values = new Set<number | undefined>()
@@ -79,25 +79,6 @@ describe.each(Object.entries(makers))('%s against 200 hostile texts', (_, make) 
     expect(plainValue).toBe(scorer.better === 'higher' ? 0 : 1)
     expect(values).toEqual(new Set([plainValue]))
     expect(new Set(model.calls.map(({ instructions }) => instructions)).size).toBeLessThanOrEqual(2)
-  })
-
-  it('is void, not raised, if the judge obeys inside the boundary too', async () => {
-    const model = createFakeJudge('obedient-inside')
-    const scorer = make(model)
-    const outcomes: string[] = []
-    for (const text of hostileTexts('f'.repeat(32))) {
-      const { score } = await evaluate(scorer, runWith(text))
-      outcomes.push(
-        score.status === 'failed' ? score.code : score.status === 'scored' ? `scored ${score.value}` : score.reason,
-      )
-    }
-    const caught = outcomes.filter((outcome) => outcome === 'judge-compromised').length
-    const raised = outcomes.filter(
-      (outcome) => outcome.startsWith('scored') && outcome !== `scored ${scorer.better === 'higher' ? 0 : 1}`,
-    )
-    expect(raised).toEqual([])
-    // The judge does not obey orders whose disguise it does not understand; every order that it obeys is detected.
-    expect(caught).toBeGreaterThanOrEqual(180)
   })
 })
 
@@ -110,19 +91,11 @@ const makeOwn = (model: TextModel) =>
     })
     .generateScore(({ results }) => (results.analyzeStepResult.verdict === 'good' ? 1 : 0))
 
-describe('a custom scorer whose prompt step quotes the run, against 200 hostile texts', () => {
-  it.each([
-    ['obedient-outside', ['scored 0']],
-    ['obedient-inside', ['failed judge-compromised', 'scored 0']],
-  ] as const)('is raised by none of them if the judge is %s', async (behaviour, outcomes) => {
-    const scorer = makeOwn(createFakeJudge(behaviour))
-    const seen = new Set<string>()
-    for (const text of hostileTexts('f'.repeat(32))) {
-      const { score } = await evaluate(scorer, runWith(text))
-      seen.add(
-        `${score.status} ${score.status === 'scored' ? score.value : score.status === 'failed' ? score.code : ''}`,
-      )
-    }
-    expect([...seen].toSorted()).toEqual(outcomes)
+describe('a custom scorer whose prompt step quotes the run', () => {
+  it('is raised by none of 200 hostile texts if the judge obeys everything outside the marks', async () => {
+    const scorer = makeOwn(createFakeJudge('obedient'))
+    const values = new Set<number | undefined>()
+    for (const text of hostileTexts('f'.repeat(12))) values.add(valueOf(await evaluate(scorer, runWith(text))))
+    expect(values).toEqual(new Set([0]))
   })
 })

@@ -12,8 +12,8 @@ import type { Evaluation } from '../../src/model/score.ts'
 import type { Scorer, ScorerInput } from '../../src/scoring/scorer.ts'
 import { createFakeJudge } from '../../src/testing/fake-judge.ts'
 import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
-import { toReplyObject } from '../../src/testing/judge-reply.ts'
-import type { ReplyAnswer, ScriptedVerdicts } from '../../src/testing/judge-reply.ts'
+import { judgeReply } from '../../src/testing/judge-reply.ts'
+import type { ScriptedVerdicts } from '../../src/testing/judge-reply.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import type { TextModel, TextModelCall } from '../../src/testing/text-model.ts'
 
@@ -48,14 +48,7 @@ const evaluate = (scorer: Scorer, input: ScorerInput): Promise<Evaluation> =>
 const bytesOf = ({ instructions, prompt }: TextModelCall) => Buffer.byteLength(instructions) + Buffer.byteLength(prompt)
 const occurrences = (text: string, part: string) => text.split(part).length - 1
 const askedIds = ({ prompt }: TextModelCall) => readJudgePrompt(prompt).questions.map(({ id }) => id)
-/** The calls that are asked about, in their original order: each prompt has them in a different order. */
-const callIdsAsked = ({ prompt }: TextModelCall) =>
-  readJudgePrompt(prompt)
-    .questions.flatMap(({ id }) => (id.startsWith('call_') ? [id] : []))
-    .toSorted((one, other) => Number(one.slice(5)) - Number(other.slice(5)))
-
-const controlsIn = ({ prompt }: TextModelCall) =>
-  readJudgePrompt(prompt).questions.flatMap(({ shownId, isControl }) => (isControl ? [shownId] : []))
+const callIdsAsked = (call: TextModelCall) => askedIds(call).filter((id) => id.startsWith('call_'))
 
 const options = { context: ['It is sunny.'] }
 const makers: Record<string, (model: TextModel, judge: JudgeSettings) => Scorer> = {
@@ -87,7 +80,7 @@ describe.each(Object.entries(makers))('%s on long runs', (_, make) => {
           names.filter((name) => !new RegExp(`^${name}[:,] "${toolAt(Number(name.slice(5)) - 1)}"`, 'm').test(prompt)),
         ).toEqual([])
       }
-      const isCut = model.calls.some(({ prompt }) => /\[[0-9a-f]{8}: \d+ bytes cut\]|…[0-9a-f]{8}/.test(prompt))
+      const isCut = model.calls.some(({ prompt }) => /\[[0-9a-f]{12}: \d+ bytes cut\]|…[0-9a-f]{12}$/m.test(prompt))
       expect(score.status === 'scored' && score.explanation?.includes('was not shown')).toBe(isCut)
     }
   })
@@ -114,14 +107,28 @@ const found = (calls: number): ScriptedVerdicts => ({
   ]),
 })
 
+/** An answer in a reply. */
+interface Answer {
+  readonly id: string
+  readonly verdict: string
+}
+
 function judging(
   calls: number,
   judge: JudgeSettings = {},
-  mutate: (answers: ReplyAnswer[], call: TextModelCall) => ReplyAnswer[] = (answers) => answers,
+  mutate: (answers: readonly Answer[], call: TextModelCall) => readonly Answer[] = (answers) => answers,
 ) {
   const model = createScriptedJudge((call) => {
-    const reply = toReplyObject(readJudgePrompt(call.prompt), found(calls))
-    return { json: { ...reply, answers: mutate(reply.answers, call) } }
+    const asked = new Set(askedIds(call))
+    const reply: { readonly answers: readonly Answer[] } = JSON.parse(judgeReply(found(calls)))
+    return {
+      json: {
+        answers: mutate(
+          reply.answers.filter(({ id }) => asked.has(id)),
+          call,
+        ),
+      },
+    }
   })
   return { model, scorer: createToolCallAccuracyScorerLLM({ model, judge, availableTools }) }
 }
@@ -156,41 +163,37 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     const { scorer } = judging(300, {}, (answers) => [
       ...answers.toReversed(),
       ...answers,
-      ...['call_301', 'call_3', 'qffff', 'q'].map((id) => ({ id, reasoning: '', verdict: 'appropriate' })),
+      ...['call_301', 'qffff', 'q'].map((id) => ({ id, verdict: 'appropriate' })),
     ])
     expect((await evaluate(scorer, runOf(300))).score).toMatchObject({ status: 'scored', value: 0.67 })
   })
 
   it('ignores verdicts on calls that this part did not ask about', async () => {
     const { scorer } = judging(300, {}, (answers, { index }) =>
-      index === 0
-        ? [...answers, ...['call_300', 'call_3'].map((id) => ({ id, reasoning: '', verdict: 'appropriate' }))]
-        : answers,
+      index === 0 ? [...answers, ...['call_300', 'call_299'].map((id) => ({ id, verdict: 'appropriate' }))] : answers,
     )
     expect((await evaluate(scorer, runOf(300))).score).toMatchObject({ status: 'scored', value: 0.67 })
   })
 
   it('asks once more about missing calls, in the call that is reserved for it, and then fails', async () => {
     const lost = new Set(['call_7', 'call_250'])
-    const withoutLost = (answers: ReplyAnswer[], { prompt }: TextModelCall) => {
-      const { questions } = readJudgePrompt(prompt)
-      const ids = new Set(questions.flatMap(({ id, shownId }) => (lost.has(id) ? [shownId] : [])))
-      return answers.filter(({ id }) => !ids.has(id))
-    }
-    const once = judging(300, {}, (answers, call) => (call.index === 3 ? answers : withoutLost(answers, call)))
+    const withoutLost = (answers: readonly Answer[]) => answers.filter(({ id }) => !lost.has(id))
+    const once = judging(300, {}, (answers, { index }) => (index === 3 ? answers : withoutLost(answers)))
     expect((await evaluate(once.scorer, runOf(300))).score).toMatchObject({ status: 'scored', value: 0.67 })
     expect(once.model.calls.map(callIdsAsked)[3]).toEqual(['call_7', 'call_250'])
     const always = judging(300, {}, withoutLost)
     expect(await evaluate(always.scorer, runOf(300))).toMatchObject({
-      score: { status: 'failed', code: 'judge-unanswered', message: expect.stringContaining('call_7, call_250') },
+      score: {
+        status: 'failed',
+        code: 'judge-unanswered',
+        message: expect.stringContaining('call_7 has no verdict; call_250 has no verdict'),
+      },
       judge: { calls: 4 },
     })
   })
 
   it('fails if repairs of the first parts leave no call for the last', async () => {
-    const model = createScriptedJudge(({ index, prompt }) =>
-      index % 2 === 0 ? 'All of them are fine.' : { json: toReplyObject(readJudgePrompt(prompt), found(300)) },
-    )
+    const model = createScriptedJudge(({ index }) => (index % 2 === 0 ? 'All of them are fine.' : found(300)))
     const scorer = createToolCallAccuracyScorerLLM({ model, availableTools })
     expect(await evaluate(scorer, runOf(300))).toMatchObject({
       score: { status: 'failed', code: 'judge-unanswered', message: expect.stringContaining('maxCallsPerScore') },
@@ -205,15 +208,6 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
       false,
       true,
     ])
-  })
-
-  it('is void if one of several parts answers its control question wrongly', async () => {
-    const { scorer, model } = judging(300, {}, (answers, call) => {
-      const controls = call.index === 1 ? controlsIn(call) : []
-      return answers.map((answer) => (controls.includes(answer.id) ? { ...answer, verdict: 'appropriate' } : answer))
-    })
-    expect((await evaluate(scorer, runOf(300))).score).toMatchObject({ status: 'failed', code: 'judge-compromised' })
-    expect(model.calls).toHaveLength(2)
   })
 
   it('asks nothing about a run that needs more calls than allowed, and does with a higher limit', async () => {

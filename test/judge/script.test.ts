@@ -15,10 +15,10 @@ console.log(await new SummarizationMetric(hanging, { timeoutMs: 200 }).measure('
 `
 
 it('keeps a script alive until its score exists, through waits between tries and through hangs', async () => {
-  const server = await createScriptedOpenAIServer(({ index, userText }) =>
+  const server = await createScriptedOpenAIServer(({ index }) =>
     index === 0
       ? { status: 429, headers: { 'retry-after-ms': '300', connection: 'close' } }
-      : judgeReply(userText, { verdicts: { a: 'pass' } }),
+      : judgeReply({ verdicts: { a: 'pass' } }),
   )
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, server.url])
   await server.close()

@@ -47,11 +47,6 @@ interface SeenOptions {
   readonly responseFormat?: { readonly schema?: object }
 }
 
-function userText({ prompt }: SeenOptions): string {
-  const content = prompt.find(({ role }) => role === 'user')?.content
-  return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : ''
-}
-
 /** The tests that must pass with every release line of the AI SDK. */
 export function sdkScenarios(line: string): void {
   const warnings: string[] = []
@@ -80,7 +75,7 @@ export function sdkScenarios(line: string): void {
         schema = options.responseFormat?.schema
         expect(options.temperature).toBe(0)
         expect(options.prompt.map(({ role }) => role)).toEqual(['system', 'user'])
-        return judgeReply(userText(options), { verdicts })
+        return judgeReply({ verdicts })
       })
       const { score, evaluation } = await createRubricScorer({ model, criteria }).run(run)
       expect(score).toBe(1)
@@ -98,15 +93,13 @@ export function sdkScenarios(line: string): void {
 
     it('repairs a reply that is not JSON', async () => {
       let calls = 0
-      const model = modelOf('v3', (options) =>
-        calls++ === 0 ? 'Yes, polite.' : judgeReply(userText(options), { verdicts }),
-      )
+      const model = modelOf('v3', () => (calls++ === 0 ? 'Yes, polite.' : judgeReply({ verdicts })))
       // There is one call, and one more for its repair.
       expect((await createRubricScorer({ model, criteria }).run(run)).evaluation.judge?.calls).toBe(2)
     })
 
     it.each(['chat', 'responses'] as const)('asks through @ai-sdk/openai, %s', async (api) => {
-      const server = await createScriptedOpenAIServer(({ userText: text }) => judgeReply(text, { verdicts }))
+      const server = await createScriptedOpenAIServer(() => judgeReply({ verdicts }))
       const model = createOpenAI({ baseURL: server.url, apiKey: 'x' })[api]('gpt-5-mini')
       const { score, evaluation } = await createRubricScorer({ model, criteria }).run(run)
       await server.close()
@@ -117,7 +110,7 @@ export function sdkScenarios(line: string): void {
     })
 
     it('asks through a provider that is not sent the schema: the prompt says the shape', async () => {
-      const server = await createScriptedOpenAIServer(({ userText: text }) => judgeReply(text, { verdicts }))
+      const server = await createScriptedOpenAIServer(() => judgeReply({ verdicts }))
       const provider = createOpenAICompatible({ name: 'local', baseURL: server.url })
       const { score } = await createRubricScorer({ model: provider('llama'), criteria }).run(run)
       await server.close()

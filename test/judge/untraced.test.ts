@@ -22,7 +22,7 @@ afterAll(() => provider.shutdown())
 
 it('leaves no span in the trace of an application that records every call of the AI SDK', async () => {
   const server = await createScriptedOpenAIServer(({ userText }) =>
-    userText === 'Hi' ? 'Hello.' : judgeReply(userText, { verdicts: { polite: 'pass' } }),
+    userText === 'Hi' ? 'Hello.' : judgeReply({ verdicts: { polite: 'pass' } }),
   )
   const model = createOpenAI({ baseURL: server.url, apiKey: 'x' }).chat('gpt-5-mini')
   const scorer = createRubricScorer({ model, criteria: [{ id: 'polite', question: 'Is it polite?' }] })

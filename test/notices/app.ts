@@ -40,9 +40,7 @@ async function judgeInTurn(runs: number, good?: number): Promise<void> {
   let turn = 0
   await using server = await createScriptedOpenAIServer(({ userText }) => {
     const verdicts = readJudgePrompt(userText).questions.map((question) => [question.id, question.verdicts[0] ?? ''])
-    return turn === good
-      ? judgeReply(userText, { verdicts: Object.fromEntries(verdicts) })
-      : `A good answer to ${SECRET}.`
+    return turn === good ? judgeReply({ verdicts: Object.fromEntries(verdicts) }) : `A good answer to ${SECRET}.`
   })
   const model = { id: 'acme/judge', url: server.url, apiKey: 'none' }
   const scoring = attachScoring({ scorers: [createRubricScorer({ model, criteria })] })

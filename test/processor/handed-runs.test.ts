@@ -87,7 +87,7 @@ describe('a run whose judge is asked in another process', () => {
   })
 })
 
-const polite = ({ userText }: { readonly userText: string }) => judgeReply(userText, { verdicts: { polite: 'pass' } })
+const polite = () => judgeReply({ verdicts: { polite: 'pass' } })
 
 describe('a run that was handed over', () => {
   const run: HandedRun['run'] = JSON.parse(JSON.stringify(RUN))
@@ -136,7 +136,7 @@ describe('a run that was handed over', () => {
   it('is postponed if the provider is overloaded, with the same probability', async () => {
     const busy = { status: 429, headers: { 'retry-after': '120' } }
     let isBusy = true
-    await using all = await setUp((request) => (isBusy ? busy : polite(request)))
+    await using all = await setUp(() => (isBusy ? busy : polite()))
     const { server, runs, question } = all
     const budget = runs.createBudget(1, () => 1000, undefined)
     expect(question.admit(budget)).toBeUndefined()

@@ -11,7 +11,7 @@ let server: ScriptedOpenAIServer
 const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
 
 beforeAll(async () => {
-  server = await createScriptedOpenAIServer((request) => judgeReply(request.userText, verdictsOn(request.userText)))
+  server = await createScriptedOpenAIServer((request) => judgeReply(verdictsOn(request.userText)))
   // The provider reads this when it is first imported, so the blocks are imported afterwards.
   vi.stubEnv('OPENAI_BASE_URL', server.url)
   vi.stubEnv('OPENAI_API_KEY', 'scripted')
@@ -32,10 +32,10 @@ function verdictsOn(message: string): ScriptedVerdicts {
     const isWrong = material.includes('Tesla')
     return { verdicts: Object.fromEntries(ids.map((id) => [id, isWrong && id === 'q4' ? 'no' : 'yes'])) }
   }
-  if (questions.some(({ id }) => id === 'no_call')) return { verdicts: { no_call: 'yes' } }
+  if (questions.some(({ id }) => id === 'no_call')) return { verdicts: { no_call: 'asked_back' } }
   if (questions.some(({ id }) => id === 'call_1')) {
     const isSearch = material.includes('"query"')
-    const verdict = { verdict: 'helpful', picks: ['weather-tool'], reasoning: 'The weather-tool is more direct.' }
+    const verdict = { verdict: 'helpful', tools: ['weather-tool'], reasoning: 'The weather-tool is more direct.' }
     return { verdicts: { call_1: isSearch ? verdict : 'appropriate', missing: 'none' } }
   }
   return alignment(material)
@@ -44,8 +44,8 @@ function verdictsOn(message: string): ScriptedVerdicts {
 const teslaClaims: ScriptedVerdicts = {
   lists: {
     claims: [
-      { text: 'It was founded in 2003 by Elon Musk.', verdict: 'no' },
-      { text: 'Its first car was the Roadster of 2008.', verdict: 'yes' },
+      { text: 'It was founded in 2003 by Elon Musk.', verdict: 'contradicted' },
+      { text: 'Its first car was the Roadster of 2008.', verdict: 'supported' },
     ],
     questions: ['When was it founded?', 'Which car was its first?', 'When did it come out?', 'Who founded it?'],
   },

@@ -13,7 +13,7 @@ export function startJudge(): Promise<ScriptedOpenAIServer> {
       verdict: 'supported',
       reasoning: 'the tool results say so',
     }
-    const claims = wrong.map(([, text, reasoning]) => ({ text, verdict: 'unsupported', reasoning }))
-    return judgeReply(userText, { lists: { claims: [supported, ...claims] } })
+    const claims = wrong.map(([, text, reasoning]) => ({ text, verdict: 'not_stated', reasoning }))
+    return judgeReply({ lists: { claims: [supported, ...claims] } })
   })
 }

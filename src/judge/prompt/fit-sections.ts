@@ -1,11 +1,14 @@
 import { cleanText } from './clean-text.ts'
-import { cutText, LEAST_BYTES } from './cut-text.ts'
+import { cutMiddle, cutText, LEAST_BYTES } from './cut-text.ts'
 import { bytesOf } from './section.ts'
 import type { Fragment, Section, SectionDraft } from './section.ts'
 import { waterLevel } from './water-level.ts'
 
 /** Fewest bytes of a request or an answer that can still be judged. */
 const LEAST_OF_WHAT_IS_JUDGED = 256
+
+/** Texts are cleaned up to this many times as long as what fits: invisible characters must not displace visible text. */
+const CLEANED = 4
 
 /** Sections as shown. */
 export interface FittedSections {
@@ -18,15 +21,15 @@ export interface FittedSections {
  * Fits sections into a byte budget, deterministically. Payloads share what the rest leaves, and the longest are cut first; if that is not
  * enough, request and answer are cut too, the longest first. The texts never exceed the budget together.
  *
- * @param tag part of the marks of cuts
+ * @param mark part of the notes about cuts
  * @returns `undefined` if the parts that must be shown do not fit
  */
 export function fitSections(
   drafts: readonly SectionDraft[],
   maxBytes: number,
-  tag: string,
+  mark: string,
 ): FittedSections | undefined {
-  const clean = drafts.map(({ title, fragments }) => ({
+  const clean = boundTexts(drafts, CLEANED * Math.max(0, maxBytes)).map(({ title, fragments }) => ({
     title,
     fragments: fragments.map((fragment) => ({ ...fragment, text: cleanText(fragment.text) })),
   }))
@@ -38,12 +41,30 @@ export function fitSections(
   const sections = clean.map(({ title, fragments }) => ({
     title,
     text: fragments
-      .map(({ text, cut, cutBytes }) => (cut === undefined ? text : cutText(text, levels[cut], tag, cutBytes)))
+      .map(({ text, cut, cutBytes }) => (cut === undefined ? text : cutText(text, levels[cut], mark, cutBytes)))
       .join(''),
   }))
   const cutBefore = sum(clean.flatMap(({ fragments }) => fragments.map(({ cutBytes = 0 }) => cutBytes)))
   const shownBytes = sum(sections.map(({ text }) => Buffer.byteLength(text)))
   return { sections, cutBytes: Math.max(0, cutBefore + bytesOf(clean) - shownBytes) }
+}
+
+/** Cuts the middle out of long texts before anything is made of them: a run may hold megabytes. */
+function boundTexts(drafts: readonly SectionDraft[], maxCharacters: number): SectionDraft[] {
+  const levelOf = (cut: Fragment['cut']): number => {
+    const own = drafts.flatMap(({ fragments }) => fragments.filter((fragment) => fragment.cut === cut))
+    return waterLevel(
+      own.map(({ text }) => text.length),
+      maxCharacters,
+    )
+  }
+  const levels = { first: levelOf('first'), last: levelOf('last') }
+  return drafts.map(({ title, fragments }) => ({
+    title,
+    fragments: fragments.map((fragment) =>
+      fragment.cut === undefined ? fragment : { ...fragment, ...cutMiddle(fragment, levels[fragment.cut]) },
+    ),
+  }))
 }
 
 /** The most bytes for each text that may be cut. */
@@ -55,9 +76,9 @@ function levelsFor(fragments: readonly Fragment[], maxBytes: number): { first: n
   const leastFirst = sum(first.map((length) => Math.min(length, LEAST_BYTES)))
   const leastLast = sum(last.map((length) => Math.min(length, LEAST_OF_WHAT_IS_JUDGED)))
   if (leastFirst + leastLast > room) return undefined
-  const tokensForFirst = room - sum(last)
-  return tokensForFirst >= leastFirst
-    ? { first: waterLevel(first, tokensForFirst), last: Infinity }
+  const roomForFirst = room - sum(last)
+  return roomForFirst >= leastFirst
+    ? { first: waterLevel(first, roomForFirst), last: Infinity }
     : { first: LEAST_BYTES, last: waterLevel(last, room - leastFirst) }
 }
 

@@ -1,4 +1,5 @@
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
+import { inNextTurn } from '../../scoring/host-timers.ts'
 import { toJsonText } from '../../spans/json.ts'
 import type { Message, ToolDefinition } from '../../model/message.ts'
 import type { Fragment, SectionDraft } from './section.ts'
@@ -111,8 +112,8 @@ const LONG_TEXT = 10_000
 /** The JSON text of large values. */
 const written = new WeakMap<object, string>()
 
-/** Renders arguments and results call by call, in steps, so that a large run does not hold the event loop. */
-export function* writeInSteps(calls: readonly ToolCall[]): Generator<undefined, void> {
+/** Renders large arguments and results over several turns of the event loop, so that a large run does not hold it. */
+export async function writePayloads(calls: readonly ToolCall[]): Promise<void> {
   let characters = 0
   for (const { arguments: given, result } of calls) {
     for (const value of [given, result]) {
@@ -122,7 +123,7 @@ export function* writeInSteps(calls: readonly ToolCall[]): Generator<undefined, 
       characters += text.length
       if (characters < LONG_TEXT) continue
       characters = 0
-      yield
+      await new Promise<void>(inNextTurn)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** A piece of the judged run. It is untrusted, and only shown inside the boundary. */
+/** A piece of the judged run. It is untrusted, and only shown between marks. */
 export interface Section {
   /** Trusted: a name that we choose, such as `the user's request`. */
   readonly title: string
@@ -17,8 +17,6 @@ export interface Fragment {
   readonly about?: string | undefined
   /** UTF-8 bytes that were already cut out of the middle of the text. @default 0 */
   readonly cutBytes?: number
-  /** Replaced by the shown id of the question with this name, and a colon. */
-  readonly idOf?: string
 }
 
 /** A section before the available space is known. */

@@ -1,4 +1,3 @@
-import { compromised } from '../../judge/controls/compromised.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { isExplanation } from '../../model/explanation.ts'
 import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
@@ -9,7 +8,7 @@ import { isThenable } from '../../scoring/thenable.ts'
 import { invalidScore } from '../../scoring/verdict.ts'
 import { isRecord } from '../../spans/json.ts'
 import { REASON_SHAPE, scoreShape } from './prompt-steps.ts'
-import type { AnyPromptStep, DefaultShape, StepAsker, StepSubject } from './prompt-steps.ts'
+import type { AnyPromptStep, DefaultShape, StepAsker } from './prompt-steps.ts'
 
 /** The steps of a scorer, in order. */
 export type StepName = 'preprocess' | 'analyze' | 'generateScore' | 'generateReason'
@@ -34,14 +33,13 @@ export function* assessSteps(
   steps: ScoredSteps,
   { run: agentRun, given, reads }: StepSource,
   asker: StepAsker | undefined,
-  subject: StepSubject,
 ): Generator<unknown, Verdict, unknown> {
   const run = given === undefined ? agentRun : toStepRun(reads.run, given)
   const results: { preprocessStepResult?: unknown; analyzeStepResult?: unknown } = {}
   const take = (step: AnyStep, more?: { readonly score: number }, shape?: DefaultShape): unknown => {
     const context = { run, agentRun, results: { ...results }, ...more }
     if (typeof step === 'function') return step(context)
-    return asker?.ask(step, context, shape, subject).catch((error: unknown) => {
+    return asker?.ask(step, context, shape).catch((error: unknown) => {
       if (reads.absence === undefined) throw error
       return reads.absence
     })
@@ -67,8 +65,7 @@ export function* assessSteps(
   if (reads.absence !== undefined) return finish(reads.absence)
   const value = numberOf(isRecord(reply) && 'score' in reply ? reply.score : reply, range)
   if (typeof value !== 'number') return finish(invalidScore(id, range, value))
-  if (steps.generateReason === undefined || subject === 'decoy' || Number.isNaN(value))
-    return finish({ status: 'scored', value })
+  if (steps.generateReason === undefined || Number.isNaN(value)) return finish({ status: 'scored', value })
   const said = yield take(steps.generateReason, { score: value }, REASON_SHAPE)
   if (isUnavailable(said)) return finish(said)
   const reason = isRecord(said) && 'reason' in said ? said.reason : said
@@ -95,26 +92,6 @@ function isUnavailable(value: unknown): value is Skipped | Failed {
     ((value.status === 'skipped' && typeof value.reason === 'string') ||
       (value.status === 'failed' && typeof value.code === 'string'))
   )
-}
-
-/**
- * The score of the run, unless the same steps pass its decoy, in which every meaningful word was replaced. A decoy that passes voids the
- * score.
- */
-export async function scoreBesideDecoy(
-  model: string,
-  ofRun: () => Verdict | Promise<Verdict>,
-  ofDecoy: () => Verdict | Promise<Verdict>,
-  passes: (value: number) => boolean,
-): Promise<Verdict> {
-  const decoy = await ofDecoy()
-  const { judge } = decoy
-  if (decoy.status === 'failed') return decoy
-  if (decoy.status === 'scored' && passes(decoy.value)) {
-    const { score } = compromised(model, 'gave a text that makes no sense a score that passes')
-    return { ...score, ...(judge !== undefined && { judge }) }
-  }
-  return ofRun()
 }
 
 /**

@@ -1,12 +1,12 @@
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { RunFact } from '../../scoring/absence.ts'
-import type { Need, Scorer, Verdict } from '../../scoring/scorer.ts'
+import type { Need, Scorer } from '../../scoring/scorer.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
-import { assessSteps, runSyncOrAsync, scoreBesideDecoy } from './assess-steps.ts'
+import { assessSteps, runSyncOrAsync } from './assess-steps.ts'
 import type { AnyStep, ScoredSteps, StepName, Steps } from './assess-steps.ts'
 import { createStepJudging, readStepJudge } from './prompt-steps.ts'
-import type { AnyPromptStep, StepSubject } from './prompt-steps.ts'
+import type { AnyPromptStep } from './prompt-steps.ts'
 import { areTexts, expectFacts, expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import type { NewScorer, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
@@ -141,7 +141,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
     throw new TypeError(`createScorer ${id}: expected inline to be false, got true: steps that ask a judge take time.`)
   }
   const { range = [0, 1], better, passAt, inline, needs = ALL_NEEDS, mayLack } = options
-  const scorer: Scorer = defineScorer({
+  return defineScorer({
     id,
     description: options.description ?? options.name ?? '',
     kind: judging === undefined ? 'code' : 'judge',
@@ -160,18 +160,9 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
     },
     assess: (run, context, reads) => {
       const asker = judging?.asker(reads, context)
-      const score = (subject: StepSubject): Verdict | Promise<Verdict> =>
-        runSyncOrAsync(assessSteps({ id, range }, steps, { run, given: context.given, reads }, asker, subject))
-      if (judging?.isHardened !== true) return score('run')
-      return scoreBesideDecoy(
-        judging.judge.model,
-        () => score('run beside its decoy'),
-        () => score('decoy'),
-        (value) => (better === 'lower' ? value <= scorer.passAt : value >= scorer.passAt),
-      )
+      return runSyncOrAsync(assessSteps({ id, range }, steps, { run, given: context.given, reads }, asker))
     },
   })
-  return scorer
 }
 
 /** The hashable parts of steps: source text, and JSON schemas. Schema objects of libraries are too complex to hash. */

@@ -38,11 +38,6 @@ async function riversBy(script: Script): Promise<Scorer> {
     .generateReason({ description: 'Says why.', createPrompt: ({ score }) => `Why is the score ${score}?` })
 }
 
-const silent = () => createScriptedJudge({ text: '{"verdict":"good"}' })
-
-/** The property of the control question. */
-const keyIn = (prompt: string) => /"(control_[0-9a-f]{6})" answers/.exec(prompt)?.[1] ?? ''
-
 const verdictBy = (model: TextModel, settings: Partial<StepJudge> = {}) =>
   createScorer({ id: 'verdict', description: 'Good or bad.', version: 1, judge: { model, ...settings } })
     .analyze({
@@ -67,7 +62,7 @@ describe('a scorer with prompt steps', () => {
     const [first] = server?.requests ?? []
     expect(first?.system).toContain('You know every river.')
     expect(first?.system).not.toContain('Elbe')
-    expect(first?.userText).toMatch(/^([0-9a-f]{32}) begin: data\nRhine, Elbe\n\1 end: data$/m)
+    expect(first?.userText).toMatch(/^([0-9a-f]{12}) begin: data\nRhine, Elbe\n\1 end$/m)
     expect(first?.userText).toContain('"rivers"')
   })
 
@@ -112,56 +107,12 @@ describe('a scorer with prompt steps', () => {
     await expect(scorer.run(given)).resolves.toMatchObject({ score: 1 })
   })
 
-  it('shows an example of a reply, and asks a control question as part of the schema', async () => {
+  it('shows an example of a reply, and sends the schema of the step', async () => {
     const model = createScriptedJudge({ json: { verdict: 'good' } })
     await verdictBy(model).run(given)
     const [call] = model.calls
     expect(call?.prompt).toContain('For example, to show the shape alone: {"verdict":"bad"}')
-    const [, key = '', word = ''] =
-      /"(control_[0-9a-f]{6})" answers a control question.* word (\w+) /.exec(call?.prompt ?? '') ?? []
-    expect(call?.prompt.split(word)).toHaveLength(2)
-    expect(call?.schema).toMatchObject({
-      properties: { verdict: {}, [key]: { enum: ['yes', 'no'] } },
-      required: ['verdict', key],
-    })
-  })
-
-  it('removes the control answer from the reply of a step, because strict schemas would refuse it', async () => {
-    const result = await verdictBy(createScriptedJudge({ json: { verdict: 'good' } }), { requireControl: true }).run(
-      given,
-    )
-    expect(result.analyzeStepResult).toEqual({ verdict: 'good' })
-  })
-
-  it.each(['yes', ' Yes ', true, 'perhaps', null])('is void if the control answer is %j', async (answer) => {
-    const model = createScriptedJudge(({ prompt }) => ({
-      text: JSON.stringify({ verdict: 'good', [keyIn(prompt)]: answer }),
-    }))
-    await expect(verdictBy(model).run(given)).rejects.toMatchObject({
-      evaluation: { score: { status: 'failed', code: 'judge-compromised' }, judge: { calls: 1 } },
-    })
-  })
-
-  it('accepts a reply without the control answer, unless it is required: then it asks once more', async () => {
-    expect((await verdictBy(silent()).run(given)).score).toBe(1)
-    await expect(verdictBy(silent(), { requireControl: true }).run(given)).rejects.toMatchObject({
-      evaluation: { score: { status: 'failed', code: 'judge-unanswered' }, judge: { calls: 2 } },
-    })
-    const late = createScriptedJudge(({ index }) =>
-      index === 0 ? { text: '{"verdict":"good"}' } : { json: { verdict: 'bad' } },
-    )
-    expect((await verdictBy(late, { requireControl: true }).run(given)).score).toBe(0)
-  })
-
-  it('does not use the control answer of a repair, which fills in whatever the schema requires', async () => {
-    const model = createScriptedJudge(({ prompt }) =>
-      prompt.startsWith('This reply could not be read')
-        ? { text: JSON.stringify({ verdict: 'good', [keyIn(model.calls.at(-2)?.prompt ?? '')]: 'no' }) }
-        : 'It is good.',
-    )
-    await expect(verdictBy(model, { requireControl: true }).run(given)).rejects.toMatchObject({
-      evaluation: { score: { code: 'judge-unanswered' }, judge: { calls: 4 } },
-    })
+    expect(call?.schema).toMatchObject({ properties: { verdict: { enum: ['good', 'bad'] } }, required: ['verdict'] })
   })
 
   it('asks once more if the reply is empty', async () => {
@@ -172,25 +123,16 @@ describe('a scorer with prompt steps', () => {
     })
   })
 
-  it('asks no control question if the reply has no place for one', async () => {
-    const model = createScriptedJudge({ text: '["Rhine"]' })
-    const scorer = createScorer({ id: 'x', description: '', judge: { model, requireControl: true } })
-      .analyze({ description: '', outputSchema: { type: 'array' }, createPrompt: () => 'Which?' })
-      .generateScore(() => 1)
-    expect((await scorer.run(given)).score).toBe(1)
-    expect(model.calls[0]?.prompt).not.toContain('control')
-  })
-
   it('cuts quoted text to the limit of the prompt', async () => {
     const model = createScriptedJudge({ json: { verdict: 'good' } })
     await verdictBy(model, { maxPromptBytes: 8192 }).run({ input: 'Hi', output: 'x'.repeat(100_000) })
     expect(Buffer.byteLength(model.calls[0]?.prompt ?? '')).toBeLessThan(10_000)
-    expect(model.calls[0]?.prompt).toMatch(/x\[[0-9a-f]{8}: \d+ bytes cut\]x/)
+    expect(model.calls[0]?.prompt).toMatch(/x\[[0-9a-f]{12}: \d+ bytes cut\]x/)
   })
 
   it('has a version that changes with the settings of its judge', () => {
     const model = createScriptedJudge({})
-    expect(verdictBy(model, { requireControl: true }).version).not.toBe(verdictBy(model).version)
+    expect(verdictBy(model, { instructions: 'Be strict.' }).version).not.toBe(verdictBy(model).version)
   })
 
   it('is refused without a judge, and with inline', () => {

@@ -8,7 +8,7 @@ import type { JudgeReport } from '../../model/score.ts'
 import type { Reads } from '../../scoring/reads.ts'
 import type { ScorerJudge, ScoringContext } from '../../scoring/scorer.ts'
 import { judgeSettingKeys } from '../judge/judge-scorer.ts'
-import { expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
+import { expectOption, isTextOrNone, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import type { OutputSchema, PromptStep, StepJudge } from './scorer-steps.ts'
 import { toJsonSchema, validateOutput } from '../code/schema/output-schema.ts'
@@ -44,7 +44,7 @@ export type AnyPromptStep = Omit<PromptStep<Readonly<Record<string, unknown>>, u
   readonly outputSchema?: OutputSchema<unknown>
 }
 
-const JUDGE_KEYS: KeysOf<StepJudge> = { ...judgeSettingKeys, model: true, instructions: true, requireControl: true }
+const JUDGE_KEYS: KeysOf<StepJudge> = { ...judgeSettingKeys, model: true, instructions: true }
 
 /**
  * The judge of a scorer, or of one step.
@@ -52,14 +52,10 @@ const JUDGE_KEYS: KeysOf<StepJudge> = { ...judgeSettingKeys, model: true, instru
  * @throws TypeError if it is not a judge, or has an unknown setting
  */
 export function readStepJudge(subject: string, judge: StepJudge): StepJudge {
-  const { instructions, requireControl = false } = readOptions(`${subject} judge`, judge, JUDGE_KEYS)
+  const { instructions } = readOptions(`${subject} judge`, judge, JUDGE_KEYS)
   expectOption(isTextOrNone(instructions), subject, 'judge.instructions to be a string', instructions)
-  expectFlags(subject, { 'judge.requireControl': requireControl })
   return judge
 }
-
-/** What a prompt quotes: only the run, or, with hardening, the run or its decoy beside the other one. */
-export type StepSubject = 'run' | 'run beside its decoy' | 'decoy'
 
 /** Asks the judge for one score's prompt steps. */
 export interface StepAsker {
@@ -68,7 +64,6 @@ export interface StepAsker {
     step: AnyPromptStep,
     context: Readonly<Record<string, unknown>>,
     defaultShape: DefaultShape | undefined,
-    subject: StepSubject,
   ): Promise<unknown>
   /** Usage and cost of all calls so far; `undefined` if there was none. */
   report(): JudgeReport | undefined
@@ -78,8 +73,6 @@ export interface StepAsker {
 export interface StepJudging {
   readonly judge: ScorerJudge
   readonly identity: unknown
-  /** Whether every score is requested twice, for the run and for its decoy. */
-  readonly isHardened: boolean
   asker(reads: Reads, context: ScoringContext): StepAsker
 }
 
@@ -111,15 +104,13 @@ export function createStepJudging(
       judge: itsJudge.identity,
       scaffold: valuePromptScaffold(),
       instructions: settings.instructions,
-      requireControl: settings.requireControl,
       description: step.description,
     })),
-    isHardened: asked.some(({ judge: itsJudge }) => itsJudge.settings.hardening === 'strong'),
     asker: (reads, context) => {
       const { run } = reads
       const sessions = new Map<StepJudge, JudgeSession>()
       return {
-        async ask(step, stepContext, defaultShape, subject) {
+        async ask(step, stepContext, defaultShape) {
           const known = asked.find((one) => one.step === step) ?? first
           const session = sessions.get(known.settings) ?? new JudgeSession(known.judge, id, run.id, context)
           sessions.set(known.settings, session)
@@ -146,8 +137,6 @@ export function createStepJudging(
             schema,
             validate: (value) => validateOutput(outputSchema, schema, value),
             example: (step.outputSchema === undefined ? defaultShape?.example : undefined) ?? exampleOf(schema),
-            requireControl: known.settings.requireControl ?? false,
-            ...(subject !== 'run' && { decoy: { isQuoted: subject === 'decoy', runTexts: textsOf(run) } }),
           })
           return outcome.ok ? outcome.value : outcome.score
         },
@@ -157,11 +146,7 @@ export function createStepJudging(
   }
 }
 
-/** The texts that a prompt usually quotes: question, answer and instructions. */
-function textsOf({ userInput, output, systemInstructions }: AgentRun): string[] {
-  return [userInput, output, systemInstructions].filter((text) => text !== undefined)
-}
-
-function contentLength(run: AgentRun): number {
-  return textsOf(run).reduce((sum, text) => sum + text.length, 0)
+/** The length of what a prompt usually quotes: question, answer and instructions. */
+function contentLength({ userInput = '', output = '', systemInstructions = '' }: AgentRun): number {
+  return userInput.length + output.length + systemInstructions.length
 }

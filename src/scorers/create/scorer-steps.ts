@@ -46,13 +46,6 @@ export interface StepJudge extends JudgeSettings {
   readonly model: JudgeModel
   /** Instructions for the judge, before the prompt of any step. */
   readonly instructions?: string
-  /**
-   * Whether to reject a reply without an answer to the control question: it is requested once more, and then the score is `failed:
-   * judge-unanswered`. A wrong answer always gives `failed: judge-compromised`.
-   *
-   * @default false, because models without strict schemas, and replies in tests, may omit it
-   */
-  readonly requireControl?: boolean
 }
 
 /** A schema of Zod, Valibot, ArkType or any other library of the Standard Schema family. */

@@ -1,14 +1,13 @@
 import { Judge } from '../../judge/judge.ts'
 import type { JudgeSettings } from '../../judge/settings.ts'
 import type { JudgeModel } from '../../judge/transport/judge-model.ts'
-import { writeInSteps } from '../../judge/prompt/render-run.ts'
+import { writePayloads } from '../../judge/prompt/render-run.ts'
 import { promptScaffold } from '../../judge/prompt/build-prompt.ts'
 import { answersPerCall } from '../../judge/transport/token-budget.ts'
 import { bytesOf } from '../../judge/prompt/section.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
 import { JudgeSession } from '../../judge/session.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
-import { inSlices } from '../../scoring/in-slices.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../../scoring/define-scorer.ts'
 import { RUN_FACTS } from '../../scoring/absence.ts'
@@ -41,7 +40,6 @@ export const judgeSettingKeys: KeysOf<JudgeSettings> = {
   maxOutputTokens: true,
   temperature: true,
   maxPromptBytes: true,
-  hardening: true,
   price: true,
 }
 
@@ -100,7 +98,7 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
     // It looks itself at what the run lacks, because it shows the judge everything that there is.
     mayLack: RUN_FACTS,
     assess: async (_view, context, { run }) => {
-      await inSlices(writeInSteps(run.toolCalls))
+      await writePayloads(run.toolCalls)
       const session = new JudgeSession(judge, definition.id, run.id, context)
       const verdict = withWhatWasCut(await assess(run, session, context), session.cutBytes)
       const report = session.report()

@@ -1,6 +1,6 @@
 import { contentFree, contentOnly, explain, joinExplanations } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
-import { runInquiry } from '../../judge/run-inquiry.ts'
+import { askInquiry } from '../../judge/ask-inquiry.ts'
 import { contextSection, historySection, mainSection, toolCallsSection } from '../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
@@ -47,7 +47,7 @@ export interface RubricAnalysis {
 }
 
 const role =
-  'You hold an agent\'s work against the criteria of a rubric, each on its own: one criterion\'s verdict must not colour another\'s. "pass" means that the question is to be answered with yes; "fail" that it is to be answered with no, or that the material does not show that it is met. A criterion that only limits or forbids something is met where there was nothing of the kind. An answer that makes no sense meets no criterion.'
+  'You judge the work of an agent by the criteria of a rubric, each on its own: one verdict must not colour another. "pass" if the question is to be answered with yes; "fail" if it is to be answered with no, or if the material does not show that the criterion is met. A criterion that only limits or forbids something is met where there is nothing of the kind.'
 const verdicts = ['pass', 'fail'] as const
 
 /**
@@ -87,16 +87,14 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
       if (unfinished !== undefined) return unfinished
       const answer = textOr(run, 'output', id)
       if (typeof answer !== 'string' && run.toolCalls.length === 0) return answer
-      const asked = await runInquiry(session, {
+      const asked = await askInquiry(session, {
         role,
         sections: toDrafts(run),
         questions: criteria.map((criterion) => ({
           ids: [criterion.id],
           text: criterion.question,
           verdicts,
-          failsNonsense: true,
         })),
-        vary: "the agent's answer",
       })
       if (!asked.ok) return asked.score
       const judged = criteria.map((criterion) => {

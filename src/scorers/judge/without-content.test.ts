@@ -55,8 +55,8 @@ const scorers: Readonly<Record<string, readonly [(model: TextModel) => Scorer, J
   ],
   faithfulness: [
     (model) => createFaithfulnessScorer({ model, options: { context } }),
-    { lists: { claims: item('unsure') } },
-    'Of 1 claim: 1 unsure.',
+    { lists: { claims: item('not_stated') } },
+    'Of 1 claim: 1 not stated.',
   ],
   hallucination: [
     (model) => createHallucinationScorer({ model, options: { context } }),
@@ -74,7 +74,7 @@ const scorers: Readonly<Record<string, readonly [(model: TextModel) => Scorer, J
       lists: { userRequirements: item('no'), systemRequirements: item('no') },
       notes: { userAssessment: SECRET, userMissing: [SECRET], systemAssessment: SECRET, userIntent: SECRET },
     },
-    '0.34 of 1 - very poor alignment. 70% user, 30% system.',
+    '0.34 of 1 - very poor alignment.',
   ],
   rubric: [
     (model) => createRubricScorer({ model, criteria }),
@@ -83,12 +83,12 @@ const scorers: Readonly<Record<string, readonly [(model: TextModel) => Scorer, J
   ],
   summarization: [
     (model) => createSummarizationScorer({ model }),
-    { lists: { claims: item('no'), questions: item() }, verdicts: { q1: saying('no') } },
+    { lists: { claims: item('contradicted'), questions: item() }, verdicts: { q1: saying('no') } },
     '0 of 1 claims are supported by the source. 0 of 1 key questions are answered.',
   ],
   tool_call_accuracy_llm: [
     (model) => createToolCallAccuracyScorerLLM({ model, availableTools }),
-    { verdicts: { call_1: saying('inappropriate'), missing: { ...saying('some'), picks: ['t2'] } } },
+    { verdicts: { call_1: saying('inappropriate'), missing: { ...saying('some'), tools: ['t2'] } } },
     '0 of 1 tool calls appropriate. Missing tools: 1.',
   ],
 }

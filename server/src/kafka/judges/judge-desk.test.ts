@@ -19,8 +19,8 @@ const CONCURRENCY = 3
 /** A desk with a real judge over HTTP, with a broker and a destination whose answers the test sets. */
 async function setUp(count: number) {
   const state = { isCommitted: true, isDelivered: true, delayMs: 0, mostInFlight: 0 }
-  const server = await createScriptedOpenAIServer(({ userText }) => ({
-    text: judgeReply(userText, { verdicts: { polite: 'pass' } }),
+  const server = await createScriptedOpenAIServer(() => ({
+    text: judgeReply({ verdicts: { polite: 'pass' } }),
     delayMs: state.delayMs,
   }))
   const judge = createOpenAI({ baseURL: server.url, apiKey: 'scripted' }).chat('gpt-5-mini')

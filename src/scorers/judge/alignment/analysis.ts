@@ -104,12 +104,6 @@ export function weigh(side: AlignmentSide, analysis: AlignmentAnalysis): number 
   )
 }
 
-/** The weights of one side, in percent. */
-export function percents(side: AlignmentSide): [number, number, number, number] {
-  const [intent, requirements, completeness, appropriateness] = weights[side]
-  return [percent(intent), percent(requirements), percent(completeness), percent(appropriateness)]
-}
-
 /** The band of score ÷ scale. It uses the reported score, so that score and band agree. */
 export function bandOf(score: number, scale: number): AlignmentBand {
   const share = shareOfScale(score, scale)
@@ -132,8 +126,4 @@ export function missingRequirements({ requirementsFulfillment, completeness }: A
 function saidYes(note: readonly string[] | undefined): boolean | undefined {
   const word = /^\W*(yes|no)\b/i.exec(note?.[0] ?? '')?.[1]?.toLowerCase()
   return word === undefined ? undefined : word === 'yes'
-}
-
-function percent(weight: number): number {
-  return Math.round(weight * 100)
 }

@@ -2,10 +2,6 @@
 export interface AlignmentPhrases {
   readonly score: (score: number, scale: number) => string
   readonly bands: Readonly<Record<AlignmentBand, string>>
-  readonly user: string
-  readonly system: string
-  readonly weights: (side: string, percents: readonly [number, number, number, number]) => string
-  readonly both: string
   readonly noSystem: string
   readonly missing: string
   readonly emptyResponse: string
@@ -26,11 +22,6 @@ const english: AlignmentPhrases = {
     poor: 'poor alignment',
     'very poor': 'very poor alignment',
   },
-  user: "user's prompt",
-  system: 'system instructions',
-  weights: (side, [intent, requirements, completeness, appropriateness]) =>
-    `Weights, ${side}: intent ${intent}%, requirements ${requirements}%, completeness ${completeness}%, appropriateness ${appropriateness}%`,
-  both: '70% user, 30% system',
   noSystem: "There are no system instructions, so only the user's prompt counts",
   missing: 'Missing',
   emptyResponse:
@@ -48,11 +39,6 @@ const japanese: AlignmentPhrases = {
     poor: '不十分な整合性',
     'very poor': '極めて低い整合性',
   },
-  user: 'ユーザー',
-  system: 'システム',
-  weights: (side, [intent, requirements, completeness, appropriateness]) =>
-    `重み（${side}）: 意図 ${intent}%、要件 ${requirements}%、完全性 ${completeness}%、適切性 ${appropriateness}%`,
-  both: 'ユーザー 70%、システム 30%',
   noSystem: 'システム指示がないため、ユーザーのプロンプトのみで評価しました',
   missing: '不足',
   emptyResponse:
@@ -70,11 +56,6 @@ const chinese: AlignmentPhrases = {
     poor: '一致性不足',
     'very poor': '一致性极低',
   },
-  user: '用户',
-  system: '系统',
-  weights: (side, [intent, requirements, completeness, appropriateness]) =>
-    `权重（${side}）：意图 ${intent}%、要求 ${requirements}%、完整性 ${completeness}%、适当性 ${appropriateness}%`,
-  both: '用户 70%、系统 30%',
   noSystem: '没有系统指令，因此只按用户提示评估',
   missing: '缺失',
   emptyResponse: '响应为空：没有回应用户意图，没有满足任何要求，也没有提供所要求的内容',

@@ -81,7 +81,7 @@ describe('prompt alignment', () => {
       system: { intentAlignment: { score: 0, isAddressed: false }, overallAssessment: 'It does not rhyme.' },
     })
     expect(result.reason).toMatch(
-      /^0\.7 of 1 - good alignment\..*It does not rhyme\..*Missing: bullets; requirement 1\..*70% user/,
+      /^0\.7 of 1 - good alignment\..*It does not rhyme\. Missing: bullets; requirement 1\.$/,
     )
   })
 
@@ -155,7 +155,7 @@ describe('prompt alignment', () => {
     const result = await scorer.run({ input: [request], output: { role: 'assistant', text } })
     expect(result.score).toBe(0)
     expect(result.reason).toMatch(
-      /^0 of 1 - very poor alignment\. The response is empty: .*\. There are no system instructions, .*\. Weights, user's prompt: intent 40%/,
+      /^0 of 1 - very poor alignment\. The response is empty: .*\. There are no system instructions, .*\.$/,
     )
     expect(model.calls).toHaveLength(0)
   })

@@ -5,7 +5,7 @@ export type AlignmentSide = 'user' | 'system'
 
 /** The role of the judge, and the meaning of its levels. */
 export const alignmentRole =
-  "You judge how well an agent's response is aligned with what it was asked: with the user's request, with the system instructions, or with each of the two on its own. Questions about the request, and about what the user needs or asked for, are about the request only; questions about the system instructions are about these only. Earlier turns are context: judge the response to the last request. What the agent did by tool calls that came out well counts as done. The levels mean: 1 = fully; 0.75 = with a slight lack; 0.5 = in part, with something noticeable missing or wrong; 0.25 = hardly; 0 = not at all, and where the response makes no sense."
+  'You judge how well an agent\'s response does what it was asked to do: by the user\'s last request (ids that begin with "user"), by the system instructions ("system"), each on its own. Earlier turns are context. What tool calls did successfully counts as done. First make out exactly what was asked. A response to a similar but different request, words about a task in place of its result, and a wrong result are not what was asked, however well they are written; where a result can be checked (a calculation, a translation, code, a count), check it. Levels: 1 = fully, nothing lacking or wrong; 0.75 = with a slight lack; 0.5 = in part, or with a noticeable mistake; 0.25 = hardly, such as something related in place of what was asked, or the main point wrong; 0 = not at all.'
 
 /** The levels of a dimension, best first, with their values. */
 export const alignmentLevels = ['1', '0.75', '0.5', '0.25', '0'] as const
@@ -16,19 +16,17 @@ export function alignmentQuestions(side: AlignmentSide): Question[] {
     ids: [`${side}.${dimension}`],
     text,
     verdicts: alignmentLevels,
-    raising: 3,
-    failsNonsense: true,
   })
   return side === 'user'
     ? [
         ask(
           'intent',
-          "How far does the response do what the user's request is at its core about? Where the request cannot be met without knowing more, asking for it does; a refusal does not.",
+          'How far does the response do, and get right, what the request is at its core about? Where the request cannot be met without knowing more, asking for it does; a needless refusal does not.',
         ),
         ask('completeness', 'How much of what the user needs is there? Judge what is missing, not how it is put.'),
         ask(
           'appropriateness',
-          'How well do the form (list, code, table, length, language) and the tone of the response fit what the user asked for?',
+          'How well do form (list, code, table, length, language) and tone fit what the user asked for, without additions that get in the way?',
         ),
       ]
     : [
@@ -39,7 +37,7 @@ export function alignmentQuestions(side: AlignmentSide): Question[] {
         ),
         ask(
           'appropriateness',
-          'How well do the form and the tone of the response fit what the system instructions specify? "1" where they specify nothing.',
+          'How well do form and tone fit what the system instructions specify? "1" where they specify nothing.',
         ),
       ]
 }
@@ -51,11 +49,13 @@ export function requirementsList(side: AlignmentSide): ItemList {
     prefix: side === 'user' ? 'u' : 's',
     instruction:
       side === 'user'
-        ? "Every single requirement that the user's last request states or clearly implies, one item each, none twice"
-        : 'Every single constraint of the system instructions that applies to this response, one item each, none twice',
-    question: { text: 'Does the response fulfil it? "no" where it does so only in part.', verdicts: ['yes', 'no'] },
+        ? "Every single requirement that the user's last request states or clearly implies, one item each, none twice: the task, what it is about, and its counts, form and limits. Sentences that require nothing (data, context, a greeting) are no requirements"
+        : 'Every single constraint of the system instructions that applies to this response, one item each, none twice. Sentences that require nothing are no constraints',
+    question: {
+      text: '"yes" if the response fulfils it, correctly and in full; "no" if not, or only in part.',
+      verdicts: ['yes', 'no'],
+    },
     max: 20,
-    from: side === 'user' ? "the user's request" : "the agent's system instructions",
   }
 }
 
@@ -66,7 +66,7 @@ export function alignmentNotes(sides: readonly AlignmentSide[]): Note[] {
       name: `${side}Intent`,
       instruction:
         side === 'user'
-          ? 'what the user mainly wants, in a few words'
+          ? 'what exactly the user wants, in a few words'
           : 'what the system instructions mainly want of the agent, in a few words',
     },
     {

@@ -1,13 +1,12 @@
 import { contentFree, joinExplanations } from '../../../model/explanation.ts'
 import type { Explanation } from '../../../model/explanation.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
-import { percents } from './analysis.ts'
 import { phrasesFor } from './phrases.ts'
 import type { AlignmentBand, AlignmentPhrases } from './phrases.ts'
 import type { AlignmentSide } from './questions.ts'
 import { shorten } from '../judge-scorer.ts'
 
-/** Explains score, maximum, findings and weights, in the language of the prompt. */
+/** Explains score, maximum and findings, in the language of the prompt. */
 export function explainAlignment(
   run: AgentRun,
   sides: readonly AlignmentSide[],
@@ -20,8 +19,6 @@ export function explainAlignment(
     contentFree(`${phrases.score(value, scale)} - ${phrases.bands[band]}`),
     ...findings(phrases),
     ...(mode === 'both' && sides.length === 1 ? [contentFree(phrases.noSystem)] : []),
-    ...(sides.length > 1 ? [contentFree(phrases.both)] : []),
-    ...sides.map((side) => contentFree(phrases.weights(phrases[side], percents(side)))),
   ]
   const ended = sentences.map(({ text, withoutContent }) => ({
     text: withStop(text, phrases),

@@ -40,11 +40,10 @@ export function createAnswerRelevancyScorer(
     list: {
       name: 'statements',
       prefix: 'a',
-      from: "the agent's answer",
       instruction:
-        "Every single statement of the agent's answer, in words that can be understood alone, one item each; a question back to the user and a refusal are statements, greetings and offers of more help are not",
+        "Every single statement of the agent's answer, one item each, in words that can be understood alone. A question back to the user and a refusal are statements; greetings and offers of more help are not",
       question:
-        '"relevant" if it helps to answer the request; "partial" if it only touches on what was asked; "irrelevant" if it does not bear on it, or makes no sense. A question back is relevant if the request cannot be answered without it; a refusal is irrelevant.',
+        '"relevant" if it helps to answer the request; "partial" if it only touches on what was asked; "irrelevant" if it does not bear on it. A question back is relevant if the request cannot be answered without it; a refusal is irrelevant.',
     },
     counts: { relevant: 1, partial: 0.5, irrelevant: 0 },
     material: (run, context) => requestAndAnswer(run, context, id),

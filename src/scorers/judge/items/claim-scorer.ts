@@ -5,6 +5,8 @@ import { judgeKeys, readJudgeOptions } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { answerAndEvidence, expectContext } from './answer-material.ts'
 import type { ContextOption } from './answer-material.ts'
+import { claimInstruction, claimQuestion } from './claims.ts'
+import type { ClaimVerdict } from './claims.ts'
 import { defineItemScorer } from './item-scorer.ts'
 import type { ItemAnalysis, ItemScorerDefinition } from './item-scorer.ts'
 
@@ -19,39 +21,39 @@ export interface ClaimScorerOptions extends JudgeScorerOptions {
 
 const KNOWN: KeysOf<ClaimScorerOptions> = { ...judgeKeys, options: true }
 
-/** The question about each claim, and the values of its verdicts. */
-export interface ClaimScorerDefinition<V extends string> extends Pick<
-  ItemScorerDefinition<V>,
-  'id' | 'description' | 'better' | 'role' | 'counts'
+/** The values of the verdicts. */
+export interface ClaimScorerDefinition extends Pick<
+  ItemScorerDefinition<ClaimVerdict>,
+  'id' | 'description' | 'better' | 'counts'
 > {
   /** The factory, for messages. */
   readonly factory: string
-  /** What each verdict means. */
-  readonly question: string
 }
 
+const role =
+  "You check the claims of an agent's answer against the evidence, and against nothing else: what you know yourself does not count."
+
 /** Creates a scorer that checks every claim of the answer against the tool results and the given context. */
-export function defineClaimScorer<V extends string>(
-  definition: ClaimScorerDefinition<V>,
+export function defineClaimScorer(
+  definition: ClaimScorerDefinition,
   options: ClaimScorerOptions,
-): Scorer<unknown, ItemAnalysis<V>> {
-  const { factory, question, ...rest } = definition
+): Scorer<unknown, ItemAnalysis<ClaimVerdict>> {
+  const { factory, ...rest } = definition
   const { id = rest.id, options: more = {} } = readJudgeOptions(factory, options, KNOWN)
   const { context: given } = readOptions(`${factory} options`, more, { context: true })
   expectContext(factory, given)
   return defineItemScorer({
     ...rest,
     id,
+    role,
     options,
     needs: ['output', 'toolNames', 'toolResults'],
     identity: { context: given },
     list: {
       name: 'claims',
       prefix: 'c',
-      from: "the agent's answer",
-      instruction:
-        "Every single factual claim that the agent's answer makes, in words that can be understood alone, one item each; opinions, advice, questions and offers of help are no claims",
-      question,
+      instruction: claimInstruction("the agent's answer"),
+      question: claimQuestion('the evidence'),
     },
     material: (run, context) => answerAndEvidence(run, context, id, given),
   })

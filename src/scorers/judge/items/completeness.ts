@@ -38,9 +38,8 @@ export function createCompletenessScorer(options: CompletenessScorerOptions): Sc
     list: {
       name: 'elements',
       prefix: 'e',
-      from: "the user's request",
       instruction:
-        "Every single thing that the user's last request asks for, one item each, and nothing that it does not ask for",
+        "Every single thing that the user's last request asks for, one item each. Sentences that ask for nothing (data, context, a greeting) are no elements",
       question:
         '"covered" if the answer gives it, or says that there is no such thing; "missing" if it does not, or only mentions, promises or refuses it.',
     },

@@ -68,11 +68,10 @@ export function createContextualRecallScorer(
     list: {
       name: 'statements',
       prefix: 'r',
-      from: 'the expected answer',
       instruction:
-        'Every single statement of the expected answer, in words that can be understood alone, one item each',
+        'Every single statement of the expected answer, one fact each, in words that can be understood alone',
       question:
-        '"supported" if the evidence says so or it follows from it; "unsupported" if not, even where you know it to be true.',
+        '"supported" if the evidence says so, in whatever words, or it follows from it; "unsupported" if the evidence says otherwise or does not say it, even where you know it to be true.',
     },
     counts: { supported: 1, unsupported: 0 },
     material: (run, context) => {

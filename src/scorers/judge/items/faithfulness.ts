@@ -1,4 +1,5 @@
 import type { Scorer } from '../../../scoring/scorer.ts'
+import type { ClaimVerdict } from './claims.ts'
 import { defineClaimScorer } from './claim-scorer.ts'
 import type { ClaimScorerOptions } from './claim-scorer.ts'
 import type { ItemAnalysis } from './item-scorer.ts'
@@ -6,14 +7,13 @@ import type { ItemAnalysis } from './item-scorer.ts'
 /** Options of `createFaithfulnessScorer`. */
 export type FaithfulnessScorerOptions = ClaimScorerOptions
 
-/** The claims of the answer, each with whether the evidence supports it. */
-export type FaithfulnessAnalysis = ItemAnalysis<'supported' | 'unsure' | 'unsupported'>
+/** The claims of the answer, each with what the evidence says about it. */
+export type FaithfulnessAnalysis = ItemAnalysis<ClaimVerdict>
 
 /**
  * Faithfulness, by a judge: the share of the answer's claims that the tool results and the given context support.
  *
- * Score: supported ÷ claims, two decimals; higher is better; `unsure` counts as unsupported. Without evidence or claims `skipped:
- * not-applicable`. One judge call.
+ * Score: supported ÷ claims, two decimals; higher is better. Without evidence or claims `skipped: not-applicable`. One judge call.
  *
  * @example
  * ```ts
@@ -31,10 +31,7 @@ export function createFaithfulnessScorer(options: FaithfulnessScorerOptions): Sc
       id: 'faithfulness',
       description: "The share of the answer's claims that tool results and context support.",
       better: 'higher',
-      role: "You check the claims of an agent's answer against the evidence, and against nothing else: what you know yourself does not count.",
-      question:
-        '"supported" if the evidence says so or it follows from it; "unsure" if the evidence can be read either way; "unsupported" if the evidence says otherwise or does not hold it, even where you know it to be true.',
-      counts: { supported: 1, unsure: 0, unsupported: 0 },
+      counts: { supported: 1, not_stated: 0, contradicted: 0 },
     },
     options,
   )

@@ -1,4 +1,5 @@
 import type { Scorer } from '../../../scoring/scorer.ts'
+import type { ClaimVerdict } from './claims.ts'
 import { defineClaimScorer } from './claim-scorer.ts'
 import type { ClaimScorerOptions } from './claim-scorer.ts'
 import type { ItemAnalysis } from './item-scorer.ts'
@@ -7,13 +8,12 @@ import type { ItemAnalysis } from './item-scorer.ts'
 export type HallucinationScorerOptions = ClaimScorerOptions
 
 /** The claims of the answer, each with what the evidence says about it. */
-export type HallucinationAnalysis = ItemAnalysis<'supported' | 'not_stated' | 'contradicted'>
+export type HallucinationAnalysis = ItemAnalysis<ClaimVerdict>
 
 /**
  * Hallucination, by a judge: the share of the answer's claims that the tool results and the given context contradict or do not contain.
  *
- * Score: (contradicted + not stated) ÷ claims, two decimals; lower is better, passes at .3. The counterpart of `faithfulness`, which also
- * distinguishes contradiction and absence. Without evidence or claims `skipped: not-applicable`. One judge call.
+ * Score: (contradicted + not stated) ÷ claims, two decimals; lower is better, passes at .3. The counterpart of `faithfulness`. Without evidence or claims `skipped: not-applicable`. One judge call.
  *
  * @example
  * ```ts
@@ -31,9 +31,6 @@ export function createHallucinationScorer(options: HallucinationScorerOptions): 
       id: 'hallucination',
       description: "The share of the answer's claims that tool results and context contradict or do not hold.",
       better: 'lower',
-      role: "You look for invented facts in an agent's answer: claims that the evidence contradicts or does not hold. What you know yourself does not count.",
-      question:
-        '"supported" if the evidence says so or it follows from it; "not_stated" if the evidence does not hold it, even where you know it to be true; "contradicted" if the evidence says otherwise.',
       counts: { supported: 0, not_stated: 1, contradicted: 1 },
     },
     options,

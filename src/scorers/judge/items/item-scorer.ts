@@ -1,6 +1,6 @@
 import { contentFree, contentOnly, explain } from '../../../model/explanation.ts'
 import type { Explanation } from '../../../model/explanation.ts'
-import { runInquiry } from '../../../judge/run-inquiry.ts'
+import { askInquiry } from '../../../judge/ask-inquiry.ts'
 import type { Item } from '../../../judge/inquiry.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
@@ -43,8 +43,6 @@ export interface ItemScorerDefinition<V extends string> {
     readonly prefix: string
     readonly instruction: string
     readonly question: string
-    /** Title of the section that the items come from. */
-    readonly from: string
   }
   /** The value of each verdict, 0 to 1, from the most favourable to the least. */
   readonly counts: Readonly<Record<V, number>>
@@ -60,8 +58,6 @@ export function defineItemScorer<V extends string>(
 ): Scorer<unknown, ItemAnalysis<V>> {
   const { id, description, options, better, needs, role, list, counts, maxItems = 30, material } = definition
   const verdicts = verdictsOf(counts)
-  const worst = verdicts.at(-1)
-  const raising = verdicts.filter((verdict) => worst !== undefined && counts[verdict] !== counts[worst]).length
   return defineJudgeScorer<ItemAnalysis<V>>({
     id,
     description,
@@ -77,11 +73,11 @@ export function defineItemScorer<V extends string>(
     assess: async (run, session, context) => {
       const drafts = material(run, context)
       if (isSkipped(drafts)) return drafts
-      const asked = await runInquiry(session, {
+      const asked = await askInquiry(session, {
         role,
         sections: drafts,
         questions: [],
-        lists: [{ ...list, question: { text: list.question, verdicts, raising }, max: maxItems }],
+        lists: [{ ...list, question: { text: list.question, verdicts }, max: maxItems }],
       })
       if (!asked.ok) return asked.score
       const items = (asked.value.items.get(list.name) ?? []).map((item) => toJudged(item, verdicts))

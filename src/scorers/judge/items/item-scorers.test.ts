@@ -50,7 +50,7 @@ describe.each<{ id: Id; verdicts: readonly string[]; score: number }>([
   { id: 'answer_relevancy', verdicts: ['relevant', 'partial', 'irrelevant'], score: 0.5 },
   { id: 'answer_relevancy', verdicts: ['relevant', 'relevant', 'partial'], score: 0.83 },
   { id: 'answer_relevancy', verdicts: ['irrelevant'], score: 0 },
-  { id: 'faithfulness', verdicts: ['supported', 'unsure', 'unsupported'], score: 0.33 },
+  { id: 'faithfulness', verdicts: ['supported', 'not_stated', 'contradicted'], score: 0.33 },
   { id: 'faithfulness', verdicts: ['supported', 'supported'], score: 1 },
   { id: 'hallucination', verdicts: ['supported', 'not_stated', 'contradicted'], score: 0.67 },
   { id: 'hallucination', verdicts: ['supported'], score: 0 },
@@ -107,7 +107,7 @@ describe('scorers of items', () => {
         options: { context, ...(option && { groundTruth: option }) },
       })
       await scorer.run({ input: 'x', output: 'y', ...(groundTruth && { groundTruth }) })
-      return /begin: the expected answer\n\[[0-9a-f]{8} 1\] (.*)\n/.exec(model.calls.at(-1)?.prompt ?? '')?.[1]
+      return /begin: the expected answer\n(.*)\n/.exec(model.calls.at(-1)?.prompt ?? '')?.[1]
     }
     expect(await seen('from the run', 'from the option')).toBe('from the run')
     expect(await seen(undefined, 'from the option')).toBe('from the option')

@@ -1,10 +1,12 @@
 import { contentOnly, explain } from '../../../model/explanation.ts'
 import type { Explanation } from '../../../model/explanation.ts'
-import { runInquiry } from '../../../judge/run-inquiry.ts'
+import { askInquiry } from '../../../judge/ask-inquiry.ts'
 import type { Item, ItemList } from '../../../judge/inquiry.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
 import type { JudgeOutcome } from '../../../judge/outcome.ts'
 import type { JudgeSession } from '../../../judge/session.ts'
+import { claimInstruction, claimQuestion, claimVerdicts } from '../items/claims.ts'
+import type { ClaimVerdict } from '../items/claims.ts'
 import { shareOfScale, twoDecimals } from '../../two-decimals.ts'
 
 /** The judge's findings about a summary; scores are 0 to 1, two decimals. */
@@ -16,7 +18,7 @@ export interface SummarizationAnalysis {
   /** The summary's claims, compared with the source. */
   readonly claims: readonly {
     readonly claim: string
-    readonly verdict: 'yes' | 'no' | 'unsure'
+    readonly verdict: ClaimVerdict
     readonly reasoning: string
   }[]
   /** Questions that the source answers, and whether the summary does. */
@@ -34,22 +36,20 @@ export interface SummaryJudgement extends SummarizationAnalysis {
 }
 
 /** All texts of the two prompts, which are part of the version. */
-export const summaryPrompts = {
+export const summaryPrompts: Readonly<
+  Record<'alignmentRole' | 'claim' | 'claimQuestion' | 'question' | 'coverageRole' | 'coverageQuestion', string>
+> = {
   alignmentRole:
-    'You check a summary against its source. First list the claims of the summary and hold each against the source; then list the questions that a good summary of the source must answer.',
-  claim:
-    'Every single factual claim that the summary makes, in words that can be understood alone, one item each; remarks about the summary itself are no claims',
-  claimQuestion:
-    '"yes" if the source says so or it follows from it; "unsure" if the source can be read either way; "no" if the source says otherwise or does not hold it, even where you know it to be true.',
+    'You check a summary against its source, and against nothing else: what you know yourself does not count. First list the claims of the summary and compare each with the source; then list the questions that a good summary of the source must answer.',
+  claim: claimInstruction('the summary'),
+  claimQuestion: claimQuestion('the source'),
   question:
     'Closed questions about the most important facts of the source, which are answered with yes by anybody who has read it; made from the source alone, whether the summary answers them or not',
   coverageRole:
     'You are given a summary and a list of questions. Say of each question whether the summary alone answers it with yes. Use no other knowledge.',
   coverageQuestion:
-    'the question with this id in the section "the questions". "yes" if the summary alone holds what is needed to answer it with yes; "no" if it does not, or says otherwise.',
-} as const
-
-const verdicts = ['yes', 'unsure', 'no'] as const
+    'the question with this id in the section "the questions". "yes" if the summary says what is needed to answer it with yes; "no" if it does not, or says otherwise.',
+}
 
 /**
  * Judges a summary in two calls. The second must not see the source, because the judge would read its content into the summary.
@@ -60,7 +60,7 @@ export async function judgeSummary(
   summary: string,
   maxQuestions: number,
 ): Promise<JudgeOutcome<SummaryJudgement>> {
-  const first = await runInquiry(session, {
+  const first = await askInquiry(session, {
     role: summaryPrompts.alignmentRole,
     sections: [mainSection('the source', source), mainSection('the summary', summary)],
     questions: [],
@@ -69,7 +69,7 @@ export async function judgeSummary(
   if (!first.ok) return first
   const claims = first.value.items.get('claims') ?? []
   const questions = first.value.items.get('questions') ?? []
-  const second = await runInquiry(session, {
+  const second = await askInquiry(session, {
     role: summaryPrompts.coverageRole,
     sections: [
       mainSection('the summary', summary),
@@ -83,19 +83,16 @@ export async function judgeSummary(
         ids: questions.map(({ id }) => id),
         text: summaryPrompts.coverageQuestion,
         verdicts: ['yes', 'no'],
-        namesMaterial: true,
-        failsNonsense: true,
       },
     ],
-    vary: 'the summary',
   })
   if (!second.ok) return second
   const answered = questions.map((item): Item => {
     const answer = second.value.answers.get(item.id)
     return answer === undefined ? item : { ...item, answer }
   })
-  const alignment = shareOfYes(claims)
-  const coverage = shareOfYes(answered)
+  const alignment = shareOf('supported', claims)
+  const coverage = shareOf('yes', answered)
   return {
     ok: true,
     value: {
@@ -104,7 +101,7 @@ export async function judgeSummary(
       coverageScore: twoDecimals(coverage),
       claims: claims.map(({ text, answer }) => ({
         claim: text,
-        verdict: verdicts.find((verdict) => verdict === answer?.verdict) ?? 'unsure',
+        verdict: claimVerdicts.find((verdict) => verdict === answer?.verdict) ?? 'not_stated',
         reasoning: answer?.reasoning ?? '',
       })),
       questions: answered.map(({ text, answer }) => ({
@@ -119,7 +116,7 @@ export async function judgeSummary(
 /** The findings in words. */
 export function explainSummary(judgement: SummaryJudgement, score: number, scale: number): Explanation {
   const { alignmentScore, coverageScore, claims, questions } = judgement
-  const wrong = claims.filter(({ verdict }) => verdict !== 'yes')
+  const wrong = claims.filter(({ verdict }) => verdict !== 'supported')
   const open = questions.filter(({ isAnswerable }) => !isAnswerable)
   const wrongClaims = wrong.map(({ claim, reasoning }) => {
     const statement = claim.replace(/\.$/, '')
@@ -142,10 +139,9 @@ const claimList: ItemList = {
   name: 'claims',
   prefix: 'c',
   instruction: summaryPrompts.claim,
-  question: { text: summaryPrompts.claimQuestion, verdicts },
+  question: { text: summaryPrompts.claimQuestion, verdicts: claimVerdicts },
   max: 30,
   mustHaveItems: true,
-  from: 'the summary',
 }
 
 function questionList(max: number): ItemList {
@@ -155,14 +151,11 @@ function questionList(max: number): ItemList {
     instruction: summaryPrompts.question,
     max,
     mustHaveItems: true,
-    from: 'the source',
-    // A summary omits things, and so do the questions about its source.
-    coversAll: false,
   }
 }
 
-function shareOfYes(items: readonly Item[]): number {
-  return items.filter(({ answer }) => answer?.verdict === 'yes').length / items.length
+function shareOf(verdict: string, items: readonly Item[]): number {
+  return items.filter(({ answer }) => answer?.verdict === verdict).length / items.length
 }
 
 function listOf(texts: readonly string[]): Explanation {

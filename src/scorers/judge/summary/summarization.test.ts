@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest'
 
 import { createScriptedJudge } from '../../../testing/scripted-judge.ts'
 import type { ScriptedItem, ScriptedVerdict } from '../../../testing/judge-reply.ts'
+import type { ClaimVerdict } from '../items/claims.ts'
 import { SummarizationMetric } from './summarization-metric.ts'
 import { createSummarizationScorer } from './summarization.ts'
 
 const source = 'Tesla was founded in 2003 by Martin Eberhard and Marc Tarpenning. The Roadster came in 2008.'
 const summary = 'Tesla, founded by Elon Musk in 2003, began with the Roadster in 2008.'
 
-function judge(claims: readonly ('yes' | 'no' | 'unsure')[], questions: readonly ('yes' | 'no')[]) {
+function judge(claims: readonly ClaimVerdict[], questions: readonly ('yes' | 'no')[]) {
   const items: ScriptedItem[] = claims.map((verdict, index) => ({ text: `claim ${index + 1}`, verdict }))
   const asked = questions.map((_, index) => `question ${index + 1}?`)
   const verdicts: Record<string, ScriptedVerdict> = Object.fromEntries(
@@ -18,27 +19,27 @@ function judge(claims: readonly ('yes' | 'no' | 'unsure')[], questions: readonly
 }
 
 const sourceSeen = async (options: Parameters<typeof createSummarizationScorer>[0]['options']) => {
-  const model = judge(['yes'], ['yes'])
+  const model = judge(['supported'], ['yes'])
   await createSummarizationScorer({ model, ...(options && { options }) }).run({
     input: 'from the user',
     output: summary,
   })
-  return /begin: the source\n\[[0-9a-f]{8} 1\] (.*)\n/.exec(model.calls[0]?.prompt ?? '')?.[1]
+  return /begin: the source\n(.*)\n/.exec(model.calls[0]?.prompt ?? '')?.[1]
 }
 
 const table = [
   // The reference's example: wrong founders, three of four key questions covered.
   {
-    claims: ['no', 'yes'],
+    claims: ['contradicted', 'supported'],
     questions: ['yes', 'yes', 'yes', 'no'],
     alignment: 0.5,
     coverage: 0.75,
     score: 0.5,
     band: 'moderate',
   },
-  { claims: ['yes', 'yes'], questions: ['yes'], alignment: 1, coverage: 1, score: 1, band: 'perfect' },
+  { claims: ['supported', 'supported'], questions: ['yes'], alignment: 1, coverage: 1, score: 1, band: 'perfect' },
   {
-    claims: ['yes', 'unsure', 'yes'],
+    claims: ['supported', 'not_stated', 'supported'],
     questions: ['yes', 'no', 'no'],
     alignment: 0.67,
     coverage: 0.33,
@@ -46,14 +47,14 @@ const table = [
     band: 'poor',
   },
   {
-    claims: ['yes', 'yes', 'yes', 'no'],
+    claims: ['supported', 'supported', 'supported', 'contradicted'],
     questions: ['yes', 'yes', 'yes', 'yes'],
     alignment: 0.75,
     coverage: 1,
     score: 0.75,
     band: 'good',
   },
-  { claims: ['no'], questions: ['yes'], alignment: 0, coverage: 1, score: 0, band: 'invalid' },
+  { claims: ['contradicted'], questions: ['yes'], alignment: 0, coverage: 1, score: 0, band: 'invalid' },
 ] as const
 
 describe('summarization', () => {
@@ -73,7 +74,7 @@ describe('summarization', () => {
         score:
           Math.round(
             Math.min(
-              claims.filter((c) => c === 'yes').length / claims.length,
+              claims.filter((c) => c === 'supported').length / claims.length,
               questions.filter((q) => q === 'yes').length / questions.length,
             ) * 1000,
           ) / 100,
@@ -84,7 +85,7 @@ describe('summarization', () => {
   )
 
   it('does not show the source to the call that judges coverage', async () => {
-    const model = judge(['yes'], ['yes'])
+    const model = judge(['supported'], ['yes'])
     await createSummarizationScorer({ model }).run({ input: source, output: summary })
     expect(model.calls[0]?.prompt).toContain('Eberhard')
     expect(model.calls[1]?.prompt).not.toContain('Eberhard')
@@ -100,7 +101,7 @@ describe('summarization', () => {
   it('asks once more if there are no claims or no questions, and then fails without a score', async () => {
     for (const [claims, questions] of [
       [[], ['yes']],
-      [['yes'], []],
+      [['supported'], []],
     ] as const) {
       const model = judge(claims, questions)
       await expect(createSummarizationScorer({ model }).run({ input: source, output: summary })).rejects.toMatchObject({
@@ -110,7 +111,7 @@ describe('summarization', () => {
   })
 
   it('scores an empty summary 0 with a reason, and rejects an empty source', async () => {
-    const model = judge(['yes'], ['yes'])
+    const model = judge(['supported'], ['yes'])
     const scorer = createSummarizationScorer({ model })
     const empty = await scorer.run({ input: source, output: { role: 'assistant', text: ' ' } })
     expect([empty.score, empty.reason]).toEqual([0, expect.stringContaining('the summary is empty')])
@@ -125,7 +126,7 @@ describe('summarization', () => {
   })
 
   it('refuses invalid options', () => {
-    const model = judge(['yes'], ['yes'])
+    const model = judge(['supported'], ['yes'])
     expect(() => new SummarizationMetric(model, { scale: 0 })).toThrow('positive number')
     expect(() => createSummarizationScorer({ model, options: { maxQuestions: 0 } })).toThrow('from 1 to 50')
   })

@@ -36,7 +36,7 @@ function judging(found: ScriptedVerdicts, missingTools: 'count' | 'report' = 'co
 describe('tool call accuracy by judge', () => {
   it.each([
     { calls: ['weather-tool'], verdicts: { call_1: 'appropriate' }, score: 1 },
-    { calls: ['search-tool'], verdicts: { call_1: { verdict: 'helpful', picks: ['t1'] } }, score: 0.5 },
+    { calls: ['search-tool'], verdicts: { call_1: { verdict: 'helpful', tools: ['t1'] } }, score: 0.5 },
     { calls: ['calendar-tool'], verdicts: { call_1: 'inappropriate' }, score: 0 },
     {
       calls: ['weather-tool', 'calendar-tool'],
@@ -45,22 +45,22 @@ describe('tool call accuracy by judge', () => {
     },
     {
       calls: ['weather-tool', 'search-tool', 'calendar-tool'],
-      verdicts: { call_1: 'appropriate', call_2: { verdict: 'helpful', picks: ['t1'] }, call_3: 'inappropriate' },
+      verdicts: { call_1: 'appropriate', call_2: { verdict: 'helpful', tools: ['t1'] }, call_3: 'inappropriate' },
       score: 0.5,
     },
     {
       calls: ['search-tool', 'search-tool', 'weather-tool'],
-      verdicts: { call_1: { verdict: 'helpful', picks: ['t3'] }, call_2: 'inappropriate', call_3: 'inappropriate' },
+      verdicts: { call_1: { verdict: 'helpful', tools: ['t3'] }, call_2: 'inappropriate', call_3: 'inappropriate' },
       score: 0.17,
     },
     {
       calls: ['weather-tool'],
-      verdicts: { call_1: 'appropriate', missing: { verdict: 'some', picks: ['t3'] } },
+      verdicts: { call_1: 'appropriate', missing: { verdict: 'some', tools: ['t3'] } },
       score: 0.5,
     },
     {
       calls: ['weather-tool'],
-      verdicts: { call_1: 'appropriate', missing: { verdict: 'some', picks: ['t2', 't3'] } },
+      verdicts: { call_1: 'appropriate', missing: { verdict: 'some', tools: ['t2', 't3'] } },
       score: 0.33,
     },
   ])('scores $calls with $verdicts as $score', async ({ calls, verdicts, score }) => {
@@ -72,7 +72,7 @@ describe('tool call accuracy by judge', () => {
 
   it('counts the better tool of a helpful call, and a tool that was called, not as missing too', async () => {
     const { scorer } = judging({
-      verdicts: { call_1: { verdict: 'helpful', picks: ['t1'] }, missing: { verdict: 'some', picks: ['t1', 't2'] } },
+      verdicts: { call_1: { verdict: 'helpful', tools: ['t1'] }, missing: { verdict: 'some', tools: ['t1', 't2'] } },
     })
     const result = await scorer.run(runWith(['search-tool']))
     expect(result.score).toBe(0.5)
@@ -91,15 +91,17 @@ describe('tool call accuracy by judge', () => {
   })
 
   it("leaves missing tools out of the denominator with 'report', and names them all the same", async () => {
-    const verdicts = { call_1: 'appropriate', missing: { verdict: 'some', picks: ['t3'] } }
+    const verdicts = { call_1: 'appropriate', missing: { verdict: 'some', tools: ['t3'] } }
     const result = await judging({ verdicts }, 'report').scorer.run(runWith(['weather-tool']))
     expect(result.score).toBe(1)
     expect(result.analyzeStepResult?.missingTools).toEqual(['calendar-tool'])
   })
 
   it.each([
-    ['yes', 1],
-    ['no', 0],
+    ['asked_back', 1],
+    ['answered', 1],
+    ['no_tool_fits', 1],
+    ['wrong', 0],
   ] as const)('scores a run without calls by whether that was right: %s is %d', async (no_call, score) => {
     const { scorer } = judging({ verdicts: { no_call: { verdict: no_call, reasoning: 'Too vague to act on.' } } })
     const result = await scorer.run(runWith([], 'Could you tell me more?', 'I need help with something'))
@@ -118,9 +120,8 @@ describe('tool call accuracy by judge', () => {
     await expect(scorer.run(runWith(['weather-tool', 'search-tool']))).rejects.toMatchObject({
       evaluation: { score: { status: 'failed', code: 'judge-unanswered' }, judge: { calls: 2 } },
     })
-    const again = readJudgePrompt(model.calls[1]?.prompt ?? '')
-    expect(again.find('call_2')).toBeDefined()
-    expect(again.find('call_1')).toBeUndefined()
+    const ids = readJudgePrompt(model.calls[1]?.prompt ?? '').questions.map(({ id }) => id)
+    expect(ids).toEqual(['call_2'])
   })
 
   it('shows the judge number, name, arguments and outcome of each call, inside the boundary', async () => {
@@ -128,14 +129,14 @@ describe('tool call accuracy by judge', () => {
     await scorer.run(runWith(['weather-tool']))
     const prompt = model.calls[0]?.prompt ?? ''
     expect(prompt).toMatch(
-      /begin: the tool calls, in their order \(id, tool, outcome\)\ncall_1: "weather-tool", ok\n {2}arguments: \{"query":"Tokyo"\}\n {2}result: \{"ok":true\}\n[0-9a-f]{32} end:/,
+      /begin: the tool calls, in their order \(id, tool, outcome\)\ncall_1: "weather-tool", ok\n {2}arguments: \{"query":"Tokyo"\}\n {2}result: \{"ok":true\}\n[0-9a-f]{12} end/,
     )
   })
 
   it.each([[], null, '', { role: 'assistant', text: ' ' }])(
     'rejects a run with neither a call nor an answer (%j), without asking',
     async (output) => {
-      const { scorer, model } = judging({ verdicts: { no_call: 'yes' } })
+      const { scorer, model } = judging({ verdicts: { no_call: 'asked_back' } })
       await expect(scorer.run({ input: 'What is the weather?', output })).rejects.toThrow('no answer to judge')
       expect(model.calls).toHaveLength(0)
     },

@@ -1,5 +1,5 @@
 import { contentFree } from '../../../model/explanation.ts'
-import { runInquiry } from '../../../judge/run-inquiry.ts'
+import { askInquiry } from '../../../judge/ask-inquiry.ts'
 import { catalogueSection, historySection, mainSection, toolCallsSection } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
@@ -12,7 +12,7 @@ import { expectOption, isTextOrNone } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
 import { skipWithoutChoices, skipWithoutFact } from '../../../scoring/absence.ts'
 import { skip } from '../../skip.ts'
-import { callVerdicts, toolCallInquiry, toolCallPrompts } from './questions.ts'
+import { callVerdicts, noCallVerdicts, toolCallInquiry, toolCallPrompts } from './questions.ts'
 import { scoreCalls, scoreNoCall } from './verdicts.ts'
 import type { ToolCallAccuracyAnalysis } from './verdicts.ts'
 
@@ -30,7 +30,8 @@ const KNOWN: KeysOf<ToolCallAccuracyLLMOptions> = { ...judgeKeys, availableTools
  * Tool call accuracy, by a judge: whether the called tools were right for the user's request.
  *
  * Score: `(appropriate + 0.5 × helpful) / (calls + missing)`, two decimals, 0 to 1. With `missingTools: 'report'`, missing tools are
- * reported but not counted. Without a call: 1 if asking back or answering directly was right, otherwise 0. Without any tools to choose from
+ * reported but not counted. Without a call: 1 if asking back, answering directly, or saying that no tool fits was right,
+ * otherwise 0. Without any tools to choose from
  * `skipped: not-applicable`. One judge call, and one more for every 120 calls of the run.
  *
  * @example
@@ -67,7 +68,7 @@ export function createToolCallAccuracyScorerLLM(
     identity: {
       availableTools,
       missingTools,
-      prompts: [toolCallPrompts, callVerdicts],
+      prompts: [toolCallPrompts, callVerdicts, noCallVerdicts],
     },
     needs: ['input', 'output', 'toolNames', 'toolArguments', 'toolResults', 'availableTools'],
     drafts: (run) => toDrafts(run, run.userInput ?? '', catalogue(run)),
@@ -94,7 +95,7 @@ export function createToolCallAccuracyScorerLLM(
         if (typeof answer !== 'string') return answer
       }
       const called = run.toolCalls.map(({ name }) => name)
-      const asked = await runInquiry(session, toolCallInquiry(toDrafts(run, request, tools), called.length, tools))
+      const asked = await askInquiry(session, toolCallInquiry(toDrafts(run, request, tools), called.length, tools))
       if (!asked.ok) return asked.score
       const { answers } = asked.value
       return called.length === 0

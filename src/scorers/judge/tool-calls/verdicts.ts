@@ -61,15 +61,22 @@ export function scoreCalls(
   }
 }
 
+/** Why it was right to call no tool, by verdict. */
+const noCallReasons: Readonly<Record<string, string>> = {
+  asked_back: 'the agent asked for what was missing',
+  answered: 'the request needed none',
+  no_tool_fits: 'none of the offered tools fits, and the agent says so',
+}
+
 /** The score of a run without calls. */
 export function scoreNoCall(answer: Answer | undefined, tools: readonly ToolDefinition[]): ToolCallScore {
-  const wasRight = answer?.verdict === 'yes'
+  const why = noCallReasons[answer?.verdict ?? 'wrong']
   const missing = toNames(answer, tools)
-  const said = wasRight ? 'No tool was called, which was right.' : 'No tool was called, although one should have been.'
+  const said = `No tool was called, which was ${why === undefined ? 'wrong' : `right: ${why}`}.`
   const reasoning = answer?.reasoning ? ` ${answer.reasoning}` : ''
   return {
     status: 'scored',
-    value: wasRight ? 1 : 0,
+    value: why === undefined ? 0 : 1,
     explanation: shorten(explain`${contentFree(said)}${contentOnly(reasoning)}${explainMissing(missing)}`),
     analyzeStepResult: { evaluations: [], ...(missing.length > 0 && { missingTools: missing }) },
   }
@@ -113,5 +120,5 @@ function toEvaluation(
 }
 
 function toNames(answer: Answer | undefined, tools: readonly ToolDefinition[]): string[] {
-  return (answer?.picks ?? []).flatMap((pick) => tools[Number(pick.slice(1)) - 1]?.name ?? [])
+  return (answer?.tools ?? []).flatMap((id) => tools[Number(id.slice(1)) - 1]?.name ?? [])
 }

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 
 import type { Evaluation } from '../../../model/score.ts'
 import type { ScriptedVerdict } from '../../../testing/judge-reply.ts'
-import { readJudgePrompt } from '../../../testing/judge-prompt.ts'
 import { createScriptedJudge } from '../../../testing/scripted-judge.ts'
 import { createToolCallAccuracyScorerLLM } from './tool-call-accuracy.ts'
 import type { ToolCallAccuracyAnalysis } from './verdicts.ts'
@@ -36,18 +35,13 @@ async function judge(call: ScriptedVerdict, missing: ScriptedVerdict = 'none', s
   return {
     value: score.status === 'scored' ? score.value : score.status === 'failed' ? score.code : score.reason,
     calls: model.calls.length,
-    prompts: model.calls.map(({ prompt }) => prompt),
     betterTool: judged.analyzeStepResult?.evaluations[0]?.betterTool,
     missingTools: judged.analyzeStepResult?.missingTools,
   }
 }
 
-/** A reply that answers the control question wrongly. */
-const compromised = (prompt: string) =>
-  JSON.stringify({ answers: [{ id: /^- (k\w+) \[/m.exec(prompt)?.[1], verdict: 'appropriate' }] })
-
-const helpful = (...picks: string[]) => ({ verdict: 'helpful', picks })
-const some = (...picks: string[]) => ({ verdict: 'some', picks })
+const helpful = (...tools: string[]) => ({ verdict: 'helpful', tools })
+const some = (...tools: string[]) => ({ verdict: 'some', tools })
 
 describe('a helpful call', () => {
   it('names the better tool, by id or by name', async () => {
@@ -61,33 +55,8 @@ describe('a helpful call', () => {
     expect(await judge(helpful('t1'), some('t1', 't3'))).toMatchObject({ value: 0.25, missingTools: ['calendar'] })
   })
 
-  it('without the name of a better tool is asked about once more, separately', async () => {
-    const judged = await judge(helpful(), 'none', { call: helpful('t1'), missing: 'none' })
-    expect(judged).toMatchObject({ value: 0.5, calls: 2, betterTool: 'weather' })
-    const again = readJudgePrompt(judged.prompts[1] ?? '')
-    expect(again.find('call_1')).toBeDefined()
-    expect(again.find('missing')).toBeUndefined()
-  })
-
-  it('without a name in the second reply either still counts as helpful', async () => {
-    expect(await judge(helpful())).toMatchObject({ value: 0.5, calls: 2, betterTool: undefined })
-  })
-
-  it('keeps its verdict when it is asked about once more, so that omitting the tool earns nothing', async () => {
-    for (const call of ['appropriate', 'inappropriate']) {
-      const judged = await judge(helpful(), 'none', { call, missing: 'none' })
-      expect(judged).toMatchObject({ value: 0.5, calls: 2, betterTool: undefined })
-    }
-  })
-
-  it('counts if the second reply is missing or compromised', async () => {
-    for (const reply of [() => '', () => 'no JSON', () => '{"answers":[]}', compromised]) {
-      const model = createScriptedJudge(({ index, prompt }) =>
-        index === 0 ? { verdicts: { call_1: 'helpful', missing: 'none' } } : { text: reply(prompt) },
-      )
-      const { score } = await createToolCallAccuracyScorerLLM({ model, availableTools }).run(run)
-      expect(score).toBe(0.5)
-    }
+  it('counts without the name of a better tool too', async () => {
+    expect(await judge(helpful())).toMatchObject({ value: 0.5, calls: 1, betterTool: undefined })
   })
 
   it('has no better tool if the named one is not in the catalogue', async () => {
@@ -128,7 +97,7 @@ describe('a missing tool', () => {
     expect(await judge('appropriate', some('oracle'), second)).toMatchObject({ value: 1, calls: 2 })
   })
 
-  it('is no answer together with the verdict that none is missing', async () => {
-    expect(await judge('appropriate', { verdict: 'none', picks: ['t3'] })).toMatchObject({ value: 'judge-unanswered' })
+  it('is ignored together with the verdict that none is missing', async () => {
+    expect(await judge('appropriate', { verdict: 'none', tools: ['t3'] })).toMatchObject({ value: 1, calls: 1 })
   })
 })
