@@ -1,14 +1,5 @@
 import { defineConfig } from 'vitest/config'
 
-/** Measurements of judges, which `npm run measure` writes into a page of the docs. */
-const MEASURES = [
-  'talked-over',
-  'honest-judges',
-  'prompt-sizes',
-  'recognisable-controls',
-  'controls-by-one-feature',
-].map((name) => `test/judge/${name}.test.ts`)
-
 /** What is asserted about processor time or the clock. */
 const TIMING = '**/*.timing.test.ts'
 
@@ -26,7 +17,7 @@ export default defineConfig({
         test: {
           name: 'gate',
           include: ['{server/,}src/**/*.test.ts', '{server/,}test/**/*.test.ts'],
-          exclude: [...NEVER, TIMING, ...MEASURES, 'test/e2e/**', 'server/test/{kills,scale,browser}/**'],
+          exclude: [...NEVER, TIMING, 'test/e2e/**', 'server/test/{kills,scale,browser}/**'],
           // The suite starts servers and other processes, and must not starve itself.
           maxWorkers: 2,
           testTimeout: 60_000,
@@ -34,7 +25,6 @@ export default defineConfig({
         },
       },
       alone('timing', [TIMING], 300_000),
-      alone('measure', MEASURES, 3_600_000),
       alone('kills', ['server/test/kills/**/*.test.ts'], 300_000),
       // The machine may stall under ten servers, or under a browser, so that a test is tried twice.
       alone('e2e', ['test/e2e/**/*.test.ts'], 300_000, { retry: 1 }),

@@ -8,14 +8,13 @@ import type { Judge } from './judge.ts'
 import type { JudgeOutcome } from './outcome.ts'
 import type { Prompt } from './prompt/prompt.ts'
 import { SpendingCount } from './spending.ts'
-import { toCallError } from './transport/call-error.ts'
+import { retryAfterMs, toCallError } from './transport/call-error.ts'
 import type { CallError } from './transport/call-error.ts'
 import type { Connection } from './transport/connection.ts'
 import type { Endpoint } from './transport/endpoint.ts'
 import { generate } from './transport/generate.ts'
 import type { Generated } from './transport/generate.ts'
 import type { CallableModel } from './transport/judge-model.ts'
-import { retryAfterMs } from './transport/retry.ts'
 
 /** One request. The session sends it as often as needed, within its limit of calls. */
 export interface CallRequest {

@@ -2,7 +2,6 @@ import { cleanText } from './clean-text.ts'
 import { cutMiddle, cutText, LEAST_BYTES } from './cut-text.ts'
 import { bytesOf } from './section.ts'
 import type { Fragment, Section, SectionDraft } from './section.ts'
-import { waterLevel } from './water-level.ts'
 
 /** Fewest bytes of a request or an answer that can still be judged. */
 const LEAST_OF_WHAT_IS_JUDGED = 256
@@ -80,6 +79,18 @@ function levelsFor(fragments: readonly Fragment[], maxBytes: number): { first: n
   return roomForFirst >= leastFirst
     ? { first: waterLevel(first, roomForFirst), last: Infinity }
     : { first: LEAST_BYTES, last: waterLevel(last, room - leastFirst) }
+}
+
+/** The largest level at which the lengths, each capped at it, sum to at most `room`. */
+function waterLevel(lengths: readonly number[], room: number): number {
+  let left = room
+  const ascending = lengths.toSorted((one, other) => one - other)
+  for (const [index, length] of ascending.entries()) {
+    const share = Math.floor(left / (ascending.length - index))
+    if (length > share) return share
+    left -= length
+  }
+  return Infinity
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,12 +1,14 @@
-import { contentFree, contentOnly } from '../../../model/explanation.ts'
+import { contentFree, contentOnly, joinExplanations } from '../../../model/explanation.ts'
+import type { Explanation } from '../../../model/explanation.ts'
 import type { Answers } from '../../../judge/inquiry.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
+import { shorten } from '../judge-scorer.ts'
 import type { JudgeVerdict } from '../judge-scorer.ts'
 import { analyse, bandOf, emptyAnalysis, missingRequirements, shares, weigh } from './analysis.ts'
 import type { AlignmentAnalysis } from './analysis.ts'
-import type { AlignmentPhrases } from './phrases.ts'
+import { phrasesFor } from './phrases.ts'
+import type { AlignmentBand, AlignmentPhrases } from './phrases.ts'
 import type { AlignmentSide } from './questions.ts'
-import { explainAlignment, phrasesOf } from './reason.ts'
 import { twoDecimals } from '../../two-decimals.ts'
 
 /** Flat if one side is judged, by side if both are. */
@@ -75,4 +77,37 @@ function toResult(
   const [user, system] = [of('user'), of('system')]
   if (user !== undefined && system !== undefined) return { user, system }
   return user ?? system ?? emptyAnalysis('')
+}
+
+/** Explains score, maximum and findings, in the language of the prompt. */
+function explainAlignment(
+  run: AgentRun,
+  sides: readonly AlignmentSide[],
+  mode: AlignmentSide | 'both',
+  { value, scale, band }: { readonly value: number; readonly scale: number; readonly band: AlignmentBand },
+  findings: (phrases: AlignmentPhrases) => readonly Explanation[],
+): Explanation {
+  const phrases = phrasesOf(run)
+  const sentences = [
+    contentFree(`${phrases.score(value, scale)} - ${phrases.bands[band]}`),
+    ...findings(phrases),
+    ...(mode === 'both' && sides.length === 1 ? [contentFree(phrases.noSystem)] : []),
+  ]
+  const ended = sentences.map(({ text, withoutContent }) => ({
+    text: withStop(text, phrases),
+    withoutContent: withStop(withoutContent, phrases),
+  }))
+  return shorten(joinExplanations(ended, ''))
+}
+
+/** The phrases in the language of the question. */
+function phrasesOf(run: AgentRun): AlignmentPhrases {
+  return phrasesFor(run.userInput ?? run.systemInstructions ?? '')
+}
+
+/** Ends a sentence, unless the judge already did. */
+function withStop(sentence: string, { stop }: AlignmentPhrases): string {
+  const text = sentence.trim()
+  if (text === '') return ''
+  return /[.!?。！？]$/.test(text) ? `${text} ` : `${text}${stop}`
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { readJudgePrompt } from '../../testing/judge-prompt.ts'
-import { nameIds } from './name-ids.ts'
+import { nameIds } from './describe-inquiry.ts'
 
 describe('nameIds', () => {
   it.each([
