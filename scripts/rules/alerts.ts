@@ -138,7 +138,7 @@ function scoring({ page: pageAt }: Table): RuleGroup {
           summary:
             'The mean of {{ $labels.gen_ai_evaluation_name }} on {{ $labels.gen_ai_agent_name }} leaves runs out',
           description:
-            'Of the runs that were chosen in the last day only {{ $value | humanizePercentage }}, by weight, were scored: failed, refused, expired, dropped. The mean may be off by the rest.',
+            'Of the runs that were chosen in the last day only {{ $value | humanizePercentage }}, by weight, were scored: failed, refused, expired, dropped, or without the content that the scorer reads. The mean may be off by the rest.',
         },
         { for: '15m' },
       ),

@@ -12,6 +12,8 @@ export type SkipReason =
   | 'no-output'
   /** The run failed before there was anything to score. An outage is not a bad score. */
   | 'run-failed'
+  /** A tool that the scorer expects was never offered to this agent, and one of a similar name is. */
+  | 'no-such-tool'
   /** The run waits for something external, such as an approval or a client-side tool. */
   | 'not-finished'
   /** The run was evicted at a limit, or the kept spans do not form a run. */

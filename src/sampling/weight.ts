@@ -8,6 +8,9 @@ export const MIN_PROBABILITY: number = 1 / MAX_WEIGHT
 
 /** The skip reasons of runs that were chosen to be scored and then could not be. */
 export const LOST: ReadonlySet<SkipReason> = new Set([
+  'no-content',
+  'incomplete',
+  'no-such-tool',
   'refused',
   'circuit-open',
   'judge-unavailable',

@@ -14,6 +14,7 @@ export const skipReasons: Readonly<Record<SkipReason, true>> = {
   'no-content': true,
   'no-output': true,
   'run-failed': true,
+  'no-such-tool': true,
   'not-finished': true,
   incomplete: true,
   'sampled-out': true,

@@ -8,7 +8,7 @@ import type { ScoringOptions } from '../../src/processor/config/scoring-options.
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
-import { codeScorer, createPipeline, judgeScorer, runAgent } from './harness.ts'
+import { codeScorer, createPipeline, judgeScorer, open, runAgent } from './harness.ts'
 
 const options = (more: Partial<ScoringOptions> = {}): ScoringOptions => ({ scorers: [codeScorer('exact')], ...more })
 
@@ -233,6 +233,25 @@ test('chosen runs are counted as scored or lost, and both series begin with the 
   runAgent(tracer)
   await flush()
   expect(chosen()).toEqual({ scored: 2, lost: 1 })
+})
+
+test('runs without the content that a scorer reads are lost, and those that are not for it are not', async () => {
+  const { tracer, flush, receiver } = await createMetrics()
+  const scorer = codeScorer('long', {
+    assess: ({ output = '' }) => ({ status: 'scored', value: Math.min(1, output.length / 10) }),
+  })
+  attachScoring(options({ scorers: [scorer, { scorer: codeScorer('other'), agent: 'another-agent' }] }))
+  runAgent(tracer)
+  const withoutContent = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'weather-agent' }
+  for (let run = 0; run < 2; run += 1) open(tracer, 'invoke_agent weather-agent', withoutContent).end()
+  await flush()
+  const chosen = receiver.metrics
+    .filter(({ name }) => name === 'spanscore.chosen.w')
+    .map(({ attributes, value }) => [
+      [attributes['gen_ai.evaluation.name'], attributes['spanscore.outcome']].join(' '),
+      value,
+    ])
+  expect(Object.fromEntries(chosen)).toEqual({ 'long scored': 1, 'long lost': 2 })
 })
 
 test('sums name the version of the scorer and the model that answered; twenty models, then other', async () => {

@@ -25,6 +25,7 @@ export type NoticeCode =
   | 'SPANSCORE_JUDGE'
   | 'SPANSCORE_NO_CONTENT'
   | 'SPANSCORE_NO_SUCH_AGENT'
+  | 'SPANSCORE_NO_SUCH_TOOL'
   | 'SPANSCORE_NO_RUNS'
   | 'SPANSCORE_SCORER'
   | 'SPANSCORE_CALLBACK'
@@ -100,6 +101,11 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
     level: 'warn',
     when: "No run was of an agent that a scorer's `agent` names, while an agent with a similar name was among them, or no agent had a name: after 100 runs, and at the shutdown.",
     cure: 'Correct the name, or record one.',
+  },
+  SPANSCORE_NO_SUCH_TOOL: {
+    level: 'warn',
+    when: 'A scorer expects a tool that was never offered to the agent, while one of a similar name is. Such runs are `skipped: no-such-tool`.',
+    cure: 'Correct the name in the options of the scorer, or in `spanscore.expected_tools`.',
   },
   SPANSCORE_NO_RUNS: {
     level: 'warn',

@@ -10,7 +10,7 @@ import { runForeignNow } from '../../scoring/run-foreign.ts'
 import type { ScorerJudge } from '../../scoring/scorer.ts'
 import { skipped } from '../../scoring/unscored.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
-import { chooseRun, isForAgent, mayChoose } from './choose-run.ts'
+import { chooseRun, isForAgent, mayChoose, rateUnread } from './choose-run.ts'
 import {
   ALREADY_SCORED,
   filteredBy,
@@ -113,12 +113,12 @@ export function admit(parts: AdmissionParts, request: AdmissionRequest): Admissi
   const { scorable, point } = scored
   const isSettled = moment === 'settled'
   if (!mayChoose(scorer, point)) return rejected(sampledOut(fixedRate(scorer) ?? 0))
-  if (isTooLarge(scorable)) return rejected(TOO_LARGE)
+  if (isTooLarge(scorable)) return rejected(TOO_LARGE, undefined, rateUnread(scorer))
   if (!hasRoom && !isSmall(scored, options)) return rejected(QUEUE_FULL, undefined, fixedRate(scorer))
 
   const isRead = isSettled || isSmall(scored, options)
   const run = isRead ? scored.read(parts.reporter) : undefined
-  if (isRead && run === undefined) return rejected(NO_RUN)
+  if (isRead && run === undefined) return rejected(NO_RUN, undefined, rateUnread(scorer))
   if (run !== undefined && !isForAgent(scorer, run)) return rejected(filteredBy('agent'), run)
   if (!isSettled && !claim(scorable.span, scorer.about)) return rejected(ALREADY_SCORED, run)
   if (scorer.scorer.kind === 'judge' && !scored.isSampled && !options.scoreUnsampled) return rejected(UNSAMPLED, run)

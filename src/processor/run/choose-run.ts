@@ -27,6 +27,11 @@ export function mayChoose({ sample }: ResolvedScorer, point: SamplePoint): boole
   return typeof sample === 'function' || point.isBelow(sample)
 }
 
+/** The rate of a run that is never read; `undefined` if the run itself would decide whether it is for the scorer. */
+export function rateUnread({ agents, when, sample }: ResolvedScorer): number | undefined {
+  return typeof sample === 'number' && when === undefined && agents === undefined ? sample : undefined
+}
+
 /** Applies the scorer's `agent`, `when` and `sample` to the run, in this order. */
 export function chooseRun(scorer: ResolvedScorer, run: AgentRun, point: SamplePoint): Choice {
   const { id, when, sample } = scorer

@@ -11,7 +11,7 @@ import { SpanOutlet } from '../deliver/span-outlet.ts'
 import type { OpenSpan } from '../sdk-types.ts'
 import { admit, isSmall } from './admission.ts'
 import type { Rejected } from './admission.ts'
-import { isForNested, mayChoose } from './choose-run.ts'
+import { isForNested, mayChoose, rateUnread } from './choose-run.ts'
 import { InlineScoring } from './inline-scoring.ts'
 import type { InlineScore } from './inline-scoring.ts'
 import { EVICTED } from './rejections.ts'
@@ -114,7 +114,8 @@ export class RunScoring {
     const scored = this.#scoredRun(scorable, 'gone')
     for (const scorer of this.#parts.options.scorers) {
       this.#parts.ledger.offered(scorer.id)
-      this.#reject(scored, scorer, { score: EVICTED, run: undefined, probability: undefined })
+      const probability = mayChoose(scorer, scored.point) ? rateUnread(scorer) : undefined
+      this.#reject(scored, scorer, { score: EVICTED, run: undefined, probability })
     }
   }
 

@@ -21,6 +21,7 @@ import { withLinearPatterns } from './schema/linear-patterns.ts'
 import { hasPatterns } from './schema/has-patterns.ts'
 import { ownSchemaCheck, recordedSchemaCheck } from './schema/schema-check.ts'
 import type { SchemaCheck } from './schema/schema-check.ts'
+import { KnownTools } from './known-tools.ts'
 import { pairCalls } from './pair-calls.ts'
 import type { CallExpectation, Pairing } from './pair-calls.ts'
 import { skipWithoutFact } from '../../scoring/absence.ts'
@@ -89,6 +90,7 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
   }
   const own = new Map(tools.map((tool) => [tool.name, tool.parameters]))
   const configured = new Set([...own.keys(), ...(Array.isArray(expected) ? expected.map(({ name }) => name) : [])])
+  const known = new KnownTools(id, configured)
   return defineScorer({
     id,
     description: 'Share of tool calls whose arguments are right.',
@@ -108,13 +110,20 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
       }
       const none = wanted?.length ? undefined : skipWithoutCalls(reads)
       if (none !== undefined) return none
+      const names = run.toolCalls.map(({ name }) => name)
+      const notOffered = known.check(
+        reads.run,
+        names,
+        (wanted ?? []).map(({ name }) => name),
+      )
+      if ('status' in notOffered) return notOffered
       const assess = (patterns: LinearPatterns | undefined): ScoredVerdict | Skipped => {
         const schemas = new ToolSchemas(run, own, patterns)
         return wanted === undefined
           ? bySchemas(run, schemas, { strict, configured, reads })
-          : byValues(run, wanted, schemas, { strict, configured, id })
+          : byValues(run, wanted, schemas, { strict, configured, id, notOffered })
       }
-      const called = new Set(run.toolCalls.map(({ name }) => name))
+      const called = new Set(names)
       const recorded = run.availableTools?.filter(({ name }) => called.has(name) && !own.has(name))
       return withLinearPatterns(recorded, assess)
     },
@@ -193,7 +202,7 @@ function byValues(
   run: AgentRun,
   wanted: readonly ExpectedArguments[],
   schemas: ToolSchemas,
-  { strict, configured, id }: Rules & { readonly id: string },
+  { strict, configured, id, notOffered }: Rules & { readonly id: string; readonly notOffered: Explanation },
 ): ScoredVerdict | Skipped {
   const names = new Set(wanted.map(({ name }) => name))
   const made = run.toolCalls.flatMap((call, index): MadeCall[] => (names.has(call.name) ? [{ call, index }] : []))
@@ -204,7 +213,7 @@ function byValues(
   })
   const calls = made.map(({ call }) => call)
   const pairing = pairCalls(id, expectations, calls, true)
-  return 'status' in pairing ? pairing : byPairing(wanted, made, pairing, schemas, configured)
+  return 'status' in pairing ? pairing : byPairing(wanted, made, pairing, schemas, { configured, notOffered })
 }
 
 function byPairing(
@@ -212,7 +221,7 @@ function byPairing(
   made: readonly MadeCall[],
   { partners, faultsOf }: Pairing,
   schemas: ToolSchemas,
-  configured: ReadonlySet<string>,
+  { configured, notOffered }: { readonly configured: ReadonlySet<string>; readonly notOffered: Explanation },
 ): ScoredVerdict {
   const matched = partners.filter((partner) => partner !== undefined).length
   const total = Math.max(wanted.length, made.length)
@@ -228,7 +237,7 @@ function byPairing(
   return {
     status: 'scored',
     value: total === 0 ? 1 : matched / total,
-    explanation: explain`${summary}${notMade}${firstFault(checked, configured)}${notChecked(schemas)}`,
+    explanation: explain`${summary}${notMade}${notOffered}${firstFault(checked, configured)}${notChecked(schemas)}`,
     details: { calls: checked, missing, ...(schemas.unchecked.length > 0 && { unchecked: schemas.unchecked }) },
   }
 }

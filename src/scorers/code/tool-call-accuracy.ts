@@ -7,6 +7,7 @@ import { GivenRun, inputMessages, outputMessages } from '../../scoring/given/run
 import { failed } from '../../scoring/unscored.ts'
 import type { Scorer, ScoringContext } from '../../scoring/scorer.ts'
 import { expectedTools } from './expected-tools.ts'
+import { KnownTools } from './known-tools.ts'
 import { listNames } from './code-scorer.ts'
 import { expectReturned } from '../expect-returned.ts'
 import { areTexts, expectFlags, expectOption, readOptions } from '../read-options.ts'
@@ -91,6 +92,7 @@ export function createToolCallAccuracyScorerCode(
     ...(typeof expectedTool === 'string' ? [expectedTool] : []),
     ...(Array.isArray(expectedToolOrder) ? expectedToolOrder : []),
   ])
+  const known = new KnownTools(id, configured)
   return defineScorer<ToolCallAccuracyPreprocess>({
     id,
     description: 'Whether the expected tool was called, or the expected tools in their order.',
@@ -118,17 +120,19 @@ export function createToolCallAccuracyScorerCode(
       if (expected.tool === undefined && order === undefined) {
         return skip('not-applicable', explain`${contentFree(id)}: no tool is expected of this run.`)
       }
-      const known = reads.run instanceof GivenRun ? reads.run.toolCallInfos : []
-      const calls = known.length > 0 ? known : toInfos(run)
+      const infos = reads.run instanceof GivenRun ? reads.run.toolCallInfos : []
+      const calls = infos.length > 0 ? infos : toInfos(run)
       if (calls.length === 0 && run.availableTools?.length === 0) {
         return skip('not-applicable', explain`${contentFree(id)}: the run was offered no tools.`)
       }
       const found = lookAt(calls, expected.tool, order, strictMode)
       const value = isAccurate(found) ? 1 : 0
+      const notOffered = known.check(reads.run, found.actualTools, order ?? [expected.tool ?? ''])
+      if ('status' in notOffered) return notOffered
       return {
         status: 'scored',
         value,
-        explanation: explainCalls(found, value, configured),
+        explanation: explain`${explainCalls(found, value, configured)}${notOffered}`,
         preprocessStepResult: found,
       }
     },

@@ -11,6 +11,7 @@ import { expectOption, expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
+import { KnownTools } from './known-tools.ts'
 import { expectedTools } from './expected-tools.ts'
 import { pairCalls } from './pair-calls.ts'
 import type { SchemaError } from './schema/json-schema.ts'
@@ -94,6 +95,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
   expectOption(MEASURES.includes(measure), factory, `measure to be one of ${MEASURES.join(', ')}`, measure)
   // Names that a function or an attribute returns may come from the content of the run, so only these are known to be free of it.
   const configured = new Set([...ignore, ...(typeof expected === 'function' ? [] : expected.map(nameOf))])
+  const known = new KnownTools(id, configured)
   return defineScorer({
     id,
     description: 'Whether the run made the calls that it should make.',
@@ -109,10 +111,14 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
       if (wanted === undefined)
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       const made = run.toolCalls.filter(({ name }) => !ignore.includes(name))
+      const names = run.toolCalls.map(({ name }) => name)
+      const notOffered = known.check(reads.run, names, wanted.map(nameOf))
+      if ('status' in notOffered) return notOffered
       const details = compare(id, wanted, made, mode)
       if ('status' in details) return details
       const value = measure === 'match' ? Number(details.matches) : details[measure]
-      return { status: 'scored', value, explanation: explainTrajectory(details, mode, configured), details }
+      const explanation = explain`${explainTrajectory(details, mode, configured)}${notOffered}`
+      return { status: 'scored', value, explanation, details }
     },
   })
 }
