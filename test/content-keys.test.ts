@@ -20,7 +20,7 @@ for (const library of libraryNames()) {
   }
 }
 
-/** What the readers of content read in addition: kinds, types, counts, states and names that a library gave. */
+/** What the readers of content read in addition: kinds, types, counts, states, ids and names that a library gave. */
 const NO_CONTENT: ReadonlySet<string> = new Set([
   'agentops.span.kind',
   'ai.operationId',
@@ -31,7 +31,9 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'code.function.return.type',
   'error.type',
   'gcp.vertex.agent.event_id',
+  'gen_ai.conversation.id',
   'gen_ai.operation.name',
+  'gen_ai.request.choice.count',
   'gen_ai.response.finish_reasons',
   'gen_ai.tool.call.id',
   'gen_ai.tool.call.outcome',
@@ -48,6 +50,7 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'openinference.span.kind',
   'output.mime_type',
   'pydantic_ai.new_message_index',
+  'session.id',
   'target',
   'tool.name',
   'tool.status',

@@ -93,10 +93,22 @@ export function isCutJson(text: string): boolean {
   return /^\s*(\[\s*)?\{\s*"/.test(text) && typeof parseJson(text) === 'string'
 }
 
-/** Whether text begins like a JSON object or list and does not end like it. */
+/**
+ * Whether text begins like a JSON object or list and does not end like it. Some libraries add a note where they cut it off
+ * (`…[truncated, original 330 chars]`), which may end like JSON.
+ */
 export function isHalfJson(text: string): boolean {
-  return (text.startsWith('{') && !text.endsWith('}')) || (text.startsWith('[') && !text.endsWith(']'))
+  const closer = text.startsWith('{') ? '}' : text.startsWith('[') ? ']' : undefined
+  if (closer === undefined) return false
+  if (!text.endsWith(closer)) return true
+  const tail = text.slice(Math.max(text.lastIndexOf('"') + 1, text.length - LONGEST_NOTE))
+  return /^(?:\{\s*"|\[\s*[[{"])/.test(text) && CUT_NOTE.test(tail)
 }
+
+/** A note after the last quote of a JSON text, where only numbers, words such as `true`, and brackets may follow. */
+const CUT_NOTE =
+  /(?:\.\.|…|[[(<]\s*\.*\s*)\s*[[(<]?\s*(?:\w+[ _-]){0,2}(?:truncated|omitted|clipped|cut|shortened|removed|\+?\d+ more)\b/i
+const LONGEST_NOTE = 120
 
 /** JSON text of a value; a string is returned unchanged; `undefined` if there is no JSON form. Never throws. */
 export function toJsonText(value: unknown): string | undefined {

@@ -42,6 +42,12 @@ export const exceptions: readonly Exception[] = [
     why: 'the spans of the failed call, the agent and the workflow are never exported: the run ends after its tool, status unknown',
   },
   {
+    library: /^python-traceloop-openai-provider-tools/,
+    scenario: /^mcp$/,
+    path: /^runs\[0\]\.(toolCalls|missing)$/,
+    why: 'calls of MCP servers by the provider leave nothing in the spans, not even a reason why the model stopped',
+  },
+  {
     library: /^strands/,
     scenario: /^09b-handoff$/,
     path: /^runs\[0\]\.toolCalls\[3\]\.result$/,

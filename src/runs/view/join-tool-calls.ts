@@ -37,7 +37,7 @@ export function joinToolCalls(
     const by = models[step]
     for (const asked of calls) drafts.push({ asked, tool: undefined, step, by })
   }
-  const left = joinInOrder(joinByArguments(joinById(tools, drafts), drafts), drafts)
+  const left = joinBySpanName(joinInOrder(joinByArguments(joinById(tools, drafts), drafts), drafts), drafts)
   if (left.length === 0) return drafts
   for (const tool of left) {
     // Nothing shows which tool it was.
@@ -119,6 +119,23 @@ function joinInOrder(tools: readonly TraceSpan[], drafts: readonly Draft[]): rea
     return draft === undefined
   })
 }
+
+/** Joins spans without a tool name to calls of the tool after which the span is named: `search`, `execute_tool search`. */
+function joinBySpanName(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
+  if (!tools.some((tool) => nameOf(tool) === undefined)) return tools
+  const free = Map.groupBy(freeDrafts(drafts), (draft) => draft.asked?.name)
+  return tools.filter((tool) => {
+    if (nameOf(tool) !== undefined) return true
+    const { name } = tool.span
+    const bare = name.slice(0, MAX_NAME).replace(/^(?:execute_tool|call_tool|run_tool|tool|function)[ :./]+/i, '')
+    const draft = (free.get(name) ?? free.get(bare))?.shift()
+    if (draft !== undefined) draft.tool = tool
+    return draft === undefined
+  })
+}
+
+/** No tool has a longer name. */
+const MAX_NAME = 300
 
 function freeDrafts(drafts: readonly Draft[]): readonly Draft[] {
   return drafts.filter((draft) => draft.tool === undefined)

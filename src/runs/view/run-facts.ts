@@ -16,6 +16,7 @@ import { compareSpans } from '../layout/tree.ts'
 import { starterOf } from './starter.ts'
 import type { Starter } from './starter.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
+import { outputToolOf, saidOf, withoutTool } from './output-tool.ts'
 import { Responses } from './responses.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
@@ -44,6 +45,7 @@ const SLOT = {
   agentNames: 17,
   sideCalls: 18,
   loop: 19,
+  outputTool: 20,
 } as const
 
 const SLOTS = Object.keys(SLOT).length
@@ -135,8 +137,11 @@ export class RunFacts {
           if (text !== undefined || (asks && last === this.#plan.root)) return text
         }
       }
-      const said = assistantText(this.#root.output) ?? assistantText(this.#lastAgent()?.output)
-      return said ?? this.#emptyOutput() ?? (isFailed(this.#root.outcome) ? undefined : this.#starter()?.output)
+      return (
+        saidOf(this.loop.plan) ??
+        this.#emptyOutput() ??
+        (isFailed(this.#root.outcome) ? undefined : this.#starter()?.output)
+      )
     })
   }
 
@@ -178,7 +183,7 @@ export class RunFacts {
       const { models, tools, children } = this.loop.plan
       let asked = this.#askedCalls()
       if (asked.every((calls) => calls.length === 0)) {
-        const listed = transcriptCalls(this.#transcript())
+        const listed = withoutTool(transcriptCalls(this.#transcript()), this.#outputTool())
         if (listed.some((calls) => calls.length > 0)) asked = listed
       }
       const joined = joinToolCalls(models, tools, asked)
@@ -202,11 +207,12 @@ export class RunFacts {
   get availableTools(): readonly ToolDefinition[] | undefined {
     return this.#memo.shared(SLOT.availableTools, () => {
       const first = this.loop.plan.models[0]
-      return (
+      const offered =
         (first && pick(first, (facts) => facts.toolDefinitions)) ??
         this.#root.toolDefinitions ??
         this.#firstAgent()?.toolDefinitions
-      )
+      const answering = this.#outputTool()
+      return answering === undefined ? offered : offered?.filter(({ name }) => name !== answering)
     })
   }
 
@@ -305,20 +311,19 @@ export class RunFacts {
   }
 
   #askedCalls(): ReturnType<typeof askedCalls> {
-    return this.#memo.once(SLOT.asked, () => askedCalls(this.loop.plan.models, this.loop.plan.tools))
+    return this.#memo.once(SLOT.asked, () =>
+      withoutTool(askedCalls(this.loop.plan.models, this.loop.plan.tools), this.#outputTool()),
+    )
+  }
+
+  #outputTool(): string | undefined {
+    return this.#memo.once(SLOT.outputTool, () => outputToolOf(this.loop.plan))
   }
 
   /** The root's transcript, or else that of the first span in the run with one. */
   #transcript(): readonly Message[] | undefined {
     const { root, inside } = this.loop.plan
     return this.#memo.once(SLOT.transcript, () => firstOf([root, ...inside], (facts) => facts.transcript))
-  }
-
-  #lastAgent(): TraceSpan | undefined {
-    const { models, root } = this.loop.plan
-    const last = models.at(-1)
-    const agent = last && agentOf(last, root)
-    return agent === root ? undefined : agent
   }
 
   /** The agent that made a call, if the run has several. */

@@ -22,7 +22,8 @@ export function toMessages(value: unknown): readonly Message[] | undefined {
     // LangChain wraps a batch in a list: [[message, …]].
     if (Array.isArray(item) && !isPair(item)) messages.push(...item.flatMap((inner) => toMessage(inner) ?? []))
     else {
-      const message = toMessage(item)
+      // Mistral's client writes a list of JSON texts.
+      const message = toMessage(typeof item === 'string' ? parseJson(item) : item)
       if (message !== undefined) messages.push(message)
     }
   }
@@ -44,7 +45,7 @@ export function toMessage(value: unknown): Message | undefined {
   if (typeof value.role !== 'string') return fromServerTool(value)
   // LangChain's handlers put the tool's name in place of the role.
   const role = typeof value.tool_call_id === 'string' ? 'tool' : toRole(value.role)
-  const parts = isList(value.parts) ? value.parts.flatMap(toMessageParts) : contentParts(value, role)
+  const parts = isList(value.parts) ? answerParts(value, role, value.parts) : contentParts(value, role)
   for (const call of toolCallsOf(value)) parts.push(call)
   return makeMessage(role, parts, textOf(value.name))
 }
@@ -165,6 +166,14 @@ function fromLangChain(value: Record<string, unknown>): Record<string, unknown> 
   if (!/^(human|ai|system|tool|AIMessageChunk)$/.test(value.type)) return undefined
   const { type, ...rest } = isRecord(value.data) ? { ...value.data, type: value.type } : value
   return { ...rest, role: toRole(String(type)) }
+}
+
+/** LiteLLM writes the result of a tool as a text, with the call's id beside the parts. */
+function answerParts(value: Record<string, unknown>, role: string, list: readonly unknown[]): Part[] {
+  const parts = list.flatMap(toMessageParts)
+  const callId = textOf(value.tool_call_id)
+  if (role !== 'tool' || callId === undefined || !parts.every(({ type }) => type === 'text')) return parts
+  return [toToolResponse(callId, list, value.status === 'error' || value.is_error === true)]
 }
 
 function contentParts(value: Record<string, unknown>, role: string): Part[] {

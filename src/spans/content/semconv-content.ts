@@ -1,4 +1,4 @@
-import { isRecord, parseJson, textOf } from '../json.ts'
+import { isRecord, numberOf, parseJson, textOf } from '../json.ts'
 import type { Message, ToolDefinition } from '../../model/message.ts'
 import { fromIndexed } from './indexed-messages.ts'
 import { textMessage, toInstructions, toMessage, toMessages } from './messages.ts'
@@ -31,11 +31,16 @@ export function semconvInput(span: SourceSpan, logs: Logs = []): readonly Messag
 export function semconvOutput(span: SourceSpan, logs: Logs = []): readonly Message[] | undefined {
   const { attributes } = span
   const written = attributes['gen_ai.output.messages']
-  if (written !== undefined) return toMessages(written)
+  const messages = written === undefined ? fromDetails(span, logs, 'gen_ai.output.messages') : toMessages(written)
+  // LiteLLM writes calls only in the older attributes, beside a message without parts.
+  const isEmpty = messages?.every(({ parts }) => parts.length === 0) === true
+  if (written !== undefined || messages !== undefined) {
+    const indexed = isEmpty ? fromIndexed(attributes, 'gen_ai.completion.', 'assistant') : undefined
+    return firstChoice(span, indexed ?? messages)
+  }
   return (
-    fromDetails(span, logs, 'gen_ai.output.messages') ??
-    fromMessageEvents(span, logs, OUTPUT_EVENTS) ??
-    fromIndexed(attributes, 'gen_ai.completion.', 'assistant') ??
+    firstChoice(span, fromMessageEvents(span, logs, OUTPUT_EVENTS)) ??
+    firstChoice(span, fromIndexed(attributes, 'gen_ai.completion.', 'assistant')) ??
     fromEventsAttribute(attributes, 'output') ??
     fromTextAndCalls(attributes) ??
     fromPlain(
@@ -43,6 +48,12 @@ export function semconvOutput(span: SourceSpan, logs: Logs = []): readonly Messa
       'assistant',
     )
   )
+}
+
+/** Of several answers that the request asked for, the first is the one that clients use. Each is a message. */
+function firstChoice(span: SourceSpan, messages: readonly Message[] | undefined): readonly Message[] | undefined {
+  const count = numberOf(span.attributes['gen_ai.request.choice.count']) ?? 1
+  return count > 1 ? messages?.slice(0, 1) : messages
 }
 
 /** System instructions that are separate from the input. */
@@ -130,7 +141,7 @@ function toEventMessage(written: unknown, role: string): Message | undefined {
   const inner = parseJson(written['gen_ai.event.content'])
   const payload = isRecord(inner) ? inner : typeof inner === 'string' ? { ...written, content: inner } : written
   const message = parseJson(payload.message)
-  const own = isRecord(message) ? message : message === undefined ? {} : { content: message }
+  const own = isMessage(message) ? message : message === undefined ? {} : { content: payload.message }
   const content = own.content ?? payload.content
   const blocks = typeof content === 'string' && /^\s*\[\s*[{\]]/.test(content) ? parseJson(content) : content
   return toMessage({
@@ -141,6 +152,14 @@ function toEventMessage(written: unknown, role: string): Message | undefined {
     tool_calls: parseJson(own.tool_calls ?? payload.tool_calls),
   })
 }
+
+/** A structured answer, which is JSON as well, is the content of a message. */
+function isMessage(value: unknown): value is Record<string, unknown> {
+  if (!isRecord(value)) return false
+  return Object.keys(value).length === 0 || MESSAGE_KEYS.some((key) => key in value)
+}
+
+const MESSAGE_KEYS = ['role', 'content', 'parts', 'tool_calls', 'function_call']
 
 function eventValue(span: SourceSpan, eventName: string, key: string): unknown {
   return span.events.find((event) => event.name === eventName)?.attributes[key]

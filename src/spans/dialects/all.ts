@@ -49,6 +49,7 @@ import { openLlmetryGoogleGenerativeAi } from './openllmetry/google-generativeai
 import { openLlmetryHaystack } from './openllmetry/haystack.ts'
 import { openLlmetryLlamaIndex } from './openllmetry/llama-index.ts'
 import { openLlmetry } from './openllmetry/openllmetry.ts'
+import { otelLangChain } from './otel-langchain.ts'
 import { otelOpenAiAgents } from './otel-openai-agents.ts'
 import { pydanticAi } from './pydantic-ai.ts'
 import { quarkusLangChain4j } from './quarkus-langchain4j.ts'
@@ -105,6 +106,7 @@ export const allDialects: readonly Dialect[] = [
   microsoft,
   logfire,
   logfireOpenAiAgents,
+  otelLangChain,
   otelOpenAiAgents,
   sentry,
   laminar,

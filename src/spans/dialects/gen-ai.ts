@@ -74,6 +74,11 @@ export const genAi: Dialect = {
   output: semconvOutput,
   toolDefinitions: semconvToolDefinitions,
 
+  // OpenLLMetry's instrumentation of Anthropic for Python leaves out the calls of Anthropic's own tools, which are offered without a schema.
+  mayHideCalls: (span) =>
+    span.scope.name === 'opentelemetry.instrumentation.anthropic' &&
+    semconvToolDefinitions(span)?.some(({ parameters }) => parameters === undefined) === true,
+
   model: (span) => semconvModel(span.attributes),
   usage: (span) => semconvUsage(span.attributes),
 
@@ -219,7 +224,8 @@ function absenceOf(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog
   // If messages were recorded, there were no system instructions.
   const hasWords = fact === 'systemInstructions' && semconvInput(span, logs)?.some((item) => item.text !== undefined)
   if (hasWords === true) return undefined
-  if (fact === 'toolDefinitions') return { why: 'not-recorded' }
+  const isLeftOut = fact === 'toolCalls' && span.attributes['gen_ai.output.messages'] !== undefined
+  if (fact === 'toolDefinitions' || isLeftOut) return { why: 'not-recorded' }
   if (PYTHON_SCOPE.test(span.scope.name)) {
     return {
       why: 'not-captured',

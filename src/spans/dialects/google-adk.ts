@@ -1,8 +1,8 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
-import { isRecord, numberOf, textOf } from '../json.ts'
+import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
 import type { Message, Part } from '../../model/message.ts'
-import { makeMessage, systemTextOf } from '../content/messages.ts'
+import { makeMessage, systemTextOf, textMessage, toolCallsIn } from '../content/messages.ts'
 import { outcomeOf } from '../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../content/payloads.ts'
 import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../content/semconv-content.ts'
@@ -30,6 +30,7 @@ export const googleAdk: Dialect = {
     const [operation = ''] = span.name.split(' ', 1)
     // A span that repeats the results of parallel calls.
     if (operation === 'execute_tool' && span.name.includes('(merged')) return 'none'
+    if (operation === 'execute_tool' && span.name.endsWith(` ${OUTPUT_TOOL}`)) return 'step'
     return ROLES.get(operation) ?? 'step'
   },
 
@@ -72,8 +73,16 @@ export const googleAdk: Dialect = {
   },
 
   input: (span, logs) => (requestMessages(shown(span, REQUEST)) ?? messagesIn(span, logs))?.map(withErrors),
-  output: (span, logs) => replyMessages(shown(span, REPLY)) ?? withoutElided(semconvOutput(span, logs)),
-  toolDefinitions: (span, logs) => requestTools(shown(span, REQUEST)) ?? semconvToolDefinitions(span, logs),
+  output(span, logs) {
+    const output = replyMessages(shown(span, REPLY)) ?? withoutElided(semconvOutput(span, logs))
+    const answer = toolCallsIn(output).find(({ name }) => name === OUTPUT_TOOL)?.arguments
+    const text = answer === undefined ? undefined : toJsonText(answer)
+    return text === undefined ? output : [textMessage('assistant', text)]
+  },
+  toolDefinitions: (span, logs) =>
+    (requestTools(shown(span, REQUEST)) ?? semconvToolDefinitions(span, logs))?.filter(
+      ({ name }) => name !== OUTPUT_TOOL,
+    ),
 
   model: (span) => semconvModel(span.attributes),
   usage(span) {
@@ -133,6 +142,9 @@ export const googleAdk: Dialect = {
     'gcp.vertex.agent.data',
   ]),
 }
+
+/** The tool through which an agent that has tools and a schema of its answer gives the answer. */
+const OUTPUT_TOOL = 'set_model_response'
 
 const REQUEST = 'gcp.vertex.agent.llm_request'
 const REPLY = 'gcp.vertex.agent.llm_response'

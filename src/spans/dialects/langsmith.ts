@@ -1,6 +1,7 @@
 import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { asideKind, middlewareNode } from '../asides.ts'
+import { finalAnswer } from '../content/langchain.ts'
 import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
 import { systemTextOf, textMessage, toMessages, toolCallsIn } from '../content/messages.ts'
@@ -194,6 +195,7 @@ function fromArgument(value: unknown): readonly Message[] | undefined {
 
 function fromValue(value: unknown): readonly Message[] | undefined {
   if (value === undefined || value === null) return undefined
+  if (isRecord(value) && (value.structured_response ?? value.structuredResponse)) return finalAnswer(value, undefined)
   const list = isRecord(value) && Array.isArray(value.messages) ? toMessages(value.messages) : undefined
   if (list !== undefined) return list.slice(-1)
   const text = replyMessages(value) ?? toJsonText(value)

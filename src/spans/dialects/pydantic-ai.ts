@@ -1,7 +1,7 @@
 import type { Dialect } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
-import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
-import type { Message, ToolDefinition } from '../../model/message.ts'
+import { canonicalJson, isRecord, numberOf, textOf, toJsonText } from '../json.ts'
+import type { Message, Part, ToolDefinition } from '../../model/message.ts'
 import { makeMessage, textMessage, toMessages, toolCallsIn } from '../content/messages.ts'
 import { outcomeOf } from '../outcome.ts'
 import { makeUsage } from '../semconv.ts'
@@ -35,7 +35,7 @@ export const pydanticAi: Dialect = {
 
   input(span, logs) {
     const all = allMessages(span)
-    if (all === undefined) return genAi.input?.(span, logs)
+    if (all === undefined) return withoutAnswers(span, genAi.input?.(span, logs))
     // Messages before this run are history.
     const own = numberOf(span.attributes['pydantic_ai.new_message_index']) ?? 0
     const answer = all.findIndex((message, index) => index >= own && message.role === 'assistant')
@@ -51,13 +51,7 @@ export const pydanticAi: Dialect = {
     const output = genAi.output?.(span, logs)
     const answer = toolCallsIn(output).find((call) => isOutputTool(span, call.name))
     if (output === undefined || answer === undefined) return output
-    const said = output.map(({ role, parts, name }) =>
-      makeMessage(
-        role,
-        parts.filter((part) => part !== answer),
-        name,
-      ),
-    )
+    const said = withoutAnswers(span, output) ?? []
     // Without content, the arguments are missing, but the call is still the answer.
     const text = toJsonText(answer.arguments)
     return text === undefined ? said : [...said, textMessage('assistant', text)]
@@ -96,7 +90,20 @@ export const pydanticAi: Dialect = {
 
 function allMessages(span: SourceSpan): readonly Message[] | undefined {
   const written = jsonAttribute(span, 'pydantic_ai.all_messages')
-  return written === undefined ? undefined : toMessages(written)
+  return written === undefined ? undefined : withoutAnswers(span, toMessages(written))
+}
+
+/** The messages without calls of the output tool. A call that was refused is repeated in the next request. */
+function withoutAnswers(span: SourceSpan, messages: readonly Message[] | undefined): readonly Message[] | undefined {
+  if (!toolCallsIn(messages).some((call) => isOutputTool(span, call.name))) return messages
+  const isAnswer = (part: Part): boolean => part.type === 'tool_call' && isOutputTool(span, part.name)
+  return messages?.map(({ role, parts, name }) =>
+    makeMessage(
+      role,
+      parts.filter((part) => !isAnswer(part)),
+      name,
+    ),
+  )
 }
 
 /** The tools of a request, from before the conventions had an attribute for them. */
@@ -112,6 +119,14 @@ function isOutputTool(span: SourceSpan, name: string): boolean {
   if (typeof written === 'string' && written.includes('"output_tools":[]')) return false
   const parameters = jsonAttribute(span, 'model_request_parameters')
   const tools: unknown = isRecord(parameters) ? parameters.output_tools : undefined
-  if (!Array.isArray(tools)) return name === 'final_result'
+  if (!Array.isArray(tools)) return name === 'final_result' || name === answeredBy(span)
   return tools.some((tool) => isRecord(tool) && textOf(tool.name) === name)
+}
+
+/** The tool of the call whose arguments are the result on the agent's span. */
+function answeredBy(span: SourceSpan): string | undefined {
+  if (span.attributes.final_result === undefined) return undefined
+  const final = canonicalJson(jsonAttribute(span, 'final_result'))
+  const calls = toolCallsIn(toMessages(jsonAttribute(span, 'pydantic_ai.all_messages')))
+  return calls.findLast((call) => isRecord(call.arguments) && canonicalJson(call.arguments) === final)?.name
 }

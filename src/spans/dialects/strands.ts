@@ -29,6 +29,9 @@ export const strands: Dialect = {
   roleOf(span): SpanRole {
     // Repeats the history in events; it is not a model call.
     if (/^execute_(agent|event)_loop_cycle\b/.test(span.name)) return 'step'
+    // Checks the arguments through which the model gave a structured answer.
+    const description = span.attributes['gen_ai.tool.description']
+    if (typeof description === 'string' && description.includes('StructuredOutputTool should only be')) return 'step'
     return operationOf(span.attributes) === undefined ? roleByName(span) : genAi.roleOf(span)
   },
 

@@ -2,7 +2,7 @@ import type { ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.
 import { asideKind, middlewareNode } from '../../asides.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
-import { agentOfNode } from '../../content/langchain.ts'
+import { agentOfNode, finalAnswer } from '../../content/langchain.ts'
 import type { Message } from '../../../model/message.ts'
 import { textMessage, toMessage, toMessages } from '../../content/messages.ts'
 import { parsePythonLiteral } from '../../content/python-literal.ts'
@@ -83,6 +83,8 @@ export const langfuse: Dialect = {
     // The output of a failed observation repeats the error.
     if (written === undefined || span.attributes['langfuse.observation.level'] === 'ERROR') return undefined
     const value = parseJson(written)
+    // The state of a LangGraph graph.
+    if (isRecord(value) && Array.isArray(value.messages)) return finalAnswer(value, undefined)
     const messages = toMessages(value)
     if (messages !== undefined) return messages
     if (isRecord(value) && (value.tool_calls !== undefined || value.content !== undefined)) {

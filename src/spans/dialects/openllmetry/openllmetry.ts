@@ -5,6 +5,7 @@ import { isRecord, parseJson, textOf } from '../../json.ts'
 import { agentNameIn, finalAnswer, toolMessageFields, toolMessageIn } from '../../content/langchain.ts'
 import { systemTextOf, textMessage, toMessages } from '../../content/messages.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
+import { toToolDefinitions } from '../../content/tool-definitions.ts'
 import { operationOf, semconvConversationId, semconvModel, semconvUserId } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { genAi } from '../gen-ai.ts'
@@ -43,7 +44,7 @@ export const openLlmetry: Dialect = {
     const role = KINDS.get(textOf(span.attributes['traceloop.span.kind']) ?? '')
     if (role !== undefined) return role
     const requestType = textOf(span.attributes['llm.request.type'])
-    if (requestType !== undefined) return requestType === 'chat' || requestType === 'completion' ? 'model' : 'step'
+    if (requestType !== undefined) return REQUEST_TYPES.get(requestType) ?? 'step'
     return genAi.roleOf(span)
   },
 
@@ -59,6 +60,7 @@ export const openLlmetry: Dialect = {
   agent(span) {
     const named = genAi.agent?.(span)
     if (named !== undefined) return named
+    if (span.attributes['llm.request.type'] === 'agent') return span.name === '' ? undefined : { name: span.name }
     const kind = span.attributes['traceloop.span.kind']
     const isOwn =
       isPythonGraph(span) || isInTool(span) || ((kind === 'agent' || kind === 'workflow') && !isLangChain(span))
@@ -94,7 +96,9 @@ export const openLlmetry: Dialect = {
     const entity = textOf(span.attributes['traceloop.entity.output'])
     if (entity === undefined) return genAi.output?.(span, logs)
     const value = jsonAttribute(span, 'traceloop.entity.output')
-    return typeof value === 'string' ? [textMessage('assistant', value)] : finalAnswer(value, entity)
+    // LangChain's callbacks for Python write `{ outputs, kwargs }`.
+    const state = isRecord(value) && isRecord(value.outputs) && 'kwargs' in value ? value.outputs : value
+    return typeof state === 'string' ? [textMessage('assistant', state)] : finalAnswer(state, entity)
   },
 
   transcript(span) {
@@ -103,16 +107,14 @@ export const openLlmetry: Dialect = {
     return toMessages(state.messages.filter((message) => !isHandoffBack(message)))
   },
 
-  toolDefinitions: (span, logs) => genAi.toolDefinitions?.(span, logs) ?? indexedFunctions(span),
+  toolDefinitions: (span, logs) =>
+    genAi.toolDefinitions?.(span, logs) ??
+    indexedFunctions(span) ??
+    toToolDefinitions(span.attributes['llm.request.functions']),
 
-  mayHideCalls(span) {
-    // Of the Responses API, calls that the provider ran only show in the reason why the model stopped.
-    if (span.name === 'openai.response')
-      return semconvModel(span.attributes).finishReasons?.includes('tool_call') === true
-    // Anthropic's own tools are offered without a schema. Their calls are left out.
-    const tools = span.name === 'anthropic.chat' ? openLlmetry.toolDefinitions?.(span, []) : undefined
-    return tools?.some(({ parameters }) => parameters === undefined) === true
-  },
+  // Of the Responses API, calls that the provider ran only show in the reason why the model stopped.
+  mayHideCalls: (span) =>
+    span.name === 'openai.response' && semconvModel(span.attributes).finishReasons?.includes('tool_call') === true,
 
   tool(span) {
     const handoff = handoffTool(span.attributes)
@@ -124,7 +126,7 @@ export const openLlmetry: Dialect = {
       textOf(message?.name) ??
       // LangChain in JavaScript writes the class instead of the tool's name.
       (entityName !== undefined && /^(Dynamic)?(Structured)?Tool$/.test(entityName) ? undefined : entityName)
-    const id = textOf(span.attributes['gen_ai.tool.call.id']) ?? textOf(message?.tool_call_id)
+    const id = textOf(span.attributes['gen_ai.tool.call.id']) ?? textOf(message?.tool_call_id) ?? callbackId(span)
     return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
   },
 
@@ -132,6 +134,8 @@ export const openLlmetry: Dialect = {
     const written = jsonAttribute(span, 'traceloop.entity.input')
     if (!isRecord(written)) return written ?? genAi.toolArguments?.(span, logs)
     const { args, kwargs } = written
+    // LangChain's callbacks for Python: `kwargs` are those of the callback.
+    if ('input_str' in written) return written.inputs ?? parseJson(written.input_str)
     if (!Array.isArray(args)) return isRecord(kwargs) ? kwargs : written
     if (args.length === 0) return kwargs ?? {}
     return args.length === 1 ? parseJson(args[0]) : args
@@ -142,7 +146,8 @@ export const openLlmetry: Dialect = {
     if (written === undefined) return genAi.toolResult?.(span, logs)
     const parsed = jsonAttribute(span, 'traceloop.entity.output')
     const message = toolMessageFields(parsed)
-    return message === undefined ? parsed : unwrapBlocks(message.content)
+    if (message !== undefined) return unwrapBlocks(message.content)
+    return isRecord(parsed) && 'output' in parsed && 'kwargs' in parsed ? parsed.output : parsed
   },
 
   absence(span, fact) {
@@ -158,6 +163,7 @@ export const openLlmetry: Dialect = {
   },
 
   contentKeys: [...(genAi.contentKeys ?? []), 'traceloop.entity.input', 'traceloop.entity.output'].concat([
+    'llm.request.functions',
     'llm.request.functions.*',
     'traceloop.prompt.*',
     // LiteLLM's spans of raw requests, with the name of the provider.
@@ -167,6 +173,14 @@ export const openLlmetry: Dialect = {
   ]),
 }
 
+/** LangChain's callbacks for Python have the id of a tool's call in their arguments, also if the tool fails. */
+function callbackId(span: SourceSpan): string | undefined {
+  const written = span.attributes['traceloop.entity.input']
+  if (typeof written !== 'string' || !written.includes('"tool_call_id"')) return undefined
+  const value = jsonAttribute(span, 'traceloop.entity.input')
+  return isRecord(value) && isRecord(value.kwargs) ? textOf(value.kwargs.tool_call_id) : undefined
+}
+
 const KINDS: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['agent', 'agent'],
   ['workflow', 'entry'],
@@ -174,6 +188,14 @@ const KINDS: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['handoff', 'handoff'],
   ['task', 'step'],
   ['session', 'step'],
+])
+
+/** Applications that write these spans themselves also mark agents and tools by it. */
+const REQUEST_TYPES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['chat', 'model'],
+  ['completion', 'model'],
+  ['agent', 'agent'],
+  ['tool', 'tool'],
 ])
 
 const CONVERSATION_KEYS = [

@@ -1,0 +1,27 @@
+import { textMessage } from '../content/messages.ts'
+import type { Dialect } from '../dialect.ts'
+import { isRecord, toJsonText } from '../json.ts'
+import { operationOf, semconvConversationId } from '../semconv.ts'
+import { genAi } from './gen-ai.ts'
+
+/**
+ * OpenTelemetry's own instrumentation of LangChain for Python. An agent's span has the last message of the graph's state. If that is a call,
+ * the graph was interrupted before the tool ran, or the call is a structured answer.
+ */
+export const otelLangChain: Dialect = {
+  ...genAi,
+
+  namespaces: [],
+  recognises: (scopeName) => scopeName === 'opentelemetry.instrumentation.genai.langchain',
+
+  output(span, logs) {
+    const output = genAi.output?.(span, logs)
+    if (operationOf(span.attributes) !== 'invoke_agent' || output?.length !== 1) return output
+    const [call, ...others] = output[0]?.parts.filter(({ type }) => type !== 'reasoning') ?? []
+    if (call?.type !== 'tool_call' || others.length > 0 || !isRecord(call.arguments)) return output
+    // Only a graph with a thread can be interrupted. What a graph with one returned is not recorded.
+    if (semconvConversationId(span.attributes) !== undefined) return output
+    const text = toJsonText(call.arguments)
+    return text === undefined ? output : [textMessage('assistant', text)]
+  },
+}
