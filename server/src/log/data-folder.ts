@@ -14,6 +14,8 @@ export interface DataFolder {
   readonly database: DatabaseSync
   /** Whether so many bytes can be written: to what is free on the disk, and to what its files have and do not use. */
   hasRoomFor(bytes: number): boolean
+  /** Empties the write-ahead log, which still has what was deleted from the database. */
+  emptyWriteAheadLog(): void
   close(): void
 }
 
@@ -53,6 +55,8 @@ export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder
     database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     // A commit waits for the disk, so that everything acknowledged is on it.
     database.exec('PRAGMA synchronous = FULL')
+    // What is deleted is overwritten.
+    database.exec('PRAGMA secure_delete = ON')
     migrate(database, path, spanIdsOf)
   } catch (error) {
     database.close()
@@ -62,6 +66,7 @@ export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder
   return {
     database,
     hasRoomFor: roomIn(database, path),
+    emptyWriteAheadLog: () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)'),
     close: () => {
       database.close()
       lock.close()

@@ -15,6 +15,9 @@ const PAGE = 100
 /** Maximum milliseconds that deferrable changes wait to share a transaction with a request. */
 const LATER_MS = 100
 
+/** How long the write-ahead log may keep what was deleted. Emptying it costs a few writes, so it is not done at once. */
+const FORGET_MS = 30_000
+
 /**
  * Bytes that requests leave free. Deleting delivered requests needs space, too: the write-ahead log takes 32 MiB, and as much
  * once more when it is moved into the database.
@@ -42,6 +45,7 @@ export class SqliteLog implements SpanLog {
   #forwarded: number[] = []
   #isScheduled = false
   #later: NodeJS.Timeout | undefined
+  #forgetting: NodeJS.Timeout | undefined
   #isClosed = false
   #onRecords: ((records: readonly LogRecord[]) => void) | undefined
   #failure: string | undefined
@@ -132,6 +136,7 @@ export class SqliteLog implements SpanLog {
   close(): void {
     if (this.#isClosed) return
     clearTimeout(this.#later)
+    clearTimeout(this.#forgetting)
     this.#commit()
     this.#isClosed = true
     this.#folder.close()
@@ -183,11 +188,25 @@ export class SqliteLog implements SpanLog {
     this.#failure = undefined
     this.#heldBytes = heldBytes
     this.#waitingToForward = waitingToForward
+    if (this.#finished.length + this.#forwarded.length > 0) this.#forgetLater()
     this.#finished = []
     this.#states = new Map()
     this.#forwarded = []
     for (const { resolve } of waiting) resolve()
     if (records.length > 0) this.#onRecords?.(records)
+  }
+
+  #forgetLater(): void {
+    if (this.#isClosed) return
+    this.#forgetting ??= setTimeout(() => {
+      this.#forgetting = undefined
+      try {
+        this.#folder.emptyWriteAheadLog()
+      } catch {
+        // The next transaction meets the same trouble, and reports it.
+        this.#forgetLater()
+      }
+    }, FORGET_MS).unref()
   }
 
   /** The requests for the next transaction: none, if the disk has no room for them. */

@@ -1,6 +1,6 @@
 import type { NewRecord } from '../log/span-log.ts'
 import type { RecordLimits } from '../receive/read-request.ts'
-import type { Retention } from './store/run-writer.ts'
+import type { Retention } from './store/forgetting.ts'
 
 /** Messages from the receiving thread to the page's thread. */
 export type ToPage =

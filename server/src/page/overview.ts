@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import { all, first } from './store/page-database.ts'
-import { usedBytes } from './store/run-writer.ts'
+import { usedBytes } from './store/forgetting.ts'
 
 /** A scorer with stored scores. */
 export interface StoredScorer {

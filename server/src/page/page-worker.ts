@@ -9,7 +9,7 @@ import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 import { OverviewReader } from './overview.ts'
 import { createPageServer } from './page-server.ts'
 import { openPageDatabase } from './store/page-database.ts'
-import { deleteOldest } from './store/run-writer.ts'
+import { Forgetting } from './store/forgetting.ts'
 import { Trials } from './trials.ts'
 
 /** Maximum milliseconds of writing before requests of the page are answered. */
@@ -91,12 +91,13 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
       left: () => left + ingest.dropped,
     }),
   )
+  const forgetting = new Forgetting(database)
   const retention = setInterval(() => {
     if (isWriting) return
-    const deleteChunk = (): void => {
-      if (!isWriting && deleteOldest(database, options.retention, nowMs()) > 0) setImmediate(deleteChunk)
+    const step = (): void => {
+      if (!isWriting && forgetting.step(options.retention, nowMs())) setImmediate(step)
     }
-    deleteChunk()
+    step()
   }, RETENTION_EVERY_MS)
   parentPort?.on('message', (batch: PageBatch) => {
     heardMs = performance.now()

@@ -13,7 +13,7 @@ import { saveLabel } from '../../src/page/store/labels.ts'
 import { openPageDatabase, run as execute } from '../../src/page/store/page-database.ts'
 import { listRuns } from '../../src/page/store/run-list.ts'
 import { boundedSpan } from '../../src/page/store/bounded-span.ts'
-import { deleteOldest, usedBytes } from '../../src/page/store/run-writer.ts'
+import { deleteOldest, usedBytes } from '../../src/page/store/forgetting.ts'
 import { runIdAt, storeScoredRun } from './made-score.ts'
 
 let folder: string

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { positionInRange, weightOf } from 'spanscore/engine'
 import type { Evaluation } from 'spanscore/engine'
 
-import { all, first, run as execute } from './page-database.ts'
+import { first, run as execute } from './page-database.ts'
 import type { RunSummary } from './run-summary.ts'
 
 const COLUMNS: Readonly<Record<string, (summary: RunSummary) => string | number | null>> = {
@@ -126,56 +126,4 @@ export function saveScore(
     asJson,
   )
   return true
-}
-
-/** The limits of what is kept. */
-export interface Retention {
-  readonly maxAgeMs: number
-  readonly maxBytes: number
-}
-
-/** Runs deleted per transaction, so that nothing waits for long. */
-const CHUNK = 500
-
-/**
- * Deletes a chunk of the oldest runs if they are too old or too much is stored. Labels are people's work, and stay.
- *
- * @returns how many were deleted; if more than 0, there may be more
- */
-export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Retention, nowMs: number): number {
-  const isTooLarge = usedBytes(database) > maxBytes
-  const oldest = all<{ seq: number; trace_id: string }>(
-    database,
-    'SELECT seq, trace_id FROM runs WHERE settled_ms < ? ORDER BY settled_ms LIMIT ?',
-    isTooLarge ? Number.MAX_SAFE_INTEGER : nowMs - maxAgeMs,
-    CHUNK,
-  )
-  if (oldest.length === 0) return 0
-  database.exec('BEGIN')
-  for (const { seq } of oldest) {
-    execute(database, 'DELETE FROM runs WHERE seq = ?', seq)
-    execute(database, 'DELETE FROM run_texts WHERE rowid = ?', seq)
-  }
-  for (const traceId of new Set(oldest.map((run) => run.trace_id))) {
-    // A trace may never end. What is older than all of its remaining runs is theirs no longer.
-    execute(
-      database,
-      `DELETE FROM content WHERE trace_id = ?1 AND settled_ms <
-         coalesce((SELECT min(settled_ms) FROM runs WHERE trace_id = ?1), 9e999)`,
-      traceId,
-    )
-    execute(
-      database,
-      'DELETE FROM stored WHERE trace_id = ?1 AND content_id NOT IN (SELECT id FROM content WHERE trace_id = ?1)',
-      traceId,
-    )
-  }
-  database.exec('COMMIT')
-  return oldest.length
-}
-
-/** Bytes of the database that are in use. */
-export function usedBytes(database: DatabaseSync): number {
-  const number = (name: string) => Object.values(first(database, `PRAGMA ${name}`) ?? {}).map(Number)[0] ?? 0
-  return (number('page_count') - number('freelist_count')) * number('page_size')
 }
