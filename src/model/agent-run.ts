@@ -147,10 +147,19 @@ export interface Missing {
   readonly what: string
   /**
    * `not-captured`: the instrumentation is configured not to record content; `redacted`: the value was replaced before export; `truncated`:
-   * a limit cut it; `not-recorded`: the instrumentation never records it; `span-lost`: its span is missing; `limit`: spanscore stopped
+   * a limit cut it; `not-recorded`: the instrumentation never records it; `stored-elsewhere`: the
+   * application stored it outside of the spans, which refer to it; `span-lost`: its span is missing; `limit`: spanscore stopped
    * reading at a limit; `undecided`: the spans do not show which of several model calls gave the answer.
    */
-  readonly why: 'not-captured' | 'redacted' | 'truncated' | 'not-recorded' | 'span-lost' | 'limit' | 'undecided'
+  readonly why:
+    | 'not-captured'
+    | 'redacted'
+    | 'truncated'
+    | 'not-recorded'
+    | 'stored-elsewhere'
+    | 'span-lost'
+    | 'limit'
+    | 'undecided'
   /** The instrumentation's setting that records it, if there is one. */
   readonly switch?: string
 }

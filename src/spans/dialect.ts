@@ -66,7 +66,7 @@ export type ContentFact =
 
 /** Why a fact is missing, and what would record it. */
 export interface Absence {
-  readonly why: 'not-captured' | 'redacted' | 'truncated' | 'not-recorded' | 'limit'
+  readonly why: 'not-captured' | 'redacted' | 'truncated' | 'not-recorded' | 'stored-elsewhere' | 'limit'
   /** The exact setting of the instrumentation. */
   readonly switch?: string
 }

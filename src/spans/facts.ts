@@ -14,6 +14,7 @@ import { plausibleUsage } from './outside-number.ts'
 import type { Message, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
 import { systemTextOf, toolCallsIn } from './content/messages.ts'
 import { withMovedContent } from './content/moved-content.ts'
+import { isStoredElsewhere } from './content/stored-elsewhere.ts'
 import { outcomeOf } from './outcome.ts'
 import { isRedactionMark } from './redaction-mark.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
@@ -158,11 +159,12 @@ export class SpanFacts {
 
   /** Why a required fact is missing. */
   absence(fact: ContentFact): Absence {
-    return guarded(() => this.dialect.absence?.(this.span, fact, this.logs)) ?? { why: 'not-recorded' }
+    return this.optionalAbsence(fact) ?? { why: 'not-recorded' }
   }
 
   /** Like `absence`, for optional facts: `undefined` if there were none. */
   optionalAbsence(fact: ContentFact): Absence | undefined {
+    if (isStoredElsewhere(this.span, fact, this.logs)) return { why: 'stored-elsewhere' }
     return guarded(() => this.dialect.absence?.(this.span, fact, this.logs))
   }
 

@@ -240,6 +240,7 @@ function explain(fact: ContentFact, node: TraceSpan, other: TraceSpan): Absence 
     }
   }
   const own = node.absence(fact)
+  if (nodes.some((each) => each.optionalAbsence(fact)?.why === 'stored-elsewhere')) return { why: 'stored-elsewhere' }
   if (own.why !== 'redacted' && nodes.some(({ span }) => hasMark(span))) return { why: 'redacted' }
   // If the application writes the agent span itself, the instrumentation of its models may know the setting.
   const named = own.switch === undefined ? other.optionalAbsence(fact) : undefined

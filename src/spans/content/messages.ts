@@ -173,7 +173,8 @@ function answerParts(value: Record<string, unknown>, role: string, list: readonl
   const parts = list.flatMap(toMessageParts)
   const callId = textOf(value.tool_call_id)
   if (role !== 'tool' || callId === undefined || !parts.every(({ type }) => type === 'text')) return parts
-  return [toToolResponse(callId, list, value.status === 'error' || value.is_error === true)]
+  const text = makeMessage(role, parts).text ?? ''
+  return [toToolResponse(callId, text, value.status === 'error' || value.is_error === true)]
 }
 
 function contentParts(value: Record<string, unknown>, role: string): Part[] {

@@ -12,6 +12,10 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 export function toMessageParts(value: unknown): readonly Part[] {
   if (typeof value === 'string') return [{ type: 'text', content: value }]
   if (!isRecord(value)) return [{ type: 'unknown', value }]
+  // The conventions' part for anything without a type of its own.
+  if (value.type === 'generic' && typeof value.generic_type === 'string') {
+    return toMessageParts({ ...value, type: value.generic_type, generic_type: undefined })
+  }
   const type = typeof value.type === 'string' ? value.type : ''
   const part = TYPED.get(type)?.(value)
   return part === undefined ? (toServerToolParts(value) ?? [toUntypedPart(value, type)]) : [part]

@@ -16,7 +16,11 @@ type Logs = readonly SourceLog[]
 /** The input of a model or agent. System messages stay in it if the library writes them there. */
 export function semconvInput(span: SourceSpan, logs: Logs = []): readonly Message[] | undefined {
   const { attributes } = span
-  const written = attributes['gen_ai.input.messages'] ?? attributes['gen_ai.request.messages']
+  const written =
+    attributes['gen_ai.input.messages'] ??
+    attributes['gen_ai.request.messages'] ??
+    // Only what is new since the call before.
+    attributes['gen_ai.input.messages_delta']
   if (written !== undefined) return toMessages(written)
   return (
     fromDetails(span, logs, 'gen_ai.input.messages') ??

@@ -85,6 +85,9 @@ export const genAi: Dialect = {
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     if (outcome.error !== undefined) return outcome
+    // A user of a voice agent interrupted it, or left.
+    const reason = span.attributes[END_REASON]
+    if (reason === 'interrupted' || reason === 'session_closed') return { status: 'aborted' }
     // Rig (Rust) does not set the status of a tool that failed or was declined.
     const written = span.attributes[TOOL_OUTCOME]
     if (written === 'success') return { status: 'ok' }
@@ -124,6 +127,7 @@ export const genAi: Dialect = {
     ])
     .concat(['gen_ai.prompt', 'gen_ai.prompt.*', 'gen_ai.completion', 'gen_ai.completion.*', 'gen_ai.retrieval.*'])
     .concat(['gen_ai.request.messages', 'gen_ai.response.text', 'gen_ai.response.tool_calls', 'gen_ai.tool.args'])
+    .concat(['gen_ai.input.messages_delta'])
     .concat(['gen_ai.task.input', 'gen_ai.task.output', 'gen_ai.event.content', 'metadata.gen_ai.system_instructions'])
     .concat(['gen_ai.tool.input', 'gen_ai.tool.output', 'gen_ai.memory.query.text', 'gen_ai.memory.records'])
     .concat(['gen_ai.request.tools', 'gen_ai.request.functions.*', 'gen_ai.tool.json_schema'])
@@ -186,6 +190,8 @@ const PYTHON_SCOPE = /^opentelemetry\.(?:util\.genai\.|instrumentation\.genai\.)
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['invoke_agent', 'agent'],
   ['invoke_workflow', 'entry'],
+  // The entry point of a runner, in which an agent answers a user.
+  ['handle_conversation_turn', 'entry'],
   ['workflow', 'entry'],
   ['invoke_swarm', 'entry'],
   ['invoke_graph', 'entry'],
@@ -202,7 +208,13 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['execute_tool', 'tool'],
   ['handoff', 'handoff'],
   ['evaluation', 'evaluator'],
+  // Gets the answer of an earlier call, which has a span.
+  ['fetch_response', 'step'],
+  ['speech_to_text', 'step'],
+  ['text_to_speech', 'step'],
 ])
+
+const END_REASON = 'gen_ai.agent.invocation.end_reason'
 
 /** The outcome of a tool call as Rig (Rust) writes it: `success`, `error`, `denied` or `skipped`. */
 const TOOL_OUTCOME = 'gen_ai.tool.call.outcome'

@@ -73,8 +73,10 @@ export const openInference: Dialect = {
   model(span) {
     const model =
       textOf(span.attributes['llm.response.model_name']) ??
+      textOf(span.attributes['llm.output_model_name']) ??
       textOf(span.attributes['llm.model_name']) ??
-      textOf(span.attributes['llm.request.model_name'])
+      textOf(span.attributes['llm.request.model_name']) ??
+      textOf(span.attributes['llm.input_model_name'])
     // The value of a chain is a whole state, so only the name of a model is read from it.
     const reply = kindOf(span) === 'LLM' ? shownJson(span, 'output.value') : undefined
     const responseId = responseIdOf(Array.isArray(reply) ? reply[0] : reply)
