@@ -1,4 +1,4 @@
-import { contentFree, explain } from '../model/explanation.ts'
+import { contentFree, contentOnly, explain } from '../model/explanation.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Skipped } from '../model/score.ts'
 import { cureOf } from '../runs/view/cure-of.ts'
@@ -25,21 +25,24 @@ export type RunFact = (typeof RUN_FACTS)[number]
 
 /** Why a run has no answer: it failed, it waits for somebody, its content was not recorded, or it gave none. */
 export function skipWithoutAnswer(run: AgentRun, id: string): Skipped {
-  if (run.status === 'error' || run.status === 'aborted') {
-    return skipped(
-      'run-failed',
-      explain`${contentFree(id)}: the run ${contentFree(run.status === 'error' ? 'failed' : 'was aborted')}, so it has no answer.`,
-    )
-  }
   return (
-    skipWhileWaiting(run, id) ??
+    skipUnfinished(run, id) ??
     skipWithoutFact(run, 'output', id) ??
     skipped('no-output', explain`${contentFree(id)}: the run has no answer.`)
   )
 }
 
-/** `skipped: not-finished` if the run waits for a person or for a client's tool. */
-export function skipWhileWaiting(run: AgentRun, id: string): Skipped | undefined {
+/** `skipped: run-failed` if the run failed, `not-finished` if it waits for a person or for a client's tool. */
+export function skipUnfinished(run: AgentRun, id: string): Skipped | undefined {
+  if (run.status !== 'error' && run.status !== 'aborted') return skipWhileWaiting(run, id)
+  const why = run.error?.message === undefined ? '' : ` (${run.error.message.slice(0, 200)})`
+  return skipped(
+    'run-failed',
+    explain`${contentFree(id)}: the run ${contentFree(run.status === 'error' ? 'failed' : 'was aborted')}${contentOnly(why)}, so it has no answer.`,
+  )
+}
+
+function skipWhileWaiting(run: AgentRun, id: string): Skipped | undefined {
   const call = waitingCallOf(run)
   if (run.status !== 'waiting' && call === undefined) return undefined
   const name = call === undefined ? contentFree('an answer from outside') : explain`${call.name}`
@@ -59,14 +62,14 @@ export function skipWithoutAllCalls(run: AgentRun, id: string): Skipped | undefi
 }
 
 /**
- * `skipped: run-failed` if the run failed before its model could choose what to do next: an outage is not a wrong choice. A run
- * that failed after its last model call, for example in a tool, has made its choices.
+ * `skipped: run-failed` if the run failed before its model could choose what to do next: an outage is not a wrong choice. A run that failed
+ * in a tool has made its choices. If its last model call asked for no tool, a guardrail or a broken reply may have ended it.
  */
 export function skipWithoutChoices(run: AgentRun, id: string): Skipped | undefined {
   if (run.status !== 'error' && run.status !== 'aborted') return undefined
   const last = run.steps.at(-1)
-  const hasChosen = last === undefined ? run.toolCalls.length > 0 : last.status !== 'error' && last.status !== 'aborted'
-  if (hasChosen) return undefined
+  const hasAsked = run.toolCalls.some(({ step }) => last === undefined || step === run.steps.length - 1)
+  if (hasAsked && last?.status !== 'error' && last?.status !== 'aborted') return undefined
   return skipped(
     'run-failed',
     contentFree(

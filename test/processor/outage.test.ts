@@ -30,7 +30,7 @@ test.each([
   const scoring = attachScoring({ scorers })
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
   if (hasToolCall) {
-    open(tracer, 'chat m', chatAttributes(), agent).end()
+    open(tracer, 'chat m', chatAttributes('I will look it up.'), agent).end()
     open(tracer, 'execute_tool weather', toolAttributes('weather'), agent).end()
   }
   const chat = open(tracer, 'chat m', { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' }, agent)

@@ -10,7 +10,7 @@ import { JudgeSession } from '../../judge/session.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../../scoring/define-scorer.ts'
-import { RUN_FACTS } from '../../scoring/absence.ts'
+import { RUN_FACTS, skipUnfinished, skipWithoutFact } from '../../scoring/absence.ts'
 import type { Skipped } from '../../model/score.ts'
 import type { Scorer, ScoringContext, Verdict } from '../../scoring/scorer.ts'
 import { readOptions } from '../read-options.ts'
@@ -18,10 +18,8 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
-import { cureOf } from '../../runs/view/cure-of.ts'
-import { contentFree, contentOnly, explain } from '../../model/explanation.ts'
+import { contentFree, explain } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
-import { waitingCallOf } from '../../runs/view/waiting-call.ts'
 
 /** The options of every judge scorer. */
 export interface JudgeScorerOptions extends ScorerOptions {
@@ -115,43 +113,21 @@ function withWhatWasCut<Analyzed>(verdict: JudgeVerdict<Analyzed>, cutBytes: num
   return { ...verdict, explanation: explain`${explanation} ${contentFree(note)}` }
 }
 
-/**
- * Why the answer of a live run cannot be judged: the run failed, or it waits for somebody (a client's tool, an approval) and has no answer
- * yet. Messages passed to `.run()` count as finished.
- */
-export function skipUnfinished(run: AgentRun, context: ScoringContext, id: string): Skipped | undefined {
-  if (context.given !== undefined) return undefined
-  if (run.status === 'error' || run.status === 'aborted') {
-    const why = run.error?.message === undefined ? '' : ` (${run.error.message.slice(0, 200)})`
-    return skip(
-      'run-failed',
-      explain`${contentFree(id)}: the run ${contentFree(run.status === 'error' ? 'failed' : 'was aborted')}${contentOnly(why)}, so it has no answer to judge.`,
-    )
-  }
-  const waiting = waitingCallOf(run)
-  if (waiting === undefined) return undefined
-  return skip(
-    'not-finished',
-    explain`${contentFree(id)}: the run waits for ${waiting.name}, which was called and not executed here.`,
-  )
+/** Why the answer of a live run cannot be judged. Messages that were passed to `.run()` count as finished. */
+export function skipUnjudgeable(run: AgentRun, context: ScoringContext, id: string): Skipped | undefined {
+  return context.given === undefined ? skipUnfinished(run, id) : undefined
 }
 
-/** A required fact of the run, or why it is missing. */
+/** A required text of the run, or why it is missing. */
 export function textOr(run: AgentRun, fact: 'userInput' | 'output', id: string): string | Skipped {
   const text = run[fact]
   if (text !== undefined && text.trim() !== '') return text
-  const name = fact === 'output' ? 'output' : 'input'
-  const missing = run.missing.find(({ what }) => what === name)
-  if (missing !== undefined || run.content === 'none') {
-    const cure = cureOf(missing) ?? 'Turn on content recording in the instrumentation'
-    return skip(
-      'no-content',
-      contentFree(`${id}: the spans do not hold the ${name} of the run (${missing?.why ?? 'not-captured'}). ${cure}.`),
-    )
-  }
-  return fact === 'output'
-    ? skip('no-output', contentFree(`${id}: the run has no answer to judge.`))
-    : skip('no-content', contentFree(`${id}: the run has no user message to judge by.`))
+  return (
+    skipWithoutFact(run, fact === 'output' ? 'output' : 'input', id) ??
+    (fact === 'output'
+      ? skip('no-output', contentFree(`${id}: the run has no answer to judge.`))
+      : skip('no-content', contentFree(`${id}: the run has no user message to judge by.`)))
+  )
 }
 
 /** Maximum characters of an explanation, so that a wordy judge cannot fill an attribute. */

@@ -6,7 +6,7 @@ import type { SectionDraft } from '../../judge/prompt/section.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { formatValue } from '../../scoring/format-value.ts'
-import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnjudgeable, textOr } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
 import { readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
@@ -83,7 +83,7 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
     needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
     drafts: toDrafts,
     assess: async (run, session, context) => {
-      const unfinished = skipUnfinished(run, context, id)
+      const unfinished = skipUnjudgeable(run, context, id)
       if (unfinished !== undefined) return unfinished
       const answer = textOr(run, 'output', id)
       if (typeof answer !== 'string' && run.toolCalls.length === 0) return answer

@@ -14,7 +14,7 @@ import { alignmentNotes, alignmentQuestions, alignmentRole, requirementsList } f
 import type { AlignmentSide } from './questions.ts'
 import { scoreAlignment, scoreEmpty } from './verdict.ts'
 import type { PromptAlignmentAnalysis } from './verdict.ts'
-import { defineJudgeScorer, judgeKeys, readJudgeOptions, skipUnfinished, textOr } from '../judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, skipUnjudgeable, textOr } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { readOptions } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
@@ -134,7 +134,7 @@ function unscorable(
   context: ScoringContext,
   id: string,
 ): Skipped | Failed | undefined {
-  const unfinished = skipUnfinished(run, context, id)
+  const unfinished = skipUnjudgeable(run, context, id)
   if (unfinished !== undefined) return unfinished
   const given = context.given !== undefined
   if (sides.includes('user')) {

@@ -4,7 +4,7 @@ import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Skipped } from '../../../model/score.ts'
 import type { ScoringContext } from '../../../scoring/scorer.ts'
-import { skipUnfinished, textOr } from '../judge-scorer.ts'
+import { skipUnjudgeable, textOr } from '../judge-scorer.ts'
 import { expectReturned } from '../../expect-returned.ts'
 import { areTexts, expectOption } from '../../read-options.ts'
 import { skipWithoutFact } from '../../../scoring/absence.ts'
@@ -27,7 +27,7 @@ export function requestAndAnswer(
   context: ScoringContext | undefined,
   id: string,
 ): readonly SectionDraft[] | Skipped {
-  const unfinished = context === undefined ? undefined : skipUnfinished(run, context, id)
+  const unfinished = context === undefined ? undefined : skipUnjudgeable(run, context, id)
   if (unfinished !== undefined) return unfinished
   const request = textOr(run, 'userInput', id)
   if (typeof request !== 'string') return request
@@ -47,7 +47,7 @@ export function answerAndEvidence(
   id: string,
   given: ContextOption | undefined,
 ): readonly SectionDraft[] | Skipped {
-  const unfinished = context === undefined ? undefined : skipUnfinished(run, context, id)
+  const unfinished = context === undefined ? undefined : skipUnjudgeable(run, context, id)
   if (unfinished !== undefined) return unfinished
   const answer = textOr(run, 'output', id)
   if (typeof answer !== 'string') return answer

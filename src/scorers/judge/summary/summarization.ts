@@ -4,7 +4,7 @@ import { mainSection } from '../../../judge/prompt/render-run.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Scorer } from '../../../scoring/scorer.ts'
 import { formatValue } from '../../../scoring/format-value.ts'
-import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnfinished, textOr } from '../judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnjudgeable, textOr } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { expectReturned } from '../../expect-returned.ts'
 import { expectOption, isTextOrNone, readOptions } from '../../read-options.ts'
@@ -80,7 +80,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
     needs: ['input', 'output'],
     drafts: (run) => [mainSection('', sourceOf(run) ?? ''), mainSection('', run.output ?? '')],
     assess: async (run, session, context) => {
-      const unfinished = skipUnfinished(run, context, id)
+      const unfinished = skipUnjudgeable(run, context, id)
       if (unfinished !== undefined) return unfinished
       const text = sourceOf(run)
       if (text === undefined || text.trim() === '') {

@@ -6,7 +6,7 @@ import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Scorer } from '../../../scoring/scorer.ts'
 import { isRecord } from '../../../spans/json.ts'
 import type { ToolDefinition } from '../../../model/message.ts'
-import { defineJudgeScorer, judgeKeys, readJudgeOptions, skipUnfinished, textOr } from '../judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, skipUnjudgeable, textOr } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { expectOption, isTextOrNone } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
@@ -78,7 +78,7 @@ export function createToolCallAccuracyScorerLLM(
       const failed = skipWithoutChoices(run, id)
       if (failed !== undefined) return failed
       if (run.toolCalls.length === 0) {
-        const unknown = skipUnfinished(run, context, id) ?? skipWithoutFact(run, 'toolCalls', id)
+        const unknown = skipUnjudgeable(run, context, id) ?? skipWithoutFact(run, 'toolCalls', id)
         if (unknown !== undefined) return unknown
       }
       const tools = catalogue(run)
