@@ -119,6 +119,47 @@ describe('JSON documents of traces', () => {
     ])
   })
 
+  it("reads the file of GitHub Copilot Chat, with the JavaScript SDK's spans, and ignores its log records and metrics", () => {
+    const span = {
+      resource: { attributes: { 'service.name': 'copilot-chat' } },
+      instrumentationScope: { name: 'copilot-chat', version: '0.40.0' },
+      traceId: 'a'.repeat(32),
+      spanId: 'b'.repeat(16),
+      parentSpanId: 'c'.repeat(16),
+      name: 'chat gpt-5',
+      kind: 2,
+      startTime: [1_700_000_000, 500_000],
+      endTime: [1_700_000_001, 0],
+      status: { code: 2, message: 'broken' },
+      attributes: { 'gen_ai.operation.name': 'chat' },
+      events: [{ name: 'exception', time: [1_700_000_000, 0], attributes: { code: 1 } }],
+      droppedAttributesCount: 0,
+    }
+    const others = [
+      { hrTime: [1, 0], hrTimeObserved: [1, 0], attributes: {} },
+      { resource: {}, scopeMetrics: [] },
+    ]
+    const { batch, unread: form } = readTraceJson([span, ...others])
+    expect(form).toBeUndefined()
+    expect(batch.spans).toEqual([
+      {
+        traceId: span.traceId,
+        spanId: span.spanId,
+        parentSpanId: span.parentSpanId,
+        name: 'chat gpt-5',
+        kind: 3,
+        scope: span.instrumentationScope,
+        attributes: span.attributes,
+        events: [{ name: 'exception', timeMs: 1_700_000_000_000, attributes: { code: 1 } }],
+        status: { code: 'error', message: 'broken' },
+        startTimeMs: 1_700_000_000_000.5,
+        endTimeMs: 1_700_000_001_000,
+        resource: span.resource.attributes,
+        droppedAttributesCount: 0,
+      },
+    ])
+  })
+
   it('names an unsupported form, and reads the other parts', () => {
     expect(unread([{ traceId: 'a', id: 'b', name: 'get', timestamp: 1, duration: 2 }])).toBe(
       'looks like Zipkin v2, which is not supported',

@@ -2,6 +2,7 @@ import { isRecord } from '../spans/json.ts'
 import { createBatch } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
 import { isJaegerTrace, readJaegerTrace } from './jaeger.ts'
+import { addSdkSpan, isSdkLogOrMetric, isSdkSpan } from './sdk-json.ts'
 import { addOtlpRecord, addOtlpRequest, fromProtobufNames, isOtlpRecord, isOtlpRequest } from './json.ts'
 
 /** The contents of a JSON document of traces. */
@@ -35,6 +36,8 @@ function readInto(value: unknown, batch: OtlpBatch): string | undefined {
   else if (Array.isArray(value.scopeSpans)) addOtlpRequest({ resourceSpans: [value] }, batch)
   else if (Array.isArray(value.batches)) addOtlpRequest({ resourceSpans: value.batches }, batch)
   else if (isJaegerTrace(value)) readJaegerTrace(value, batch)
+  else if (isSdkSpan(value)) addSdkSpan(value, batch)
+  else if (isSdkLogOrMetric(value)) return undefined
   // Jaeger's API version 3.
   else if (isRecord(value.result)) return readJaegerResult(value.result, batch)
   // Tempo's API version 2.
