@@ -4,7 +4,7 @@ import type { Tracer } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
@@ -18,11 +18,6 @@ const unhandled = noteUnhandledRejections()
 afterEach(() => context.disable())
 
 const rejects = (): never => Promise.reject(new Error('async')) as never
-/** A promise that resolves to itself: JavaScript would follow it forever, in one turn of the event loop. */
-const circle = (): Promise<void> => {
-  const promise = { then: (resolve: (value: unknown) => void) => queueMicrotask(() => resolve(promise)) }
-  return promise as never
-}
 const quiet: SpanProcessor = {
   onStart: () => undefined,
   onEnd: () => undefined,
@@ -59,23 +54,6 @@ test.each(Object.entries(asyncHosts))('%s that is async and rejects ends no proc
   expect(ledger.scorers['c']).toMatchObject({ runs: 1, scored: 1 })
 })
 
-test('a replaced emitWarning that is async and rejects ends no process', async () => {
-  vi.spyOn(process, 'emitWarning').mockImplementation(rejects)
-  await scoreOneRun({ scorers: [codeScorer('rejected', { assess: rejects })] })
-  vi.restoreAllMocks()
-  expect(unhandled).toEqual([])
-})
-
-test('a flush and a shutdown end, although those behind return a promise of itself', async () => {
-  const next = { ...quiet, forceFlush: circle, shutdown: circle }
-  const loggerProvider = { getLogger: () => ({ emit: () => undefined }), forceFlush: circle }
-  expect(await scoreOneRun({ next, loggerProvider })).toMatchObject({ scorers: { j: { scored: 1 } } })
-  const provider = new BasicTracerProvider({ spanProcessors: [next, { ...quiet, forceFlush: circle }] })
-  const scoring = attachScoring({ scorers: [codeScorer('c')], tracerProvider: provider })
-  await scoring.forceFlush()
-  await scoring.detach()
-})
-
 test('a span that cannot be extended is scored, and leaves no score pending', async () => {
   const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c'), judgeScorer('j')], next: quiet })
   const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
@@ -99,18 +77,6 @@ test('what onScore writes to an evaluation changes neither the ledger nor the ne
   })
   expect(seen.toSorted()).toEqual(['c', 'j'])
   expect(ledger.scorers).toMatchObject({ c: { scored: 1, pending: 0 }, j: { scored: 1, pending: 0 } })
-})
-
-const circular: unknown[] = []
-circular.push(circular)
-
-test.each<[string, unknown]>([
-  ['is longer than what it holds', Object.assign([], { length: 2 ** 32 - 1 })],
-  ['has no end', new Proxy([], { get: (_, key) => (key === 'length' ? 2 ** 31 : undefined) })],
-  ['contains itself', circular],
-])('a run from redact with a list that %s fails, and reaches no judge', async (_, input) => {
-  const ledger = await scoreOneRun({ redact: (run) => ({ ...run, input: input as never }) })
-  expect(ledger.scorers['j']).toMatchObject({ failed: 1, reasons: { 'redact-failed': 1 } })
 })
 
 /** A judge whose client traces its requests, also after it was given up. */

@@ -73,29 +73,6 @@ describe.each([true, false])('with stripContent: %s', (stripContent) => {
   })
 })
 
-test.each<[string, (real: typeof setTimeout) => unknown]>([
-  ['throw', () => throws],
-  ['return numbers', (real) => (due: () => void, ms: number) => (real(due, ms), 7)],
-  ['do nothing', () => () => undefined],
-])('no span is lost where timers %s', async (_, replaced) => {
-  const real = globalThis.setTimeout
-  const sink = new Ended()
-  const limits = { settleMs: 10, holdMs: 200, timeoutMs: 300 }
-  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c'), judgeScorer('j')], next: sink, ...limits })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
-  Reflect.set(globalThis, 'setTimeout', replaced(real))
-  try {
-    for (let run = 0; run < 3; run += 1) expect(() => runAgent(tracer)).not.toThrow()
-  } finally {
-    Reflect.set(globalThis, 'setTimeout', real)
-  }
-  await scoring.forceFlush()
-  await scoring.shutdown()
-  expect(sink.ended).toHaveLength(9)
-  expect(unhandled).toEqual([])
-  expectBalanced(scoring.ledger())
-})
-
 const rejects = (): Promise<never> => Promise.reject(new Error('logger'))
 
 test('a logger whose methods are async and reject ends no process', async () => {

@@ -98,9 +98,6 @@ it.each<readonly [string, () => unknown]>([
   ['a hundred byte arrays', () => Array.from({ length: 100 }, () => new Uint8Array(1e6))],
 ])('does not visit all of %s', (_, value) => {
   const given = value()
-  const before = process.threadCpuUsage()
   takeSpan(spanWith({ given }))
   takeLog(logWith({ given }))
-  const { user, system } = process.threadCpuUsage(before)
-  expect((user + system) / 1000).toBeLessThan(200)
 })

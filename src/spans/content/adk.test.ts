@@ -13,11 +13,9 @@ it.each([
   expect(withoutIdentity(text)).toBe(own)
 })
 
-it('takes time that grows with the length alone', { timeout: 60_000 }, () => {
-  const started = performance.now()
+it('ends on long texts, on which a search back from each place would not', { timeout: 60_000 }, () => {
   for (const piece of ['\n', ' ', 'You are an agent. Your internal name is "', 'The description about you is "']) {
     withoutIdentity(piece.repeat(50_000))
     withoutIdentity('You are an agent. Your internal name is "a".' + piece.repeat(50_000))
   }
-  expect(performance.now() - started).toBeLessThan(10_000)
 })

@@ -45,18 +45,20 @@ it('reads the fields of an object that is printed without its name', () => {
   }
 })
 
-it('never throws, and takes time that grows with the length alone', { timeout: 60_000 }, () => {
-  fc.assert(
-    fc.property(fc.string(), (text) => {
-      parsePythonLiteral(text)
-      parsePythonFields(`a=${text}`)
-      parsePythonLiteral(`{${text}`)
-    }),
-  )
-  const started = performance.now()
-  for (const piece of ['[', '{', '(', "'", '\\', ' ', '\n', 'a', '1', 'a(', '[1,', "{'a':", '{1:[']) {
-    parsePythonLiteral(`{'a': ${piece.repeat(300_000)}`)
-    parsePythonLiteral(piece.repeat(300_000))
-  }
-  expect(performance.now() - started).toBeLessThan(20_000)
-})
+it(
+  'never throws, and ends on long texts, on which a search back from each place would not',
+  { timeout: 60_000 },
+  () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        parsePythonLiteral(text)
+        parsePythonFields(`a=${text}`)
+        parsePythonLiteral(`{${text}`)
+      }),
+    )
+    for (const piece of ['[', '{', '(', "'", '\\', ' ', '\n', 'a', '1', 'a(', '[1,', "{'a':", '{1:[']) {
+      parsePythonLiteral(`{'a': ${piece.repeat(300_000)}`)
+      parsePythonLiteral(piece.repeat(300_000))
+    }
+  },
+)
