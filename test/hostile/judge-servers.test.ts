@@ -33,7 +33,7 @@ async function serve(answer: Answer): Promise<{ url: string; requests: IncomingM
   return { url: `${origin}/${served}/v1`, requests }
 }
 
-async function evaluate(model: JudgeModel, timeoutMs = 5000): Promise<Evaluation> {
+async function evaluate(model: JudgeModel, timeoutMs = 60_000): Promise<Evaluation> {
   const scorer = createRubricScorer({ model, criteria: [{ id: 'polite', question: 'Is it polite?' }] })
   return scorer.run({ input: 'Hi', output: 'Hello, how can I help you today?' }, { timeoutMs }).then(
     ({ evaluation }) => evaluation,
@@ -147,9 +147,10 @@ describe('a judge whose server replies with', () => {
   })
 
   it.each(replies)('%s gives no score', async (_, answer, score, requests) => {
+    const timeoutMs = JSON.stringify(score).includes('judge-timeout') ? 500 : 60_000
     for (const model of [byId, asObject]) {
       const server = await serve(answer)
-      expect(await evaluate(model(server.url), 500)).toMatchObject({ score, judge: { calls: requests } })
+      expect(await evaluate(model(server.url), timeoutMs)).toMatchObject({ score, judge: { calls: requests } })
       expect(server.requests).toHaveLength(requests)
     }
   })

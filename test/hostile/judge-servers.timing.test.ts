@@ -31,7 +31,7 @@ async function serve(answer: Answer): Promise<{ url: string; requests: IncomingM
   return { url: `${origin}/${served}/v1`, requests }
 }
 
-async function evaluate(model: JudgeModel, timeoutMs = 5000): Promise<Evaluation> {
+async function evaluate(model: JudgeModel, timeoutMs = 60_000): Promise<Evaluation> {
   const scorer = createRubricScorer({ model, criteria: [{ id: 'polite', question: 'Is it polite?' }] })
   return scorer.run({ input: 'Hi', output: 'Hello, how can I help you today?' }, { timeoutMs }).then(
     ({ evaluation }) => evaluation,

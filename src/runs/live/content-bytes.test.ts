@@ -94,10 +94,9 @@ it('reads big integers as in files, and neither functions nor symbols', () => {
 
 it.each<readonly [string, () => unknown]>([
   ['a typed array', () => new Float64Array(2e7)],
-  ['a text object', () => Object('x'.repeat(1e7))],
   ['a hundred byte arrays', () => Array.from({ length: 100 }, () => new Uint8Array(1e6))],
-])('does not visit all of %s', (_, value) => {
+])('does not keep all of %s', (_, value) => {
   const given = value()
-  takeSpan(spanWith({ given }))
-  takeLog(logWith({ given }))
+  const kept = JSON.stringify(takeSpan(spanWith({ given })).attributes)
+  expect(kept.length).toBeLessThan(4_000_000)
 })

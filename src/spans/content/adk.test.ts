@@ -15,7 +15,8 @@ it.each([
 
 it('ends on long texts, on which a search back from each place would not', { timeout: 60_000 }, () => {
   for (const piece of ['\n', ' ', 'You are an agent. Your internal name is "', 'The description about you is "']) {
-    withoutIdentity(piece.repeat(50_000))
-    withoutIdentity('You are an agent. Your internal name is "a".' + piece.repeat(50_000))
+    const long = piece.repeat(50_000)
+    expect(() => withoutIdentity(long)).not.toThrow()
+    expect(() => withoutIdentity('You are an agent. Your internal name is "a".' + long)).not.toThrow()
   }
 })

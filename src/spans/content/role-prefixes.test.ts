@@ -24,6 +24,7 @@ it('does not change texts that do not begin with a role', () => {
 })
 
 it('ends on long texts, on which a search back from each place would not', { timeout: 60_000 }, () => {
-  fromRolePrefixes('user: ' + '\n'.repeat(2_000_000))
-  fromRolePrefixes('user: a\n'.repeat(100_000))
+  for (const text of ['user: ' + '\n'.repeat(2_000_000), 'user: a\n'.repeat(100_000)]) {
+    expect(() => fromRolePrefixes(text)).not.toThrow()
+  }
 })
