@@ -73,7 +73,7 @@ export interface Scored {
   readonly status: 'scored'
   /** Within the scorer's range, in the scorer's own units. */
   readonly value: number
-  /** Whether the value reaches the scorer's pass mark. */
+  /** Whether the run passes: by what the scorer found, else by its pass mark. */
   readonly label: 'pass' | 'fail'
   /** The name of the value's band, for scorers with bands. */
   readonly band?: string

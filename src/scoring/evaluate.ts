@@ -137,7 +137,7 @@ function toEvaluation(
     revision: run.revision,
     complete: isComplete(run),
     durationMs,
-    score: toScore(scorer, passAt, verdict),
+    score: toScore(scorer, options.passAt, verdict),
   }
   if (options.probability !== undefined) evaluation.probability = options.probability
   if (options.upstreamProbability !== undefined) evaluation.upstreamProbability = options.upstreamProbability

@@ -9,6 +9,11 @@ export interface ScoredVerdict {
   readonly status: 'scored'
   /** Within the scorer's range, in the scorer's own units. */
   readonly value: number
+  /**
+   * Whether the run passes, if that follows from what was found and not from the value. A `passAt` of the configuration decides by value
+   * instead. @default by the scorer's own `passAt`
+   */
+  readonly label?: 'pass' | 'fail'
   /** The name of the value's band, in scorers with bands. */
   readonly band?: string
   /** An explanation made with `explain` marks which of its parts are content. Plain text counts as content entirely. */
@@ -18,7 +23,7 @@ export interface ScoredVerdict {
 }
 
 /**
- * What a scorer's own code returns. `evaluate` checks the range and adds the `label`. `Preprocessed` and `Analyzed` are the results
+ * What a scorer's own code returns. `evaluate` checks the range, and adds the `label` if there is none. `Preprocessed` and `Analyzed` are the results
  * of the steps before the score.
  */
 export type Verdict<Preprocessed = unknown, Analyzed = unknown> = (ScoredVerdict | Skipped | Failed) & {
@@ -119,7 +124,9 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   readonly range: readonly [number, number]
   /** Whether higher or lower scores are better. */
   readonly better: 'higher' | 'lower'
-  /** Pass mark in the scorer's own units: a score passes if it is `>=` this, or `<=` where lower is better. */
+  /**
+   * Pass mark in the scorer's own units: a score passes if it is `>=` this, or `<=` where lower is better, unless its verdict has a label.
+   */
   readonly passAt: number
   /** A hash of id, options, prompts, model and declared version: it changes if the meaning of the score changes. */
   readonly version: string

@@ -6,10 +6,10 @@ import type { Scorer, Verdict } from './scorer.ts'
 import { failed } from './unscored.ts'
 
 /**
- * Turns a scorer's verdict into a score. The verdict may be anything, because foreign code returned it. Without a valid score or a
+ * Turns a scorer's verdict into a score. A configured pass mark decides by value; without one, the label of the verdict counts. The verdict may be anything, because foreign code returned it. Without a valid score or a
  * known reason the result is `failed: invalid-score`; if reading the verdict throws, it is `failed: scorer-threw`. Never throws.
  */
-export function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score {
+export function toScore(scorer: Scorer, passAt: number | undefined, verdict: Verdict): Score {
   try {
     switch (verdict?.status) {
       case 'scored':
@@ -67,12 +67,14 @@ export function isUnscored(value: unknown): value is Skipped | Failed {
   )
 }
 
-function toScored(scorer: Scorer, passAt: number, verdict: Verdict & { readonly status: 'scored' }): Score {
+function toScored(scorer: Scorer, passAt: number | undefined, verdict: Verdict & { readonly status: 'scored' }): Score {
   const value = withinRange(verdict.value, scorer.range)
   if (value === undefined) return invalidScore(scorer.id, scorer.range, verdict.value)
-  const passed = scorer.better === 'higher' ? value >= passAt : value <= passAt
-  const scored: Mutable<Scored> = { status: 'scored', value, label: passed ? 'pass' : 'fail' }
-  const { explanation } = verdict
+  const mark = passAt ?? scorer.passAt
+  const byValue = (scorer.better === 'higher' ? value >= mark : value <= mark) ? 'pass' : 'fail'
+  const { explanation, label } = verdict
+  const isOwn = passAt === undefined && (label === 'pass' || label === 'fail')
+  const scored: Mutable<Scored> = { status: 'scored', value, label: isOwn ? label : byValue }
   // The judge's findings, item by item, show the reasons for the score.
   const details = verdict.details ?? (scorer.kind === 'judge' ? verdict.analyzeStepResult : undefined)
   const band = readText(verdict.band)

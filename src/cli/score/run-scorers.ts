@@ -104,8 +104,8 @@ export class RunScorers {
     return isolated(() =>
       evaluate(scorer, run, {
         id,
-        passAt,
         about,
+        ...(passAt !== undefined && { passAt }),
         timeoutMs,
         ...(onJudgeCall !== undefined && { onJudgeCall: (call) => onJudgeCall({ ...call, scorerId: id }) }),
       }),

@@ -28,7 +28,7 @@ const judge = (priced: boolean, missing?: string) =>
 
 test('a scorer without an entry gets all defaults', () => {
   expect(resolveOptions({ scorers: [scorer] })).toMatchObject({
-    scorers: [{ id: 'exact', scope: 'root', sample: 1, passAt: 1 }],
+    scorers: [{ id: 'exact', scope: 'root', sample: 1, about: { passAt: 1 } }],
     budget: { callsPerMinute: 60, usdPerDay: 10, tokensPerHour: Number.POSITIVE_INFINITY, share: 1 },
     concurrency: 8,
     queueSize: 1000,
@@ -54,7 +54,7 @@ test('settings of a scorer take precedence over those of the processor', () => {
     scorers: [scorer, { scorer, id: 'other', agent: 'weather', sample: 0.5, scope: 'root', passAt: 0.5 }],
   })
   expect(scorers).toMatchObject([
-    { id: 'exact', sample: 0.1, scope: 'every-agent', passAt: 1 },
+    { id: 'exact', sample: 0.1, scope: 'every-agent', about: { passAt: 1 } },
     { id: 'other', sample: 0.5, scope: 'root', passAt: 0.5, agents: new Set(['weather']) },
   ])
 })

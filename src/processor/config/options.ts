@@ -17,7 +17,8 @@ export interface ResolvedScorer {
   readonly scope: Scope
   readonly when?: ScorerEntry['when']
   readonly sample: Sample
-  readonly passAt: number
+  /** The pass mark of the entry, which decides by value. */
+  readonly passAt?: number
   /** The scorer as described in evaluations. */
   readonly about: Evaluation['scorer']
 }
@@ -120,8 +121,8 @@ function resolveScorer(path: string, given: unknown, scope: Scope, sample: Sampl
     id,
     scope: entry.scope ?? scope,
     sample: entry.sample ?? sample,
-    passAt,
     about: aboutOf(scorer, id, passAt),
+    ...(entry.passAt !== undefined && { passAt: entry.passAt }),
     ...(agent !== undefined && { agents: new Set(typeof agent === 'string' ? [agent] : agent) }),
     ...(when !== undefined && { when }),
   }

@@ -26,7 +26,8 @@ export function askScorer(
   { options, reporter, probability, signal }: AskOptions,
 ): Evaluation | Promise<Evaluation> {
   const { onJudgeCall, timeoutMs } = options
-  const asked: Mutable<EvaluateOptions> = { about, passAt, timeoutMs, probability }
+  const asked: Mutable<EvaluateOptions> = { about, timeoutMs, probability }
+  if (passAt !== undefined) asked.passAt = passAt
   if (signal !== undefined) asked.signal = signal
   if (upstream !== undefined) asked.upstreamProbability = upstream
   if (onJudgeCall !== undefined && scorer.kind === 'judge') {

@@ -98,11 +98,24 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
     assess: async (_view, context, { run }) => {
       await writePayloads(run.toolCalls)
       const session = new JudgeSession(judge, definition.id, run.id, context)
-      const verdict = withWhatWasCut(await assess(run, session, context), session.cutBytes)
+      const verdict = withoutLabel(
+        withWhatWasCut(await assess(run, session, context), session.cutBytes),
+        options.passAt,
+      )
       const report = session.report()
       return report === undefined ? verdict : { ...verdict, judge: report }
     },
   })
+}
+
+/** A pass mark among the scorer's own options decides by value, like one of its entry. */
+function withoutLabel<Analyzed>(
+  verdict: JudgeVerdict<Analyzed>,
+  passAt: JudgeScorerOptions['passAt'],
+): JudgeVerdict<Analyzed> {
+  if (verdict.status !== 'scored' || passAt === undefined) return verdict
+  const { label: _label, ...byValue } = verdict
+  return byValue
 }
 
 /** Adds a note if the score is based on a part of the run. */

@@ -90,8 +90,9 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
           <>
             <dt>Scale</dt>
             <dd>
-              {formatScore(scorer.range[0])} to {formatScore(scorer.range[1])}, {scorer.better} is better; passes at{' '}
-              {scorer.better === 'higher' ? '≥' : '≤'} {formatScore(scorer.passAt)}
+              {formatScore(scorer.range[0])} to {formatScore(scorer.range[1])}, {scorer.better} is better
+              {isByMark(scorer, score) &&
+                `; passes at ${scorer.better === 'higher' ? '≥' : '≤'} ${formatScore(scorer.passAt)}`}
             </dd>
           </>
         )}
@@ -112,4 +113,11 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
       </dl>
     </details>
   )
+}
+
+/** Whether the label is the one that the pass mark gives. Some scorers decide by what they found instead. */
+function isByMark({ better, passAt }: Evaluation['scorer'], score: Evaluation['score']): boolean {
+  if (score.status !== 'scored') return false
+  const reaches = better === 'higher' ? score.value >= passAt : score.value <= passAt
+  return reaches === (score.label === 'pass')
 }

@@ -35,6 +35,7 @@ export function scoreAlignment(
       ? only.value
       : weighted.reduce((sum, { side, value }) => sum + shares[side] * value, 0)
   const value = twoDecimals(total * scale)
+  const isAddressed = analyses.every(({ analysis }) => analysis.intentAlignment.isAddressed)
   const band = bandOf(value, scale)
   const missing = [...new Set(analyses.flatMap(({ analysis }) => missingRequirements(analysis)))]
   const findings = (phrases: AlignmentPhrases) => [
@@ -44,6 +45,8 @@ export function scoreAlignment(
   return {
     status: 'scored',
     value,
+    // Whatever else is fine, a response that misses what was asked does not pass.
+    ...(!isAddressed && { label: 'fail' as const }),
     band,
     explanation: explainAlignment(run, sides, mode, { value, scale, band }, findings),
     analyzeStepResult: toResult(analyses),

@@ -5,7 +5,7 @@ import { judgeKeys, readJudgeOptions } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { answerAndEvidence, expectContext } from './answer-material.ts'
 import type { ContextOption } from './answer-material.ts'
-import { claimInstruction, claimQuestion } from './claims.ts'
+import { claimInstruction, claimQuestion, labelOfClaims } from './claims.ts'
 import type { ClaimVerdict } from './claims.ts'
 import { defineItemScorer } from './item-scorer.ts'
 import type { ItemAnalysis, ItemScorerDefinition } from './item-scorer.ts'
@@ -46,6 +46,7 @@ export function defineClaimScorer(
     ...rest,
     id,
     role,
+    labelOf: labelOfClaims,
     options,
     needs: ['output', 'toolNames', 'toolResults'],
     identity: { context: given },

@@ -4,6 +4,16 @@ export const claimVerdicts = ['supported', 'not_stated', 'contradicted'] as cons
 /** The evidence says so; it lacks the claim or one of its details; or it says otherwise. */
 export type ClaimVerdict = (typeof claimVerdicts)[number]
 
+/** The largest share of claims that the evidence may lack. A fifth lets one of five pass, such as a kinship that a name suggests. */
+const MOST_NOT_STATED = 0.2
+
+/** A contradicted claim fails, and so do more claims that the evidence lacks than one in five: docs/scorers.md has the figures. */
+export function labelOfClaims(verdicts: readonly ClaimVerdict[]): 'pass' | 'fail' {
+  const lacking = verdicts.filter((verdict) => verdict === 'not_stated').length
+  const isWrong = verdicts.includes('contradicted') || lacking > MOST_NOT_STATED * verdicts.length
+  return isWrong ? 'fail' : 'pass'
+}
+
 /** Describes the claims of a text. */
 export function claimInstruction(text: string): string {
   return `Every single factual claim that ${text} makes or implies, one fact each, in words that can be understood alone; take sentences that hold several facts apart. Opinions, advice, questions, offers of help and remarks about the text itself ("here is a summary", "the passage describes …") are no claims`

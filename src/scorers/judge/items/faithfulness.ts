@@ -13,7 +13,8 @@ export type FaithfulnessAnalysis = ItemAnalysis<ClaimVerdict>
 /**
  * Faithfulness, by a judge: the share of the answer's claims that the tool results and the given context support.
  *
- * Score: supported ÷ claims, two decimals; higher is better. Without evidence or claims `skipped: not-applicable`. One judge call.
+ * Score: supported ÷ claims, two decimals; higher is better. It fails if a claim is contradicted, or more than one in five is not
+ * stated. Without evidence or claims `skipped: not-applicable`. One judge call.
  *
  * @example
  * ```ts

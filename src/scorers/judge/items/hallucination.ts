@@ -13,7 +13,8 @@ export type HallucinationAnalysis = ItemAnalysis<ClaimVerdict>
 /**
  * Hallucination, by a judge: the share of the answer's claims that the tool results and the given context contradict or do not contain.
  *
- * Score: (contradicted + not stated) ÷ claims, two decimals; lower is better, passes at .3. The counterpart of `faithfulness`. Without evidence or claims `skipped: not-applicable`. One judge call.
+ * Score: (contradicted + not stated) ÷ claims, two decimals; lower is better. It fails if a claim is
+ * contradicted, or more than one in five is not stated. The counterpart of `faithfulness`. Without evidence or claims `skipped: not-applicable`. One judge call.
  *
  * @example
  * ```ts

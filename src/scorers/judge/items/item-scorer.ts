@@ -46,6 +46,8 @@ export interface ItemScorerDefinition<V extends string> {
   }
   /** The value of each verdict, 0 to 1, from the most favourable to the least. */
   readonly counts: Readonly<Record<V, number>>
+  /** Whether a run with these verdicts passes. @default by the pass mark */
+  readonly labelOf?: (verdicts: readonly V[]) => 'pass' | 'fail'
   /** Maximum number of items. @default 30 */
   readonly maxItems?: number
   /** What the judge sees, or why there is nothing to show. */
@@ -56,7 +58,7 @@ export interface ItemScorerDefinition<V extends string> {
 export function defineItemScorer<V extends string>(
   definition: ItemScorerDefinition<V>,
 ): Scorer<unknown, ItemAnalysis<V>> {
-  const { id, description, options, better, needs, role, list, counts, maxItems = 30, material } = definition
+  const { id, description, options, better, needs, role, list, counts, labelOf, maxItems = 30, material } = definition
   const verdicts = verdictsOf(counts)
   return defineJudgeScorer<ItemAnalysis<V>>({
     id,
@@ -87,6 +89,7 @@ export function defineItemScorer<V extends string>(
       return {
         status: 'scored',
         value: twoDecimals(total / items.length),
+        ...(labelOf !== undefined && { label: labelOf(items.map(({ verdict }) => verdict)) }),
         explanation: explainItems(items.length < maxItems ? list.name : `most important ${list.name}`, items, verdicts),
         analyzeStepResult: { items },
       }

@@ -5,7 +5,7 @@ import type { Item, ItemList } from '../../../judge/inquiry.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
 import type { JudgeOutcome } from '../../../judge/outcome.ts'
 import type { JudgeSession } from '../../../judge/session.ts'
-import { claimInstruction, claimQuestion, claimVerdicts } from '../items/claims.ts'
+import { claimInstruction, claimQuestion, claimVerdicts, labelOfClaims } from '../items/claims.ts'
 import type { ClaimVerdict } from '../items/claims.ts'
 import { shareOfScale, twoDecimals } from '../../two-decimals.ts'
 
@@ -33,6 +33,8 @@ export interface SummarizationAnalysis {
 export interface SummaryJudgement extends SummarizationAnalysis {
   /** `min(alignment, coverage)`, from the unrounded parts. */
   readonly score: number
+  /** Set if the summary fails by its claims, whatever its score. */
+  readonly label?: 'fail'
 }
 
 /** All texts of the two prompts, which are part of the version. */
@@ -91,19 +93,21 @@ export async function judgeSummary(
     const answer = second.value.answers.get(item.id)
     return answer === undefined ? item : { ...item, answer }
   })
+  const judgedClaims = claims.map(({ text, answer }) => ({
+    claim: text,
+    verdict: claimVerdicts.find((verdict) => verdict === answer?.verdict) ?? 'not_stated',
+    reasoning: answer?.reasoning ?? '',
+  }))
   const alignment = shareOf('supported', claims)
   const coverage = shareOf('yes', answered)
   return {
     ok: true,
     value: {
       score: Math.min(alignment, coverage),
+      ...(labelOfClaims(judgedClaims.map(({ verdict }) => verdict)) === 'fail' && { label: 'fail' as const }),
       alignmentScore: twoDecimals(alignment),
       coverageScore: twoDecimals(coverage),
-      claims: claims.map(({ text, answer }) => ({
-        claim: text,
-        verdict: claimVerdicts.find((verdict) => verdict === answer?.verdict) ?? 'not_stated',
-        reasoning: answer?.reasoning ?? '',
-      })),
+      claims: judgedClaims,
       questions: answered.map(({ text, answer }) => ({
         question: text,
         isAnswerable: answer?.verdict === 'yes',

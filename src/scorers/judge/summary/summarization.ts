@@ -96,11 +96,12 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
       }
       const judged = await judgeSummary(session, text, summary, maxQuestions)
       if (!judged.ok) return judged.score
-      const { score, ...analysis } = judged.value
+      const { score, label, ...analysis } = judged.value
       const value = twoDecimals(score * scale)
       return {
         status: 'scored',
         value,
+        ...(label !== undefined && { label }),
         band: summaryBand(value, scale),
         explanation: shorten(explainSummary(judged.value, value, scale)),
         analyzeStepResult: analysis,

@@ -33,6 +33,7 @@ export interface ToolCallAccuracyAnalysis {
 interface ToolCallScore {
   readonly status: 'scored'
   readonly value: number
+  readonly label?: 'fail'
   readonly explanation: Explanation
   readonly analyzeStepResult: ToolCallAccuracyAnalysis
 }
@@ -56,6 +57,8 @@ export function scoreCalls(
   return {
     status: 'scored',
     value: twoDecimals((count('appropriate') + 0.5 * count('helpful')) / expected),
+    // Without the tool, the request cannot be served.
+    ...(missingTools === 'count' && missing.length > 0 && { label: 'fail' as const }),
     explanation: explainCalls(evaluations, missing),
     analyzeStepResult: { evaluations, ...(missing.length > 0 && { missingTools: missing }) },
   }
