@@ -15,6 +15,7 @@ import { createSummarizationScorer } from './summary/summarization.ts'
 import { createToolCallAccuracyScorerLLM } from './tool-calls/tool-call-accuracy.ts'
 
 const context = ['It rains.']
+const call = (index: number) => ({ type: 'tool-call', toolCallId: `${index}`, toolName: 'weather', args: {} })
 const claims = (supported: number, notStated: number, contradicted: number): ScriptedVerdicts => {
   const verdicts = [
     ...Array.from({ length: supported }, () => 'supported'),
@@ -71,22 +72,23 @@ describe('the label of claims', () => {
   })
 })
 
+/** A scorer whose judge finds everything fine but the intent. */
+const answering = (intent: string) =>
+  createPromptAlignmentScorerLLM({
+    model: createScriptedJudge({
+      verdicts: { 'user.intent': intent, 'user.completeness': '1', 'user.appropriateness': '1' },
+      lists: { userRequirements: [{ text: 'as bullets', verdict: 'yes' }] },
+    }),
+  })
+
 describe('the label of other judge scorers', () => {
   it('is fail if a response misses what was asked, whatever else is fine', async () => {
-    const answering = (intent: string) =>
-      createPromptAlignmentScorerLLM({
-        model: createScriptedJudge({
-          verdicts: { 'user.intent': intent, 'user.completeness': '1', 'user.appropriateness': '1' },
-          lists: { userRequirements: [{ text: 'as bullets', verdict: 'yes' }] },
-        }),
-      })
     expect(await labelOf(answering('0.25'))).toEqual([0.7, 'fail'])
     expect(await labelOf(answering('0.5'))).toEqual([0.8, 'pass'])
   })
 
   it('is fail if a tool was not called without which the request cannot be served', async () => {
     const tools = ['weather', 'search', 'book'].map((name) => ({ name }))
-    const call = (index: number) => ({ type: 'tool-call', toolCallId: `${index}`, toolName: 'weather', args: {} })
     const output = [{ role: 'assistant', content: [call(1), call(2), call(3), { type: 'text', text: 'Booked.' }] }]
     const judged = (missing: ScriptedVerdict, missingTools: 'count' | 'report') =>
       createToolCallAccuracyScorerLLM({
