@@ -1,34 +1,9 @@
-import * as prebuilt from '../../src/entries/scorers.ts'
 import type { Scorer } from '../../src/entries/scorers.ts'
+import { createPrebuilt, prebuiltScorers } from '../../src/scorers/all.ts'
 import { declarationsOf } from './declarations.ts'
 import type { Declaration, Property } from './declarations.ts'
 import { code, page, table } from './markdown.ts'
 import { oneLine } from './tsdoc.ts'
-
-const model = 'openai/gpt-5-mini'
-
-/** Every factory, with its required options. */
-const FACTORIES: Readonly<Record<string, () => Scorer>> = {
-  createToolCallAccuracyScorerCode: () => prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'tool' }),
-  createTrajectoryScorer: () => prebuilt.createTrajectoryScorer({ expected: ['tool'] }),
-  createToolArgumentsScorer: () => prebuilt.createToolArgumentsScorer(),
-  createHallucinatedToolScorer: () => prebuilt.createHallucinatedToolScorer(),
-  createToolErrorsScorer: () => prebuilt.createToolErrorsScorer(),
-  createLoopScorer: () => prebuilt.createLoopScorer(),
-  createRunLimitsScorer: () => prebuilt.createRunLimitsScorer({ maxSteps: 1 }),
-  createOutputFormatScorer: () => prebuilt.createOutputFormatScorer({ json: true }),
-  createKeywordCoverageScorer: () => prebuilt.createKeywordCoverageScorer({ keywords: ['word'] }),
-  createAnswerPresentScorer: () => prebuilt.createAnswerPresentScorer(),
-  createToolCallAccuracyScorerLLM: () => prebuilt.createToolCallAccuracyScorerLLM({ model }),
-  createPromptAlignmentScorerLLM: () => prebuilt.createPromptAlignmentScorerLLM({ model }),
-  createSummarizationScorer: () => prebuilt.createSummarizationScorer({ model }),
-  createAnswerRelevancyScorer: () => prebuilt.createAnswerRelevancyScorer({ model }),
-  createFaithfulnessScorer: () => prebuilt.createFaithfulnessScorer({ model }),
-  createHallucinationScorer: () => prebuilt.createHallucinationScorer({ model }),
-  createCompletenessScorer: () => prebuilt.createCompletenessScorer({ model }),
-  createContextualRecallScorer: () => prebuilt.createContextualRecallScorer({ model }),
-  createRubricScorer: () => prebuilt.createRubricScorer({ model, criteria: [{ id: 'a', question: 'Is it?' }] }),
-}
 
 /** Options of every scorer or every judge, which have their own table. */
 const COMMON = new Set(['ScorerOptions', 'JudgeScorerOptions'])
@@ -36,11 +11,6 @@ const COMMON = new Set(['ScorerOptions', 'JudgeScorerOptions'])
 /** `docs/reference/scorers.md`: the options of each prebuilt scorer. */
 export function scorersPage(): string {
   const all = new Map(declarationsOf('src/entries/scorers.ts').map((declaration) => [declaration.name, declaration]))
-  const factories = [...all.keys()].filter(
-    (name) => /^create\w+Scorer(?:Code|LLM)?$/.test(name) && name !== 'createScorer',
-  )
-  const unknown = factories.filter((name) => FACTORIES[name] === undefined)
-  if (unknown.length > 0) throw new Error(`expected FACTORIES to have ${unknown.join(', ')}`)
   return page(
     'Options of the scorers',
     'What each scorer measures is in [The scorers](../scorers.md), and types are in the [API](api.md). A wrong or unknown option throws and names what was expected.',
@@ -49,7 +19,9 @@ export function scorersPage(): string {
     '## Every scorer by judge',
     'All settings of `judge` are [here](options.md#judge).',
     optionTable(ownProperties('JudgeScorerOptions', all), all),
-    ...Object.entries(FACTORIES).flatMap(([name, create]) => section(name, create(), all)),
+    ...Object.entries(prebuiltScorers).flatMap(([name, { create, example }]) =>
+      section(create.name, createPrebuilt(name, example), all),
+    ),
     '## `createScorer`',
     'Builds [a scorer of your own](../custom-scorers.md).',
     optionTable(ownProperties('CreateScorerOptions', all), all),

@@ -3,14 +3,14 @@ import { createRequire, registerHooks } from 'node:module'
 import { extname, resolve } from 'node:path'
 
 import { parseDocument } from 'yaml'
-import { closestName } from 'spanscore/engine'
+import { closestName, createPrebuilt } from 'spanscore/engine'
 import type { ScoringOptions } from 'spanscore/engine'
 import { z } from 'zod'
 
 import { readGiven } from '../read-given.ts'
 import { configSchema } from './config-schema.ts'
 import type { ServiceConfig } from './config-schema.ts'
-import { createPrebuilt, DEFAULT_SCORERS, PREBUILT_NAMES } from './prebuilt.ts'
+import { DEFAULT_SCORERS, PREBUILT_NAMES } from './prebuilt.ts'
 
 /** Options of the processor that have no meaning in a service. */
 const MEANINGLESS = [
