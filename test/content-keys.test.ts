@@ -31,6 +31,7 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'code.function.return.type',
   'error.type',
   'gcp.vertex.agent.event_id',
+  'gen_ai.agent.invocation.end_reason',
   'gen_ai.conversation.id',
   'gen_ai.operation.name',
   'gen_ai.request.choice.count',

@@ -2,7 +2,9 @@ import { isRecord, numberOf, parseJson, textOf } from '../json.ts'
 import type { Message, ToolDefinition } from '../../model/message.ts'
 import { fromIndexed } from './indexed-messages.ts'
 import { textMessage, toInstructions, toMessage, toMessages } from './messages.ts'
+import { replyMessages, requestMessages } from './payloads.ts'
 import { fromRolePrefixes } from './role-prefixes.ts'
+import { toFinishReasons } from '../semconv.ts'
 import type { SourceLog, SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
 
@@ -27,6 +29,7 @@ export function semconvInput(span: SourceSpan, logs: Logs = []): readonly Messag
     fromMessageEvents(span, logs, INPUT_EVENTS) ??
     fromIndexed(attributes, 'gen_ai.prompt.', 'user') ??
     fromEventsAttribute(attributes, 'input') ??
+    requestMessages(attributes.request_data) ??
     fromPlain(attributes['gen_ai.prompt'] ?? eventValue(span, 'gen_ai.content.prompt', 'gen_ai.prompt'), 'user')
   )
 }
@@ -45,6 +48,7 @@ export function semconvOutput(span: SourceSpan, logs: Logs = []): readonly Messa
   return (
     firstChoice(span, fromMessageEvents(span, logs, OUTPUT_EVENTS)) ??
     firstChoice(span, fromIndexed(attributes, 'gen_ai.completion.', 'assistant')) ??
+    fromReplyData(attributes.response_data) ??
     fromEventsAttribute(attributes, 'output') ??
     fromTextAndCalls(attributes) ??
     fromPlain(
@@ -56,8 +60,17 @@ export function semconvOutput(span: SourceSpan, logs: Logs = []): readonly Messa
 
 /** Of several answers that the request asked for, the first is the one that clients use. Each is a message. */
 function firstChoice(span: SourceSpan, messages: readonly Message[] | undefined): readonly Message[] | undefined {
+  if (messages === undefined || messages.length < 2) return messages
   const count = numberOf(span.attributes['gen_ai.request.choice.count']) ?? 1
-  return count > 1 ? messages?.slice(0, 1) : messages
+  // Each choice has a reason. A message of the Responses API has none of its own.
+  const reasons = toFinishReasons(span.attributes['gen_ai.response.finish_reasons'])?.length ?? 1
+  const isIndexed = textOf(span.attributes['gen_ai.completion.1.finish_reason']) !== undefined
+  const areChoices = count > 1 || ((isIndexed || reasons === messages.length) && messages.every(isTextAlone))
+  return areChoices ? messages.slice(0, 1) : messages
+}
+
+function isTextAlone({ text, parts }: Message): boolean {
+  return text !== undefined && parts.every(({ type }) => type === 'text' || type === 'reasoning')
 }
 
 /** System instructions that are separate from the input. */
@@ -112,13 +125,27 @@ function fromMessageEvents(
   }
   for (const event of span.events) {
     const role = roles.get(event.name)
-    if (role !== undefined) add(toEventMessage(event.attributes, role))
+    if (role !== undefined && !isFurtherChoice(event.attributes)) add(toEventMessage(event.attributes, role))
   }
   for (const log of logs) {
     const role = roles.get(log.eventName ?? '')
-    if (role !== undefined) add(readAhead.has(log) ? readAhead.get(log) : ofLog(log, role))
+    if (role !== undefined && !isFurtherChoice(isRecord(log.body) ? log.body : log.attributes))
+      add(readAhead.has(log) ? readAhead.get(log) : ofLog(log, role))
   }
   return messages.length === 0 ? undefined : messages
+}
+
+/** Choices are numbered from 0. */
+function isFurtherChoice({ index, finish_reason: reason }: Readonly<Record<string, unknown>>): boolean {
+  return reason !== undefined && (numberOf(index) ?? 0) > 0
+}
+
+/** What Logfire wrote before it followed the conventions: the reply's message, or the text of a stream. */
+function fromReplyData(written: unknown): readonly Message[] | undefined {
+  const data = parseJson(written)
+  if (!isRecord(data)) return undefined
+  const text = textOf(data.combined_chunk_content)
+  return text === undefined ? replyMessages(data.message ?? data) : [textMessage('assistant', text)]
 }
 
 /** The messages of log records that were read ahead, because a span may have tens of thousands. */
@@ -197,10 +224,17 @@ function fromEventsAttribute(
 ): readonly Message[] | undefined {
   const events = typeof attributes.events === 'string' ? parseJson(attributes.events) : undefined
   if (!Array.isArray(events)) return undefined
-  const messages = events.flatMap((event: unknown) => {
+  const lastAsked = events.findLastIndex((event) => isRecord(event) && INPUT_EVENTS.has(String(event['event.name'])))
+  const messages = events.flatMap((event: unknown, index) => {
     if (!isRecord(event)) return []
-    const isAnswer = event.message !== undefined || event['event.name'] === 'gen_ai.choice'
+    const item = event['event.name'] === 'gen_ai.unknown' ? event.data : undefined
+    const isAnswer =
+      event.message !== undefined ||
+      event['event.name'] === 'gen_ai.choice' ||
+      (item !== undefined && index > lastAsked)
     if (isAnswer !== (side === 'output')) return []
+    // Items of the Responses API without a message, such as calls that the provider ran.
+    if (item !== undefined) return toMessage(item) ?? []
     return (
       toEventMessage(event, isAnswer ? 'assistant' : (INPUT_EVENTS.get(String(event['event.name'])) ?? 'user')) ?? []
     )

@@ -127,7 +127,7 @@ export const genAi: Dialect = {
     ])
     .concat(['gen_ai.prompt', 'gen_ai.prompt.*', 'gen_ai.completion', 'gen_ai.completion.*', 'gen_ai.retrieval.*'])
     .concat(['gen_ai.request.messages', 'gen_ai.response.text', 'gen_ai.response.tool_calls', 'gen_ai.tool.args'])
-    .concat(['gen_ai.input.messages_delta'])
+    .concat(['gen_ai.input.messages_delta', 'request_data', 'response_data'])
     .concat(['gen_ai.task.input', 'gen_ai.task.output', 'gen_ai.event.content', 'metadata.gen_ai.system_instructions'])
     .concat(['gen_ai.tool.input', 'gen_ai.tool.output', 'gen_ai.memory.query.text', 'gen_ai.memory.records'])
     .concat(['gen_ai.request.tools', 'gen_ai.request.functions.*', 'gen_ai.tool.json_schema'])

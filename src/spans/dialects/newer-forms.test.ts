@@ -118,14 +118,63 @@ describe('conventions of autumn 2026', () => {
   })
 })
 
+const BOTH = JSON.stringify(['One.', 'Two.'].map((content) => ({ role: 'assistant', content })))
+
 describe('forms that were reported', () => {
   it('takes the first of the choices that a request asked for', () => {
-    const both = JSON.stringify(['One.', 'Two.'].map((content) => ({ role: 'assistant', content })))
     const run = only([
       agent(),
-      chat('b', { ...ANSWERED, 'gen_ai.request.choice.count': 2, 'gen_ai.output.messages': both }),
+      chat('b', { ...ANSWERED, 'gen_ai.request.choice.count': 2, 'gen_ai.output.messages': BOTH }),
     ])
     expect(run.output).toBe('One.')
+  })
+
+  it.each<[string, Attributes]>([
+    ['reasons', { 'gen_ai.response.finish_reasons': ['stop', 'stop'], 'gen_ai.output.messages': BOTH }],
+    [
+      'indexed attributes',
+      {
+        'gen_ai.output.messages': undefined,
+        'gen_ai.completion.0.content': 'One.',
+        'gen_ai.completion.0.finish_reason': 'stop',
+        'gen_ai.completion.1.content': 'Two.',
+        'gen_ai.completion.1.finish_reason': 'stop',
+      },
+    ],
+  ])('takes the first of several choices by their %s', (_, attributes) => {
+    expect(only([agent(), chat('b', { ...ANSWERED, ...attributes })]).output).toBe('One.')
+  })
+
+  it('takes the first of several choices that are events', () => {
+    const events = ['One.', 'Two.'].map((content, index) => ({
+      name: 'gen_ai.choice',
+      timeMs: 1,
+      attributes: { index, finish_reason: 'stop', message: JSON.stringify({ content }) },
+    }))
+    const model = chat('b', { 'gen_ai.input.messages': said('user', 'Hi?') })
+    expect(only([agent(), { ...model, events }]).output).toBe('One.')
+  })
+
+  it("reads Logfire's requests and replies from before it followed the conventions", () => {
+    const request = { model: 'm', messages: [{ role: 'user', content: 'Hi?' }] }
+    const reply = { message: { role: 'assistant', content: 'Hello.' }, usage: {} }
+    const run = only([
+      agent(),
+      chat('b', { request_data: JSON.stringify(request), response_data: JSON.stringify(reply) }),
+    ])
+    expect([run.userInput, run.output]).toEqual(['Hi?', 'Hello.'])
+  })
+
+  it("reads tools that the provider ran from Logfire's list of events", () => {
+    const search = { id: 'ws', type: 'web_search_call', status: 'completed', action: { query: 'x' } }
+    const events = JSON.stringify([
+      { 'event.name': 'gen_ai.user.message', role: 'user', content: 'Hi?' },
+      { 'event.name': 'gen_ai.unknown', role: 'unknown', content: 'web_search_call', data: search },
+      { 'event.name': 'gen_ai.choice', index: 0, message: { role: 'assistant', content: 'Hello.' } },
+    ])
+    const run = only([agent(), chat('b', { events })])
+    expect(run.output).toBe('Hello.')
+    expect(run.toolCalls.map(({ name, providerExecuted }) => [name, providerExecuted])).toEqual([['web_search', true]])
   })
 
   it.each([

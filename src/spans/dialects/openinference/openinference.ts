@@ -62,7 +62,9 @@ export const openInference: Dialect = {
     if (reply !== undefined) return reply
     // For streams, the value is only the text, and the calls are attributes.
     const flat = kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.output_messages.') : undefined
-    return flat ?? asText('assistant', shownText(span.attributes['output.value']))
+    // Of several answers that the request asked for, the first is the one that clients use.
+    const first = flat !== undefined && flat.length > 1 && asksForSeveral(span) ? flat.slice(0, 1) : flat
+    return first ?? asText('assistant', shownText(span.attributes['output.value']))
   },
 
   toolDefinitions: (span) =>
@@ -157,6 +159,11 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['TOOL', 'tool'],
   ['EVALUATOR', 'evaluator'],
 ])
+
+function asksForSeveral(span: SourceSpan): boolean {
+  const parameters = shownJson(span, 'llm.invocation_parameters')
+  return isRecord(parameters) && (numberOf(parameters.n) ?? 1) > 1
+}
 
 /** An agent's span has its name; a chain's may have any function's. */
 function isNamed(span: SourceSpan): boolean {
