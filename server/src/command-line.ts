@@ -5,6 +5,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { toJudgeOptions, toOptions, toWorkerOptions } from './given-options.ts'
 import type { GivenOptions } from './given-options.ts'
 import { startServer } from './start.ts'
+import type { RunningServer } from './start.ts'
 
 const program = new Command('spanscore-server')
   .description('Takes OTLP from agents in any language, scores their runs, and sends the scores back as OTLP.')
@@ -16,7 +17,12 @@ const program = new Command('spanscore-server')
     'OTLP/HTTP endpoint that scores go to, such as http://localhost:4319; required without --page',
     url,
   )
-  .option('--header <name=value>', 'header for that endpoint; may be repeated', collect, [])
+  .option(
+    '--header <name=value>',
+    'header for that endpoint; may be repeated. Keys belong into the variable OTEL_EXPORTER_OTLP_HEADERS, because others see arguments',
+    collect,
+    [],
+  )
   .option('--to-ca <file>', 'certificate authority of that endpoint, PEM')
   .option('--forward', 'pass spans and log records on to that endpoint, unchanged', false)
   .option('--config <file>', 'scorers: YAML or JSON for prebuilt ones, a module for your own')
@@ -160,8 +166,12 @@ async function run(given: GivenOptions): Promise<void> {
   say(
     `Scores ${scoresTo}${given.forward ? ', and so do the spans' : ''}. Spans wait ${given.memory ? 'in memory' : `in ${given.data}`}.`,
   )
-  if (server.pageUrl !== undefined) say(`The page is at ${server.pageUrl}`)
+  if (server.pageUrl !== undefined) say(`The page is at ${pageAddress(server.pageUrl, server.pageToken)}`)
   stopOnSignals('delivers what is scored. What is not complete stays on the log', () => server.stop())
+}
+
+function pageAddress(whole: string, token: RunningServer['pageToken']): string {
+  return token === undefined || token.isNew ? whole : `${whole.split('#')[0]} with the token in ${token.path}`
 }
 
 function readVersion(): string {

@@ -1,6 +1,5 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
-
 import { readCertificates, readKeyPair } from './given-certificates.ts'
+import { givenHeaders } from './given-headers.ts'
 import { readGiven } from './read-given.ts'
 import type { Destination } from './send/acknowledged-exporter.ts'
 import type { JudgeServerOptions } from './start-judge-worker.ts'
@@ -193,7 +192,7 @@ export function toOptions(given: GivenOptions, report: Report): ServerOptions {
         ? undefined
         : {
             url: endpointOf(given.to),
-            headers: Object.fromEntries(given.header.map(toHeader)),
+            headers: givenHeaders(given.header, process.env),
             ca: given.toCa === undefined ? undefined : readCertificates('--to-ca', given.toCa, report),
             timeoutMs: 10_000,
           },
@@ -263,7 +262,7 @@ function endpointOf(to: string): string {
   const { username, password, search, hash, pathname } = new URL(to)
   if (username + password + search + hash !== '') {
     throw new Error(
-      '--to: expected an endpoint without user, password, query and fragment, got one with them. Send credentials by --header.',
+      '--to: expected an endpoint without user, password, query and fragment, got one with them. Send credentials by OTEL_EXPORTER_OTLP_HEADERS.',
     )
   }
   const [, path] = /(\/v1\/(?:traces|logs|metrics))\/?$/.exec(pathname) ?? []
@@ -271,21 +270,4 @@ function endpointOf(to: string): string {
   throw new Error(
     `--to ${to}: expected the endpoint without ${path}, got one with it. Leave it out: scores are sent to /v1/logs, /v1/traces and /v1/metrics below it.`,
   )
-}
-
-function toHeader(text: string): [string, string] {
-  const at = text.indexOf('=')
-  if (at <= 0) throw new Error('--header: expected name=value, got text without a name and "=".')
-  const [name, value] = [text.slice(0, at), text.slice(at + 1)]
-  try {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
-  } catch (error) {
-    // The value may be a secret.
-    throw new Error(
-      `--header ${name}: expected a name and a value that HTTP allows, got ${error instanceof Error ? error.message : 'others'}.`,
-      { cause: error },
-    )
-  }
-  return [name, value]
 }

@@ -20,6 +20,7 @@ import { GrpcReceiver } from './receive/grpc-receiver.ts'
 import { createHttpReceiver } from './receive/http-receiver.ts'
 import type { HttpLimits, OtherPaths, TlsOptions } from './receive/http-receiver.ts'
 import { Page, pageToken } from './page/page.ts'
+import type { PageToken } from './page/page.ts'
 import type { PageOptions } from './page/messages.ts'
 import { INSTANCE_HEADER, Receiver } from './receive/receive.ts'
 import { RequestReader } from './receive/read-request.ts'
@@ -83,6 +84,8 @@ export interface RunningServer {
   readonly grpcPort: number
   /** The address of the page, with its token; `undefined` if there is no page. */
   readonly pageUrl: string | undefined
+  /** The token of the page, and the file that holds it; `undefined` if there is no page. */
+  readonly pageToken: PageToken | undefined
   /** What was counted so far, for tests and diagnosis. */
   readonly counts: () => unknown
   /** Accepts no more requests, delivers finished scores, and ends. Incomplete runs stay on the log. */
@@ -188,6 +191,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       httpPort,
       grpcPort,
       pageUrl: page?.url,
+      pageToken: page?.token,
       counts: () => ({
         received: {
           ...receiver.counts,
@@ -229,7 +233,7 @@ async function openPage(options: ServerOptions, report: (line: string) => void):
   if (dataFolder === undefined) {
     throw new Error('--page: expected a data folder (--data), which holds the runs that the page shows; got --memory.')
   }
-  return Page.start({ options: page, folder: dataFolder, token: pageToken(dataFolder), limits, configPath }, report)
+  return Page.start({ options: page, folder: dataFolder, limits, configPath }, pageToken(dataFolder), report)
 }
 
 function epochMs(): number {

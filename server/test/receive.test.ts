@@ -264,31 +264,37 @@ describe('a service does not send to itself', () => {
     ).rejects.toThrow(/the address of this service itself/)
   })
 
-  it('through a proxy: forwarded requests wait, and a report says why', async () => {
-    let target = 0
-    const proxy = createServer((request, response) => {
-      const { method, url, headers } = request
-      request.pipe(
-        httpRequest({ port: target, method, path: url, headers }, (answer) => {
-          response.writeHead(answer.statusCode ?? 0, answer.headers)
-          answer.pipe(response)
-        }).on('error', () => response.destroy()),
-      )
-    })
-    proxy.listen(0, '127.0.0.1')
-    await once(proxy, 'listening')
-    const { port } = proxy.address() as AddressInfo
-    const lines: string[] = []
-    const looped = await startServer(
-      serverOptions(`http://127.0.0.1:${port}`, { forwards: true, report: (line) => lines.push(line) }),
-    )
-    target = looped.httpPort
-    expect(await post(looped.httpPort, makeRun().requests[0])).toBe(200)
-    await expect.poll(() => lines).toContain('--to leads back to this service: expected the endpoint of a backend.')
-    expect(looped.counts()).toMatchObject({ received: { requests: 1 }, forward: { forwarded: 0, waiting: 1 } })
-    await looped.stop(500)
-    proxy.close()
-  })
+  it.each(['a proxy', 'another service that forwards'])(
+    'through %s: forwarded requests wait, and a report says why',
+    async (between) => {
+      let target = 0
+      const proxy = createServer((request, response) => {
+        const { method, url, headers } = request
+        request.pipe(
+          httpRequest({ port: target, method, path: url, headers }, (answer) => {
+            response.writeHead(answer.statusCode ?? 0, answer.headers)
+            answer.pipe(response)
+          }).on('error', () => response.destroy()),
+        )
+      })
+      proxy.listen(0, '127.0.0.1')
+      await once(proxy, 'listening')
+      const { port } = proxy.address() as AddressInfo
+      const lines: string[] = []
+      const report = (line: string) => void lines.push(line)
+      const looped = await startServer(serverOptions(`http://127.0.0.1:${port}`, { forwards: true, report }))
+      const other = await startServer(serverOptions(`http://127.0.0.1:${looped.httpPort}`, { forwards: true }))
+      target = between === 'a proxy' ? looped.httpPort : other.httpPort
+      expect(await post(looped.httpPort, makeRun().requests[0])).toBe(200)
+      const why = expect.stringContaining('--to leads back to this service')
+      await expect.poll(() => lines).toContainEqual(why)
+      const waiting = { received: { requests: 1 }, forward: { forwarded: 0, waiting: 1 } }
+      expect((between === 'a proxy' ? looped : other).counts()).toMatchObject(waiting)
+      expect(looped.counts()).toMatchObject({ received: { requests: 1 } })
+      await Promise.all([looped.stop(500), other.stop(500)])
+      proxy.close()
+    },
+  )
 })
 
 describe('health and readiness', () => {

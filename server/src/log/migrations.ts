@@ -45,6 +45,7 @@ const MIGRATIONS: readonly (string | ((database: DatabaseSync, spanIdsOf: SpanId
   ALTER TABLE forward ADD COLUMN time_ms REAL NOT NULL DEFAULT 0;
   UPDATE forward SET time_ms = unixepoch() * 1000.0;
   `,
+  "ALTER TABLE forward ADD COLUMN passed TEXT NOT NULL DEFAULT ''",
 ]
 
 /**

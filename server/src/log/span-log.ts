@@ -68,6 +68,8 @@ export interface ForwardedRequest {
   /** As in HTTP; empty for none. */
   readonly contentEncoding: string
   readonly body: Uint8Array
+  /** The services that it has passed, as in `INSTANCE_HEADER`; empty for none. */
+  readonly passed: string
 }
 
 /** What one request appends, atomically. */

@@ -158,12 +158,14 @@ describe('a log in a folder', () => {
     const { log } = open(folder)
     const body = new TextEncoder().encode('{}')
     await log.append({
-      forward: { signal: 'logs', contentType: 'application/json', contentEncoding: 'gzip', body },
+      forward: { signal: 'logs', contentType: 'application/json', contentEncoding: 'gzip', body, passed: 'a,b' },
     })
     expect(log.waitingToForward).toBe(1)
     log.close()
     const again = open(folder)
-    expect(again.log.nextToForward(10)).toMatchObject([{ id: 1, signal: 'logs', contentEncoding: 'gzip' }])
+    expect(again.log.nextToForward(10)).toMatchObject([
+      { id: 1, signal: 'logs', contentEncoding: 'gzip', passed: 'a,b' },
+    ])
     again.log.forwarded([1])
     again.log.close()
   })

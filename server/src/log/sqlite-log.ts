@@ -115,6 +115,7 @@ export class SqliteLog implements SpanLog {
       contentType: String(row['content_type']),
       contentEncoding: String(row['content_encoding']),
       body: bytesOf(row['body']),
+      passed: String(row['passed']),
     }))
   }
 
@@ -239,8 +240,8 @@ export class SqliteLog implements SpanLog {
       into.push({ ...record, offset: Number(lastInsertRowid), timeMs })
     }
     if (forward !== undefined) {
-      const { contentType, contentEncoding, body } = forward
-      this.#statements.insertForward.run(forward.signal, contentType, contentEncoding, body, timeMs)
+      const { contentType, contentEncoding, body, passed } = forward
+      this.#statements.insertForward.run(forward.signal, contentType, contentEncoding, body, timeMs, passed)
       bytes += forward.body.byteLength
     }
     return bytes
@@ -263,10 +264,10 @@ function prepare({ database }: DataFolder) {
     removeStates: database.prepare('DELETE FROM states WHERE "offset" = ?'),
     writeStates: database.prepare('INSERT OR REPLACE INTO states ("offset", of_index) VALUES (?, ?)'),
     insertForward: database.prepare(
-      'INSERT INTO forward (signal, content_type, content_encoding, body, time_ms) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO forward (signal, content_type, content_encoding, body, time_ms, passed) VALUES (?, ?, ?, ?, ?, ?)',
     ),
     nextForward: database.prepare(
-      'SELECT id, signal, content_type, content_encoding, body FROM forward ORDER BY id LIMIT ?',
+      'SELECT id, signal, content_type, content_encoding, body, passed FROM forward ORDER BY id LIMIT ?',
     ),
     removeForward: database.prepare('DELETE FROM forward WHERE id = ? RETURNING length(body) AS bytes'),
     latestBefore: database.prepare('SELECT coalesce(max("offset"), 0) AS latest FROM records WHERE time_ms < ?'),

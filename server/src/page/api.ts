@@ -11,7 +11,7 @@ import type { PageOptions } from './messages.ts'
 import type { OverviewReader } from './overview.ts'
 import { BadRequestError } from './page-server.ts'
 import type { ApiAnswer, ApiRequest } from './page-server.ts'
-import { readRun, readRunsToTry, runAsJson } from './run-page.ts'
+import { readRun, readRunsToTry, runAsJson, asShown } from './run-page.ts'
 import { compareScores } from './store/compare.ts'
 import { drawScores } from './store/draws.ts'
 import { exportLabels, importLabels } from './store/label-files.ts'
@@ -223,7 +223,8 @@ export function createApi(parts: ApiParts): Handler {
       const runs = readRunsToTry(parts, runIds, scorer, viewerOf(query))
       return {
         type: 'application/x-ndjson',
-        write: (line) => trials.run(scorer, runs, capUsd, (result) => void line(`${JSON.stringify(result)}\n`)),
+        write: (line) =>
+          trials.run(scorer, runs, capUsd, (result) => void line(`${JSON.stringify(asShown(result))}\n`)),
       }
     },
     'POST /api/example': () => json({ runId: loadExample(ingest, database) }),

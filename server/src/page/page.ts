@@ -47,15 +47,23 @@ export class Page implements ServiceObserver {
   #otlpUrl = ''
   #onStopped: () => void = () => undefined
 
-  private constructor(data: PageWorkerData, report: (line: string) => void) {
+  /** Its token. */
+  readonly token: PageToken
+
+  private constructor(data: PageWorkerData, token: PageToken, report: (line: string) => void) {
     this.#data = data
+    this.token = token
     this.#report = report
     this.#aliveTimer = setInterval(() => this.#post({ kind: 'alive' }), ALIVE_MS).unref()
   }
 
   /** @throws Error if the page cannot listen, or its database cannot be opened. */
-  static async start(data: PageWorkerData, report: (line: string) => void): Promise<Page> {
-    const page = new Page(data, report)
+  static async start(
+    data: Omit<PageWorkerData, 'token'>,
+    token: PageToken,
+    report: (line: string) => void,
+  ): Promise<Page> {
+    const page = new Page({ ...data, token: token.token }, token, report)
     try {
       await page.#launch()
     } catch (error) {
@@ -220,16 +228,25 @@ function toJson(evaluation: Evaluation): string {
   }
 }
 
+/** The token of a page. */
+export interface PageToken {
+  readonly token: string
+  /** The file that holds it. */
+  readonly path: string
+  /** Whether it was made now. It is printed once, because others may read what is printed. */
+  readonly isNew: boolean
+}
+
 /**
  * The token of the page. It stays the same after a restart, so that links remain valid, and is in the folder that only its owner may read.
  */
-export function pageToken(folder: string): string {
+export function pageToken(folder: string): PageToken {
   const path = join(folder, 'page-token')
   if (existsSync(path)) {
-    const known = readFileSync(path, 'utf8').trim()
-    if (/^[\w-]{32,}$/.test(known)) return known
+    const token = readFileSync(path, 'utf8').trim()
+    if (/^[\w-]{32,}$/.test(token)) return { token, path, isNew: false }
   }
   const token = randomBytes(24).toString('base64url')
   writeFileSync(path, `${token}\n`, { mode: 0o600 })
-  return token
+  return { token, path, isNew: true }
 }

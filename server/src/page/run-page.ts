@@ -4,6 +4,7 @@ import type { AgentRun, SourceSpan } from 'spanscore/engine'
 
 import type { Ingest } from './ingest.ts'
 import { findRun } from './store/content.ts'
+import { withVisibleMarks } from './visible-marks.ts'
 import { all, first } from './store/page-database.ts'
 import { shownScores, withheldOfTrace, withoutVerdicts } from './store/withheld.ts'
 
@@ -49,16 +50,16 @@ export function readRun({ database, ingest }: ReadParts, runId: string, viewer: 
   const withheld = withheldOfTrace(database, traceId, { viewer })
   const hidden = new Set(withheld.map(({ scorer }) => scorer))
   return {
-    run: shortened(withoutVerdicts(JSON.parse(JSON.stringify(run)), hidden)),
+    run: asShown(withoutVerdicts(JSON.parse(JSON.stringify(run)), hidden)),
     stored,
     isOpen: stored === undefined,
     scores: scores.map(({ run_id: id, evaluation, score_key: scoreKey }) => ({
       runId: id,
       scoreKey,
-      evaluation: shortened(JSON.parse(evaluation)),
+      evaluation: asShown(JSON.parse(evaluation)),
     })),
     withheld: withheld.map(({ runId: id, scorer, version }) => ({ runId: id, scorer, version })),
-    spans: shortened(withoutVerdicts(JSON.parse(JSON.stringify(content.spans.toSorted(byStart))), hidden)),
+    spans: asShown(withoutVerdicts(JSON.parse(JSON.stringify(content.spans.toSorted(byStart))), hidden)),
   }
 }
 
@@ -107,13 +108,16 @@ function traceIdOf(runId: string): string {
   return runId.split(':')[0] ?? ''
 }
 
-function shortened(value: unknown): unknown {
+/** Values as people see them: long texts are cut, and nothing turns the text beside it. */
+export function asShown(value: unknown): unknown {
   if (typeof value === 'string') {
-    return value.length <= MAX_CHARACTERS
-      ? value
-      : `${value.slice(0, MAX_CHARACTERS).toWellFormed()}… (${value.length - MAX_CHARACTERS} more characters: copy the run as JSON)`
+    const text = withVisibleMarks(value)
+    return text.length <= MAX_CHARACTERS
+      ? text
+      : `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… (${text.length - MAX_CHARACTERS} more characters: copy the run as JSON)`
   }
-  if (Array.isArray(value)) return value.map(shortened)
+  if (Array.isArray(value)) return value.map(asShown)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, child]: [string, unknown]) => [key, shortened(child)]))
+  const entries: readonly [string, unknown][] = Object.entries(value)
+  return Object.fromEntries(entries.map(([key, child]) => [withVisibleMarks(key), asShown(child)]))
 }

@@ -199,7 +199,7 @@ export class GrpcReceiver {
 
   async #export(signal: Signal, body: Buffer, callback: sendUnaryData<Uint8Array>): Promise<void> {
     try {
-      const wire = { contentType: 'application/x-protobuf', contentEncoding: '', body }
+      const wire = { contentType: 'application/x-protobuf', contentEncoding: '', body, passed: '' }
       const invalid = await this.#receiver.take({ signal, encoding: 'protobuf', body, wire })
       callback(null, exportResponse(invalid))
     } catch (error) {

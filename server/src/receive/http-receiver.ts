@@ -128,7 +128,7 @@ async function answer(
       return
     }
     checkAccess(access, callerOf(request))
-    receiver.checkSender(request.headers[INSTANCE_HEADER])
+    receiver.checkSender(passedBy(request))
     const signal = SIGNALS[path]
     if (signal === undefined)
       throw new Refusal('not-found', `Expected a POST to /v1/traces or /v1/logs, got another path.`)
@@ -165,10 +165,19 @@ async function takeBody(
     const body = await decompress(wire, contentEncoding, limits.maxDecompressedBytes, held, givenUp)
     held.keep()
     const contentType = request.headers['content-type'] ?? ''
-    return await receiver.take({ signal, encoding, body, wire: { contentType, contentEncoding, body: wire } })
+    return await receiver.take({
+      signal,
+      encoding,
+      body,
+      wire: { contentType, contentEncoding, body: wire, passed: passedBy(request) },
+    })
   } finally {
     held.end()
   }
+}
+
+function passedBy({ headers }: IncomingMessage): string {
+  return headers[INSTANCE_HEADER]?.toString() ?? ''
 }
 
 function callerOf({ headers }: IncomingMessage) {

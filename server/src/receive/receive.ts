@@ -1,5 +1,5 @@
 import { releaseBody } from '../log/release-body.ts'
-import type { Signal, SpanLog } from '../log/span-log.ts'
+import type { ForwardedRequest, Signal, SpanLog } from '../log/span-log.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import { Refusal } from './refusal.ts'
 import type { RequestReader } from './read-request.ts'
@@ -10,7 +10,7 @@ export interface IncomingRequest {
   readonly encoding: 'protobuf' | 'json'
   readonly body: Uint8Array
   /** The body as received, which is stored on the log. */
-  readonly wire: { readonly contentType: string; readonly contentEncoding: string; readonly body: Uint8Array }
+  readonly wire: Pick<ForwardedRequest, 'contentType' | 'contentEncoding' | 'body' | 'passed'>
 }
 
 /** What receivers count. */
@@ -41,7 +41,7 @@ export interface ReceiverParts {
   readonly instance: string
 }
 
-/** Header by which a service recognises its own requests. */
+/** Header by which a service recognises its own requests: the services that a request has passed, with commas between. */
 export const INSTANCE_HEADER = 'spanscore-instance'
 
 /** The common part of both protocols: reads a request, appends it to the log, and answers once it is there. */
@@ -60,14 +60,14 @@ export class Receiver {
 
   /**
    * Scores that come back would be acknowledged and lost, and forwarded spans would be forwarded again and again. The address alone does not
-   * show that: this machine has many names, and there are proxies.
+   * show that: this machine has many names, there are proxies, and other services forward too.
    *
-   * @param instance the value of `INSTANCE_HEADER`
-   * @throws Refusal if this service itself has sent the request
+   * @param passed the value of `INSTANCE_HEADER`
+   * @throws Refusal if the request has passed this service before
    */
-  checkSender(instance: unknown): void {
-    if (instance !== this.#parts.instance) return
-    const why = '--to leads back to this service: expected the endpoint of a backend.'
+  checkSender(passed: string): void {
+    if (!passed.split(',').includes(this.#parts.instance)) return
+    const why = '--to leads back to this service, perhaps by others that forward: expected the endpoint of a backend.'
     this.#parts.report(why)
     throw new Refusal('forbidden', why)
   }
@@ -127,6 +127,6 @@ export class Receiver {
   }
 }
 
-function copyOf({ contentType, contentEncoding, body }: IncomingRequest['wire']) {
-  return { contentType, contentEncoding, body }
+function copyOf({ contentType, contentEncoding, body, passed }: IncomingRequest['wire']) {
+  return { contentType, contentEncoding, body, passed }
 }

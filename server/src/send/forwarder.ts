@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 
+import { INSTANCE_HEADER } from '../receive/receive.ts'
 import type { ForwardedRequest, SpanLog } from '../log/span-log.ts'
 import { isOfContent } from './acknowledged-exporter.ts'
 import type { Destination } from './acknowledged-exporter.ts'
@@ -104,7 +105,7 @@ export class Forwarder {
 /** @returns the status of the answer */
 function post(
   { url, headers, ca, timeoutMs }: Destination,
-  { signal: kind, contentType, contentEncoding, body }: ForwardedRequest,
+  { signal: kind, contentType, contentEncoding, body, passed }: ForwardedRequest,
   signal: AbortSignal,
 ): Promise<number> {
   const target = new URL(`${url.replace(/\/$/, '')}/v1/${kind}`)
@@ -114,6 +115,7 @@ function post(
     timeout: timeoutMs,
     headers: {
       ...headers,
+      ...(passed !== '' && { [INSTANCE_HEADER]: `${passed},${headers[INSTANCE_HEADER] ?? ''}` }),
       'content-type': contentType,
       'content-length': body.byteLength,
       ...(contentEncoding !== '' && { 'content-encoding': contentEncoding }),

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -53,9 +54,11 @@ export async function startService(
     })
     child.once('exit', () => reject(new Error(lines.join('\n'))))
   })
-  const [pageUrl, otlpUrl] = addresses
-  const { origin, hash } = new URL(pageUrl)
-  const token = hash.slice('#token='.length)
+  const [page, otlpUrl] = addresses
+  const { origin } = new URL(page)
+  // It is printed at the first start alone.
+  const token = readFileSync(join(folder, 'page-token'), 'utf8').trim()
+  const pageUrl = `${origin}/#token=${token}`
   return {
     pageUrl,
     origin,

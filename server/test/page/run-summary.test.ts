@@ -1,6 +1,7 @@
 import { buildRuns, readOtlpJson } from 'spanscore/engine'
 import { expect, it } from 'vitest'
 
+import { asShown } from '../../src/page/run-page.ts'
 import { summarise } from '../../src/page/store/run-summary.ts'
 import type { RunSummary } from '../../src/page/store/run-summary.ts'
 import { otlp, record } from '../browser/made-run.ts'
@@ -23,4 +24,15 @@ it('computes the cost of the model calls of a run at list prices', () => {
 
 it('has no cost if a model has no known price', () => {
   expect(summaryOf({ ...question, model: 'our-own-model' }).costUsd).toBeNull()
+})
+
+it('shows marks that would turn the text beside them, in the list and on the page of a run', () => {
+  const agent = 'pay \u202e\u2066'
+  expect(summaryOf({ ...question, agent, answer: 'On \u2066its way.' })).toMatchObject({
+    agent: 'pay [U+202E][U+2066]',
+    answer: 'On [U+2066]its way.',
+  })
+  expect(asShown({ toolCalls: [{ name: agent, arguments: { [agent]: 'שלום \u200f!' } }] })).toEqual({
+    toolCalls: [{ name: 'pay [U+202E][U+2066]', arguments: { 'pay [U+202E][U+2066]': 'שלום \u200f!' } }],
+  })
 })

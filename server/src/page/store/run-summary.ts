@@ -1,6 +1,8 @@
 import { costUsd, priceByName } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 
+import { withVisibleMarks } from '../visible-marks.ts'
+
 /** A run's data in the list. */
 export interface RunSummary {
   readonly id: string
@@ -39,13 +41,13 @@ export function summarise(run: AgentRun): RunSummary {
     traceId: run.traceId,
     spanId: run.spanId,
     parentId: run.parent?.runId ?? null,
-    agent: run.agent.name ?? '',
-    agentVersion: run.agent.version ?? textOf(run.resource['service.version']),
+    agent: withVisibleMarks(run.agent.name ?? ''),
+    agentVersion: withVisibleMarks(run.agent.version ?? '') || textOf(run.resource['service.version']),
     service: textOf(run.resource['service.name']),
-    model: run.models[0] ?? '',
+    model: withVisibleMarks(run.models[0] ?? ''),
     status: run.status,
-    question: cut(run.userInput ?? '', LIST_CHARACTERS),
-    answer: cut(run.output ?? error?.message ?? '', LIST_CHARACTERS),
+    question: withVisibleMarks(cut(run.userInput ?? '', LIST_CHARACTERS)),
+    answer: withVisibleMarks(cut(run.output ?? error?.message ?? '', LIST_CHARACTERS)),
     startMs: run.startTimeMs,
     endMs: run.endTimeMs,
     isComplete: run.complete,
@@ -82,7 +84,7 @@ function toText(value: unknown): string {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return typeof value === 'string' ? withVisibleMarks(value) : ''
 }
 
 function cut(text: string, characters: number): string {
