@@ -15,8 +15,9 @@ const knows: Record<string, readonly string[]> = {
   adapters: ['model', 'spans', 'runs', 'scoring', 'scorers'],
   emit: ['model', 'spans', 'runs', 'sampling', 'scoring'],
   calibration: ['model', 'spans', 'sampling'],
-  processor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit'],
-  doctor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit', 'processor'],
+  engine: ['model', 'spans', 'runs', 'sampling', 'scoring', 'emit'],
+  processor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'emit', 'engine'],
+  doctor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit', 'engine', 'processor'],
   cli: [
     'model',
     'spans',
@@ -27,6 +28,7 @@ const knows: Record<string, readonly string[]> = {
     'scorers',
     'emit',
     'calibration',
+    'engine',
     'processor',
     'doctor',
   ],
@@ -43,6 +45,7 @@ const knows: Record<string, readonly string[]> = {
     'emit',
     'calibration',
     'adapters',
+    'engine',
     'processor',
     'doctor',
     'testing',
@@ -164,9 +167,9 @@ describe('the house', () => {
     expect(circles).toEqual([])
   })
 
-  it('has no file of more than 300 lines', () => {
+  it('has no file of more than 400 lines', () => {
     const sizes = [...sources, ...serverSources].map((file) => ({ file, lines: linesOf(file) }))
-    expect(sizes.filter(({ lines }) => lines > 300)).toEqual([])
+    expect(sizes.filter(({ lines }) => lines > 400)).toEqual([])
   })
 
   it.each([
@@ -185,14 +188,12 @@ describe('the house', () => {
     expect(short.filter((file) => importers.get(file)?.length === 1).length).toBeLessThanOrEqual(7)
   })
 
-  it('shows the command line no more of the processor than options and the choice of runs', () => {
-    const allowed = /^src\/processor\/(?:config\/|node-process\.ts$|run\/(?:choose-run|redacted-by)\.ts$)/
+  it('shows the command line nothing of the processor but how a process ends', () => {
     const reached = sources
       .filter((file) => roomOf(file) === 'cli')
       .flatMap((file) => importsOf(file, true).map((specifier) => normalize(join(dirname(file), specifier))))
       .filter((file) => roomOf(file) === 'processor')
-    expect(reached.length).toBeGreaterThan(0)
-    expect(reached.filter((file) => !allowed.test(file))).toEqual([])
+    expect(reached.filter((file) => file !== 'src/processor/node-process.ts')).toEqual([])
   })
 
   it('loads no package from the main entry but @opentelemetry/api', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { buildRuns } from '../src/runs/build-runs.ts'
-import { eventWithoutContent, nameWithoutContent, withoutContent } from '../src/processor/deliver/strip-content.ts'
+import { eventWithoutContent, nameWithoutContent, withoutContent } from '../src/spans/strip-content.ts'
 import type { AgentRun } from '../src/model/agent-run.ts'
 import { recognise } from '../src/spans/recognise.ts'
 import type { SourceSpan } from '../src/spans/source-span.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { eventWithoutContent, isStripped } from '../src/processor/deliver/strip-content.ts'
+import { eventWithoutContent, isStripped } from '../src/spans/strip-content.ts'
 import type { Dialect } from '../src/spans/dialect.ts'
 import { allDialects } from '../src/spans/dialects/all.ts'
 import { recognise } from '../src/spans/recognise.ts'

@@ -5,7 +5,7 @@ import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import { rawScorer } from '../../test/fuzz/raw-scorer.ts'
 import type { Build } from './build.ts'
 import type { Observation } from './observation.ts'

@@ -3,7 +3,7 @@ import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } f
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import { orderOf } from '../../test/corpus/hooks-order.ts'
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
 import { MovedClock } from '../../test/corpus/moved-clock.ts'

@@ -1,6 +1,6 @@
-import { optionTable } from '../../src/processor/config/option-table.ts'
-import { otherVariables, variableOf } from '../../src/processor/config/environment.ts'
-import type { OptionRow } from '../../src/processor/config/option-table.ts'
+import { optionTable } from '../../src/engine/config/option-table.ts'
+import { otherVariables, variableOf } from '../../src/engine/config/environment.ts'
+import type { OptionRow } from '../../src/engine/config/option-table.ts'
 import { code, page, table } from './markdown.ts'
 
 /** `docs/reference/environment.md`: every `SPANSCORE_*` variable. */

@@ -1,4 +1,4 @@
-import { notices } from '../../src/processor/notices/notices.ts'
+import { notices } from '../../src/engine/notices/notices.ts'
 import { code, page, table } from './markdown.ts'
 
 /** `docs/reference/notices.md`: the notices about the set-up of scoring. */

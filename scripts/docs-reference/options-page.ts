@@ -1,7 +1,7 @@
-import { budgetTable, emitTable, optionTable, scorerEntryTable } from '../../src/processor/config/option-table.ts'
-import { variableOf } from '../../src/processor/config/environment.ts'
+import { budgetTable, emitTable, optionTable, scorerEntryTable } from '../../src/engine/config/option-table.ts'
+import { variableOf } from '../../src/engine/config/environment.ts'
 import { judgeSettingTable } from '../../src/judge/settings.ts'
-import type { OptionRow } from '../../src/processor/config/option-table.ts'
+import type { OptionRow } from '../../src/engine/config/option-table.ts'
 import { code, page, table } from './markdown.ts'
 
 /** `docs/reference/options.md`: every option with its default, its values, and its environment variable. */

@@ -1,7 +1,7 @@
 import { DEFAULT_BUDGET } from '../sampling/budget.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
-import type { ResolvedOptions } from '../processor/config/options.ts'
-import type { Sample } from '../processor/config/scoring-options.ts'
+import type { ResolvedOptions } from '../engine/config/options.ts'
+import type { Sample } from '../engine/config/scoring-options.ts'
 import type { ScorerFacts, ScoringFacts } from './facts.ts'
 
 /** Describes the configuration of a scoring processor. The result holds neither functions nor keys. */

@@ -1,5 +1,5 @@
 export { attachNothing as attachScoring, NoopSpanProcessor as ScoringSpanProcessor } from '../processor/attach/noop.ts'
-export { defineConfig } from '../processor/config/define-config.ts'
+export { defineConfig } from '../engine/config/define-config.ts'
 export { weightedMean } from '../sampling/weighted-mean.ts'
 export {
   noopValue as ScoreUnavailableError,

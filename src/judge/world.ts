@@ -1,4 +1,3 @@
-import { startTimer, stopTimer } from '../scoring/host-timers.ts'
 import { unref } from '../scoring/keep-process-alive.ts'
 import { nodeCrypto } from '../spans/node-crypto.ts'
 import type { Environment } from './transport/connection.ts'
@@ -25,11 +24,11 @@ export const realWorld: JudgeWorld = {
     new Promise((resolve) => {
       if (signal.aborted) return resolve()
       const finish = (): void => {
-        stopTimer(timer)
+        clearTimeout(timer)
         signal.removeEventListener('abort', finish)
         resolve()
       }
-      const timer = unref(startTimer(finish, ms))
+      const timer = unref(setTimeout(finish, ms))
       signal.addEventListener('abort', finish)
     }),
   randomHex: (bytes) => nodeCrypto().randomBytes(bytes).toString('hex'),

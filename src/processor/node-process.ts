@@ -1,5 +1,5 @@
 import { complainOfNode } from '../model/node-version.ts'
-import type { Reporter } from './run/reporter.ts'
+import type { Reporter } from '../engine/reporter.ts'
 
 /** Reports a version of Node.js that is too old. */
 export function reportOldNode(version: string, reporter: Reporter): void {

@@ -1,33 +1,32 @@
 import { Emitter } from '../emit/emitter.ts'
 import { ProviderSink } from '../emit/provider-sink.ts'
 import { ScoreMetrics } from '../emit/score-metrics.ts'
+import { isReadable } from '../engine/admission.ts'
+import type { ResolvedOptions } from '../engine/config/options.ts'
+import { Engine } from '../engine/engine.ts'
+import { Reporter } from '../engine/reporter.ts'
+import type { RunScores } from '../engine/run-scores.ts'
 import type { LiveRun } from '../runs/live/live-run.ts'
 import { TraceStore } from '../runs/live/trace-store.ts'
 import type { ParentSpan } from '../runs/live/span-links.ts'
-import { Budget } from '../sampling/budget.ts'
-import { inSlices } from '../scoring/in-slices.ts'
-import { runForeignNow } from '../scoring/run-foreign.ts'
-import type { SourceLog } from '../spans/source-span.ts'
-import { formatLedger, Ledger } from '../scoring/ledger.ts'
+import { after } from '../scoring/after.ts'
+import type { WorkSteps } from '../scoring/background.ts'
+import { formatLedger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
-import { atExit, reportOldNode } from './node-process.ts'
-import { SetupNotices } from './notices/setup-notices.ts'
+import { runForeignNow } from '../scoring/run-foreign.ts'
+import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../spans/sdk-types.ts'
+import type { SourceLog } from '../spans/source-span.ts'
+import { isOnlyProcessor, otherProcessorsOf } from './attach/other-processors.ts'
+import { Providers } from './attach/tracer-providers.ts'
 import { Flushing } from './deliver/flushing.ts'
 import { HeldSpans } from './deliver/held-spans.ts'
-import type { ResolvedOptions } from './config/options.ts'
-import { Providers } from './attach/tracer-providers.ts'
-import { LargeRuns } from './large-runs.ts'
-import { isLateSpan, OwnWork } from './run/own-work.ts'
-import { Reporter } from './run/reporter.ts'
-import { RunScoring } from './run/run-scoring.ts'
-import { isTooLarge } from './run/admission.ts'
 import { ScoreWriter } from './deliver/score-writer.ts'
-import type { ScoredRun } from './run/scored-run.ts'
-import { Scheduler } from './scheduler.ts'
-import { ScoringJobs } from './run/scoring-jobs.ts'
-import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
-import { isOnlyProcessor, otherProcessorsOf } from './attach/other-processors.ts'
+import { SpanPlace } from './deliver/span-place.ts'
 import { viewOf } from './deliver/span-view.ts'
+import { atExit, reportOldNode } from './node-process.ts'
+import { SetupNotices } from './notices/setup-notices.ts'
+import { isLateSpan, OwnWork } from './own-work.ts'
+import { SweepTimer } from './sweep-timer.ts'
 
 const now = (): number => performance.now()
 
@@ -36,15 +35,15 @@ export class ScoringPipeline {
   readonly #options: ResolvedOptions
   readonly #store: TraceStore
   readonly #reporter = new Reporter()
-  readonly #ledger: Ledger
+  readonly #engine: Engine
   readonly #metrics: ScoreMetrics
   readonly #providers: Providers
   readonly #held: HeldSpans
-  readonly #runs: RunScoring
   readonly #flushing: Flushing
   readonly #notices: SetupNotices
-  readonly #scheduler: Scheduler
-  readonly #large = new LargeRuns(now, (live, isRead) => this.#lookAt(live, isRead))
+  readonly #writer: ScoreWriter
+  readonly #sweeps: SweepTimer
+  #isStopped = false
   readonly #forgetExit: () => void
   readonly #ownWork = new OwnWork()
 
@@ -53,30 +52,31 @@ export class ScoringPipeline {
     this.#options = options
     const reporter = this.#reporter
     reportOldNode(process.version, reporter)
-    const scheduler = new Scheduler(now, (error) => reporter.threw('A deadline', error))
-    this.#scheduler = scheduler
     this.#notices = new SetupNotices({
       scorers: options.scorers,
       hasRuns: () => this.ledger().runs.seen > 0,
       lacksExport: () => wantsExport(options) && isOnlyProcessor(options.tracerProvider, self),
       reporter,
-      scheduler,
     })
-    const budget = new Budget(options.budget, now)
-    this.#ledger = new Ledger(options.scorers.map(({ id }) => id))
+    const engine = new Engine({
+      options,
+      reporter,
+      onLeftOut: (_run, scorer) => {
+        if (options.emit.metrics) this.#metrics.countLeftOut(scorer)
+      },
+    })
+    this.#engine = engine
     this.#providers = new Providers(options)
     this.#held = new HeldSpans({
       maxHeld: options.maxHeld,
       holdMs: options.holdMs,
-      scheduler,
-      now,
       release: (span, scores) => this.#toNext(span, { scores, stripContent: options.stripContent }),
     })
     const gauges = {
-      queueSize: () => jobs.queued,
+      queueSize: () => engine.tasks.queued,
       openRuns: () => this.#store.openRuns,
       heldSpans: () => this.#held.size,
-      budgetUsedRatio: () => budget.usedRatio(),
+      budgetUsedRatio: () => engine.budget.usedRatio(),
     }
     this.#metrics = new ScoreMetrics({
       gauges,
@@ -87,50 +87,42 @@ export class ScoringPipeline {
         reporter.threw(what, result.error)
         return undefined
       },
-      later: (run, ms) => void scheduler.after(ms, run),
+      later: (run, ms) => {
+        after(ms, () => {
+          if (!this.#isStopped) run()
+        })
+      },
     })
     const sink = new ProviderSink(this.#providers, (what, error) => reporter.threw(what, error))
-    const writer = new ScoreWriter({
+    this.#writer = new ScoreWriter({
       options,
-      ledger: this.#ledger,
       reporter,
       emitter: new Emitter({ options: options.emit, sink, metrics: this.#metrics, nowMs: () => Date.now() }),
       providers: this.#providers,
-    })
-    const jobs = new ScoringJobs({ options, budget, writer, reporter, scheduler, now })
-    this.#runs = new RunScoring({
-      options,
-      budget,
-      ledger: this.#ledger,
-      metrics: this.#metrics,
-      writer,
-      jobs,
-      reporter,
     })
     this.#store = new TraceStore({
       ...options,
       sinceMs: Date.now(),
       now,
-      countsNested: this.#runs.countsNested,
-      isWanted: (traceId) => this.#runs.isWanted(traceId),
+      countsNested: engine.countsNested,
+      isWanted: (traceId) => engine.isWanted(traceId),
       onSettled: (live, isFinal) => this.#settled(live, isFinal),
       onEvicted: (live) => this.#evicted(live),
-      onDuplicate: () => this.#ledger.runDuplicate(),
-      onLate: () => this.#ledger.spanLate(),
+      onDuplicate: () => engine.ledger.runDuplicate(),
+      onLate: () => engine.ledger.spanLate(),
     })
     this.#flushing = new Flushing({
       options,
-      jobs,
+      engine,
       held: this.#held,
       metrics: this.#metrics,
       sink,
       providers: this.#providers,
       reporter,
       store: this.#store,
-      large: this.#large,
       otherProcessors: () => otherProcessorsOf(options.tracerProvider, self),
     })
-    scheduler.watch(this.#store)
+    this.#sweeps = new SweepTimer(this.#store, now, (error) => reporter.threw('A deadline', error))
     this.#forgetExit = atExit({ release: () => this.#releaseAtExit(), exited: () => this.#exited() })
   }
 
@@ -147,31 +139,31 @@ export class ScoringPipeline {
   /** Called when a span starts. */
   started(span: OpenSpan, parent: ParentSpan | undefined): void {
     if (isLateSpan(span)) return
-    if (this.#store.start(span, parent)) this.#scheduler.changed(this.#store)
+    if (this.#store.start(span, parent)) this.#sweeps.changed()
   }
 
   /** Called while a span is ending and can still be written. */
   ending(span: OpenSpan): void {
     const recognised = this.#store.liveSpanOf(span)
     const live = recognised && this.#store.ending(recognised)
-    if (live !== undefined) this.#runs.runEnded(live, span)
+    if (live !== undefined) this.#runEnded(live, span)
   }
 
   /** Called when a span has ended. Returns the run whose agent it is, so that the span can be held or handed on. */
-  ended(span: EndedSpan): ScoredRun | undefined {
+  ended(span: EndedSpan): RunScores | undefined {
     const recognised = this.#store.liveSpanOf(span)
     if (recognised === undefined) {
-      if (this.#store.ordinaryEnded(span)) this.#scheduler.changed(this.#store)
+      if (this.#store.ordinaryEnded(span)) this.#sweeps.changed()
       this.#notices.ordinarySpanEnded(span)
       return undefined
     }
     if (recognised.role === 'step') this.#notices.stepEnded(span)
     // For SDKs and wrappers that do not call `onEnding`, such as SDK 1.30 and before 2.3.
     const live = this.#store.ending(recognised)
-    const scored = live && this.#runs.runEnded(live, 'ended')
+    const scores = live && this.#runEnded(live, 'ended')
     this.#store.ended(recognised)
-    this.#scheduler.changed(this.#store)
-    return scored
+    this.#sweeps.changed()
+    return scores
   }
 
   /** Called when a span has ended after the shutdown. */
@@ -181,15 +173,16 @@ export class ScoringPipeline {
   }
 
   /** Hands an ended span on to `next`, now or after holding it for its scores. */
-  handOn(span: EndedSpan, scored: ScoredRun | undefined): void {
+  handOn(span: EndedSpan, scores: RunScores | undefined): void {
     const { maxHeld, next, stripContent } = this.#options
-    if (next !== undefined && maxHeld > 0 && scored?.isAwaited === true) {
-      this.#reporter.guard('Holding a span', () => scored.outlet.hold(this.#held.hold(span)))
+    const place = scores?.place instanceof SpanPlace ? scores.place : undefined
+    if (next !== undefined && maxHeld > 0 && scores?.isAwaited === true) {
+      this.#reporter.guard('Holding a span', () => place?.hold(this.#held.hold(span)))
       return
     }
-    const scores = scored?.outlet.handOn()
+    const written = place?.handOn()
     if (next === undefined) return
-    if (stripContent || scores !== undefined) this.#toNext(span, { ...(scores && { scores }), stripContent })
+    if (stripContent || written !== undefined) this.#toNext(span, { ...(written && { scores: written }), stripContent })
     else this.#toNextAsIs(span, next)
   }
 
@@ -203,7 +196,8 @@ export class ScoringPipeline {
     this.#notices.conclude()
     this.#forgetExit()
     this.#reporter.guard('shutdown', () => this.#metrics.stop())
-    this.#scheduler.stop()
+    this.#isStopped = true
+    this.#sweeps.stop()
     this.#reporter.info(formatLedger(this.ledger()))
   }
 
@@ -217,7 +211,7 @@ export class ScoringPipeline {
   }
 
   ledger(): LedgerSnapshot {
-    return this.#ledger.snapshot(this.#store.openRuns)
+    return this.#engine.ledger.snapshot(this.#store.openRuns)
   }
 
   /** Reports errors in hooks, each once. Nothing is thrown into the application. */
@@ -225,19 +219,40 @@ export class ScoringPipeline {
     return this.#reporter
   }
 
+  #runEnded(live: LiveRun, at: OpenSpan | 'ended'): RunScores | undefined {
+    const scores = this.#engine.offer(live, () => this.#placeOf(live, at))
+    if (scores?.place instanceof SpanPlace) scores.place.endingIsOver()
+    return scores
+  }
+
+  /** @param at the live span in `onEnding`, `ended` in `onEnd`, or `gone` if it was handed on */
+  #placeOf({ span }: LiveRun, at: OpenSpan | 'ended' | 'gone'): SpanPlace {
+    return new SpanPlace({
+      span,
+      at,
+      hasNext: this.#options.next !== undefined,
+      write: (place, evaluation, run, isFirst) => this.#writer.write(place, evaluation, run, isFirst),
+    })
+  }
+
   #settled(live: LiveRun, isFinal: boolean): void {
-    if (isFinal && !live.nested) this.#ledger.runClosed()
-    this.#reporter.guard('Scoring a run', () => this.#runs.runSettled(live, isFinal))
+    if (isFinal && !live.nested) this.#engine.ledger.runClosed()
+    // A run that is only found now has no agent, or was not known to be a run: its spans were handed on.
+    this.#reporter.guard('Scoring a run', () => this.#engine.settle(live, isFinal, () => this.#placeOf(live, 'gone')))
     if (!isFinal) return
-    if (live.effortBytes <= this.#options.maxSyncBytes) this.#lookAt(live, true)
-    else this.#large.add(live)
+    if (live.readBytes <= this.#options.maxSyncBytes) this.#lookAt(live)
+    else void this.#reporter.settle('Looking at a run', () => this.#engine.background.run(this.#readAndLookAt(live)))
+  }
+
+  *#readAndLookAt(live: LiveRun): WorkSteps {
+    if (isReadable(live) && !this.#isStopped) yield* live.readInSteps()
+    this.#lookAt(live)
   }
 
   /** Counts a settled run, scored or not, and passes it to the notices. */
-  #lookAt(live: LiveRun, mayRead: boolean): void {
-    const isRead = mayRead && live.wanted && !isTooLarge(live)
+  #lookAt(live: LiveRun): void {
+    const isRead = live.wanted && isReadable(live) && !this.#isStopped
     const run = isRead ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
-    if (run !== undefined) this.#reporter.guard('Scoring a run', () => this.#runs.runRead(live))
     this.#reporter.guard('Looking at a run', () => this.#notices.runSettled(run))
     if (!live.nested) this.#countRun('closed', run?.agent.name)
   }
@@ -247,11 +262,11 @@ export class ScoringPipeline {
   }
 
   #evicted(live: LiveRun): void {
-    this.#ledger.runEvicted()
+    this.#engine.ledger.runEvicted()
     // If the attributes of a span could not be read, and this threw, the run would never be evicted.
     const name = this.#reporter.guard('Giving up a run', () => live.span.attributes['gen_ai.agent.name'])
     this.#countRun('evicted', typeof name === 'string' ? name : undefined)
-    this.#reporter.guard('Giving up a run', () => this.#runs.runEvicted(live))
+    this.#reporter.guard('Giving up a run', () => this.#engine.evict(live, this.#placeOf(live, 'gone')))
     this.#reporter.warnOnce(
       'evicted',
       'Runs are evicted before their agent has ended: there are more than maxOpenRuns, they hold more than maxContentBytes, or they are older than maxRunAgeMs.',
@@ -277,7 +292,11 @@ export class ScoringPipeline {
    */
   #releaseAtExit(): void {
     // The process would exit before their deadline. Where that takes several turns, it comes here again afterwards.
-    void this.#reporter.settle('The end of the process', async () => inSlices(this.#store.settleAgentless()))
+    void this.#reporter.settle('The end of the process', async () => {
+      const steps = this.#store.settleAgentless()
+      // Nothing is scheduled if there is nothing to do: the process would come here again, without end.
+      if (steps.next().done !== true) await this.#engine.background.run(steps)
+    })
     this.#notices.conclude()
     this.#metrics.flush()
     if (this.#held.size === 0) return

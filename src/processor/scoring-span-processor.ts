@@ -1,17 +1,19 @@
 import { trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 
+import { detached } from '../scoring/isolation.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
+import { callForeign } from '../scoring/run-foreign.ts'
+import type { ResolvedScorer } from '../engine/config/options.ts'
 import { createLogCapture } from './deliver/log-capture.ts'
 import type { LogRecordProcessorLike } from './deliver/log-capture.ts'
-import { reportUnusedVariables } from './config/environment.ts'
-import { resolveOptions } from './config/options.ts'
-import { notifyVariable } from './notices/notify.ts'
-import type { ScoredRun } from './run/scored-run.ts'
-import { prepareJudges } from './prepare-judges.ts'
+import { reportUnusedVariables } from '../engine/config/environment.ts'
+import { resolveOptions } from '../engine/config/options.ts'
+import { notifyVariable } from '../engine/notices/notify.ts'
+import type { RunScores } from '../engine/run-scores.ts'
 import { ScoringPipeline } from './scoring-pipeline.ts'
-import type { ScoringOptions } from './config/scoring-options.ts'
-import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
+import type { ScoringOptions } from '../engine/config/scoring-options.ts'
+import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../spans/sdk-types.ts'
 import { markAsScoring } from './attach/other-processors.ts'
 
 /**
@@ -69,7 +71,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
 
   onEnd(span: EndedSpan): void {
     if (this.#pipeline.hasDropped(span)) return
-    let scored: ScoredRun | undefined
+    let scored: RunScores | undefined
     if (this.#stopped === undefined) {
       try {
         scored = this.#pipeline.ended(span)
@@ -112,3 +114,20 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     return this.#pipeline.ledger()
   }
 }
+
+/**
+ * Loads what the judges' calls need soon after the processor was created. Some packages take tens of milliseconds in one turn of the event
+ * loop, which an application can spare while it starts, and not while it serves requests.
+ */
+function prepareJudges(scorers: readonly ResolvedScorer[]): void {
+  const judges = scorers.flatMap(({ scorer }) => scorer.judge ?? [])
+  if (judges.length === 0) return
+  detached(() =>
+    setImmediate(() => {
+      // An error is reported when the judge is asked for a score.
+      for (const judge of judges) callForeign(() => judge.prepare?.(), ignore)
+    }),
+  )
+}
+
+function ignore(): void {}

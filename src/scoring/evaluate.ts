@@ -1,7 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { explain, contentFree } from '../model/explanation.ts'
 import type { Evaluation, Failed, Skipped } from '../model/score.ts'
-import { inNextTurn } from './host-timers.ts'
 import type { GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
 import { adopted, isThenable } from './thenable.ts'
 import { failed } from './unscored.ts'
@@ -77,7 +76,7 @@ export function evaluateInFull<Preprocessed, Analyzed>(
       const { signal } = context
       const onAbort = (): void => {
         // A scorer that listens to the signal gets one turn of the event loop to return its own result, with the tokens it used.
-        inNextTurn(() => resolve(finish(verdictOfAbort(scorer, signal.reason, context.timeoutMs))))
+        setImmediate(() => resolve(finish(verdictOfAbort(scorer, signal.reason, context.timeoutMs))))
       }
       const settle = (outcome: EvaluationOutcome<Preprocessed, Analyzed>): void => {
         signal.removeEventListener('abort', onAbort)

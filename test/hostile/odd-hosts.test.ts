@@ -7,7 +7,7 @@ import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterEach, expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { readJudgeReport } from '../../src/scoring/read-verdict.ts'
 import { agentAttributes, codeScorer, expectBalanced, judgeScorer, runAgent } from '../processor/harness.ts'

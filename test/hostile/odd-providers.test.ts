@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import type { AttachedScoring } from '../../src/processor/attach/attach.ts'
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createAnswerPresentScorer } from '../../src/scorers/code/answer-present.ts'
 import { agentAttributes } from '../processor/harness.ts'

@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
 import type { Evaluation } from '../../src/model/score.ts'
 import {

@@ -9,7 +9,7 @@ import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 
 import { createRandom } from '../../scripts/simulate/random.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import type { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { MovedClock } from '../corpus/moved-clock.ts'
 import type { Product } from '../corpus/product.ts'

@@ -97,7 +97,7 @@ test('a scorer that blocks is reported and runs after the span from then on', as
     runAgent(tracer)
     return (scoring.ledger().scorers['slow']?.scored ?? 0) - scored
   })
-  expect(scoredInRun).toEqual([1, 0, 0])
+  expect(scoredInRun).toEqual([1, 1, 0])
   await flush()
   expect(diagnostics.filter((line) => line.includes('Scorer slow took'))).toHaveLength(1)
   expect(scoring.ledger().scorers['slow']).toMatchObject({ runs: 3, scored: 3 })

@@ -12,7 +12,7 @@ import type { SpanProcessor, TracerConfig } from '@opentelemetry/sdk-trace-base'
 import { afterEach, expect } from 'vitest'
 
 import type { Evaluation } from '../../src/model/score.ts'
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import type { LedgerSnapshot } from '../../src/scoring/ledger.ts'
 import { defineScorer } from '../../src/scoring/define-scorer.ts'

@@ -4,7 +4,7 @@ import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import { expect, test, vi } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'

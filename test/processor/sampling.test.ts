@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { expect, test } from 'vitest'
 
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import { SamplePoint } from '../../src/sampling/sample-point.ts'
 import type { ReceivedMetric } from '../../src/testing/otlp-metrics.ts'
 import { agentAttributes, cleanUp, codeScorer, createScoring, judgeScorer, open, runAgent } from './harness.ts'

@@ -2,7 +2,7 @@ import { createTraceState, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetr
 import { expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import type { Evaluation } from '../../src/model/score.ts'
 import { codeScorer, createPipeline, runAgent } from './harness.ts'
 

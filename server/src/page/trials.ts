@@ -1,8 +1,11 @@
-import { redactedInSlices } from 'spanscore/engine'
+import { Background, redactInSteps } from 'spanscore/engine'
 import type { AgentRun, Evaluation, ScoringOptions } from 'spanscore/engine'
 
 import { loadConfig } from '../config/load-config.ts'
 import type { RunToTry } from './run-page.ts'
+
+/** Runs may be large, and the page answers other requests meanwhile. */
+const background = new Background()
 
 type Entry = Exclude<ScoringOptions['scorers'][number], { readonly assess: unknown }>
 type Scorer = Entry['scorer']
@@ -124,7 +127,8 @@ export class Trials {
     try {
       const { redact, timeoutMs } = this.#options()
       // Applies `redact`, as when runs are scored.
-      const seen = scorer.kind === 'judge' && redact !== undefined ? await redactedInSlices(redact, run) : run
+      const seen =
+        scorer.kind === 'judge' && redact !== undefined ? await background.run(redactInSteps(redact, run)) : run
       const { evaluation } = await scorer.run(seen, timeoutMs === undefined ? {} : { timeoutMs })
       return { runId: run.id, evaluation: withPassMark(evaluation, id, passAt) }
     } catch (error) {

@@ -78,7 +78,6 @@ export class JudgeScorer {
   }
 
   async shutdown(): Promise<void> {
-    this.#runs.stop()
     await this.#outputs.shutdown()
   }
 }

@@ -1,6 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api'
 import { Emitter, ScoreMetrics } from 'spanscore/engine'
-import type { AgentRun, CopiedAttributes, Evaluation, OfferedRuns } from 'spanscore/engine'
+import type { AgentRun, CopiedAttributes, Evaluation, ResolvedOptions } from 'spanscore/engine'
 
 import { GatheredScores, originOf } from '../send/gathered-scores.ts'
 import type { GatheredRecords } from '../send/gathered-scores.ts'
@@ -17,7 +17,7 @@ const MAX_SERVICES = 200
 export type ServiceResource = AgentRun['resource']
 
 /** Which signals are written, and what explanations may contain. */
-export type EmitRules = OfferedRuns['options']['emit']
+export type EmitRules = ResolvedOptions['emit']
 
 /** Attributes that the configuration copies to metrics and events. */
 export type ExtraAttributes = ReturnType<CopiedAttributes['of']>

@@ -1,7 +1,15 @@
 import { TraceFlags } from '@opentelemetry/api'
 import type { SpanContext } from '@opentelemetry/api'
-import { CopiedAttributes, OfferedRuns } from 'spanscore/engine'
-import type { AgentRun, Evaluation, OfferedRun as ScoredOffer, ScoringOptions } from 'spanscore/engine'
+import {
+  carriesScore,
+  CopiedAttributes,
+  Engine,
+  Reporter,
+  resolveOptions,
+  toScorable,
+  withoutPause,
+} from 'spanscore/engine'
+import type { AgentRun, Evaluation, ScorePlace, ScoringOptions } from 'spanscore/engine'
 
 import type { GatheredRecords } from '../send/gathered-scores.ts'
 import type { ServiceMeters } from '../send/service-meters.ts'
@@ -10,7 +18,6 @@ import type { OfferedRun, RunScorer } from './run-scorer.ts'
 import { scoreIds } from './score-ids.ts'
 import type { ScoreIds } from './score-ids.ts'
 import { ScoreOutputs } from './score-outputs.ts'
-import type { ExtraAttributes } from './score-outputs.ts'
 
 /** The parts of a service's scorer. */
 export interface ServiceScorerParts {
@@ -26,10 +33,16 @@ export interface ServiceScorerParts {
 /** Called with each result of a scorer; the id is the run's. */
 export type OnScore = (runId: string, ids: ScoreIds, evaluation: Evaluation) => void
 
+/**
+ * Maximum milliseconds for one call of an inline scorer. No application request waits for it, and queueing a score costs more than a quick
+ * scorer does. The limit is generous so that a scorer whose first calls were slow, because its code was new, is not deferred for good.
+ */
+const MAX_INLINE_MS = 50
+
 /** Scores runs, and writes the results. */
 export class ServiceScorer implements RunScorer {
+  readonly #engine: Engine
   readonly #outputs: ScoreOutputs
-  readonly #runs: OfferedRuns
   readonly #copied: CopiedAttributes
   readonly #onScore: OnScore | undefined
   readonly #jobs: JudgeJobs | undefined
@@ -38,37 +51,29 @@ export class ServiceScorer implements RunScorer {
   constructor({ options, meters, onScore, jobs }: ServiceScorerParts) {
     this.#onScore = onScore
     this.#jobs = jobs
-    this.#runs = new OfferedRuns({
-      options,
-      write: (offered, evaluation, run, counted) => this.#write(offered, evaluation, run, counted),
-      onLeftOut: ({ run }, scorer) => this.#outputs.metricsOf(run.resource).countLeftOut(scorer),
-      handOver:
-        jobs &&
-        (({ run, spans, isCounted }, handed) => {
-          const ids = scoreIds(run, handed.scorer, spans)
-          const { resource } = run
-          return jobs.write({
-            ...handed,
-            ids,
-            revision: spans.count,
-            isCounted,
-            resource,
-            extra: this.#extraOf(run),
-          })
-        }),
+    // Keys and packages of judges that another process asks are not needed here.
+    const resolved = resolveOptions(jobs === undefined ? options : { ...options, strict: false }, true)
+    this.#engine = new Engine({
+      options: resolved,
+      reporter: new Reporter(),
+      onLeftOut: (run, scorer) => {
+        const resource = run.current()?.resource
+        if (resource !== undefined) this.#outputs.metricsOf(resource).countLeftOut(scorer)
+      },
+      maxInlineMs: MAX_INLINE_MS,
     })
-    this.#outputs = new ScoreOutputs(this.#runs.options.emit, meters, () => this.#runs.queued)
-    this.#copied = new CopiedAttributes(this.#runs.options.metricAttributes)
+    this.#outputs = new ScoreOutputs(resolved.emit, meters, () => this.queued)
+    this.#copied = new CopiedAttributes(resolved.metricAttributes)
   }
 
   /** The configured scorers. */
   get scorers(): readonly { readonly id: string; readonly version: string }[] {
-    return this.#runs.options.scorers.map(({ about: { id, version } }) => ({ id, version }))
+    return this.#engine.options.scorers.map(({ about: { id, version } }) => ({ id, version }))
   }
 
   /** Judges that cannot be asked, such as those without an API key. */
   get unavailableJudges(): readonly { readonly id: string; readonly why: string }[] {
-    return this.#runs.options.scorers.flatMap(({ id, scorer }) => {
+    return this.#engine.options.scorers.flatMap(({ id, scorer }) => {
       const why = scorer.judge?.unavailable()
       return why === undefined ? [] : [{ id, why }]
     })
@@ -76,27 +81,30 @@ export class ServiceScorer implements RunScorer {
 
   /** Ids of the configured scorers. */
   get scorerIds(): readonly string[] {
-    return this.#runs.options.scorers.map(({ id }) => id)
+    return this.#engine.options.scorers.map(({ id }) => id)
   }
 
   get isBusy(): boolean {
-    return this.#runs.isBusy || this.#jobs?.isFull === true
+    return this.#engine.tasks.isBusy || this.#jobs?.isFull === true
   }
 
   /** Waiting scores. */
   get queued(): number {
-    return this.#runs.queued
+    return this.#engine.tasks.queued
   }
 
   /** The outcome of all runs, by scorer. */
-  ledger(): ReturnType<OfferedRuns['ledger']> {
-    return this.#runs.ledger()
+  ledger(): ReturnType<Engine['ledger']['snapshot']> {
+    return this.#engine.ledger.snapshot(0)
   }
 
-  async offer({ run, spans, isCounted }: OfferedRun): Promise<void> {
-    const offer: ScoredOffer = { run, spans, isCounted, target: targetOf(run) }
+  /** Passes a run and its nested runs to the scorers. Resolves when each has scored, skipped or failed. */
+  async offer(offered: OfferedRun): Promise<void> {
+    const { run, isCounted } = offered
     if (isCounted) this.#outputs.metricsOf(run.resource).countRun('closed', run.agent.name)
-    await this.#runs.offer(offer)
+    const nested = this.#engine.countsNested ? nestedOf(run) : []
+    await Promise.all([run, ...nested].map((each) => this.#offerOne(offered, each)))
+    this.#engine.ledger.runClosed()
   }
 
   /** Records written since the last call. */
@@ -104,30 +112,49 @@ export class ServiceScorer implements RunScorer {
     return this.#outputs.take()
   }
 
+  /** Drops pending scores. */
   async shutdown(): Promise<void> {
-    this.#runs.stop()
+    this.#engine.tasks.beginShutdown()
+    withoutPause(this.#engine.tasks.endShutdown())
     await this.#outputs.shutdown()
   }
 
-  #write(offered: ScoredOffer, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
-    const { spans, target } = offered
-    const ids = scoreIds(target, evaluation.scorer, spans)
-    const revised = { ...evaluation, revision: spans.count }
-    this.#onScore?.(`${target.traceId}:${target.spanId}`, ids, revised)
-    this.#outputs.write(offered.run.resource, {
-      evaluation: revised,
-      run,
-      target,
-      endTimeMs: offered.run.endTimeMs,
-      ids,
-      counted,
-      extra: this.#extraOf(offered.run),
-    })
+  async #offerOne(offered: OfferedRun, run: AgentRun): Promise<void> {
+    const scorable = toScorable(run, run !== offered.run, this.#engine.isWanted(run.traceId))
+    await this.#engine.settle(scorable, true, () => this.#placeOf(offered, run))?.whenAllIn()
   }
 
-  #extraOf({ attributes, resource }: AgentRun): ExtraAttributes {
-    return this.#copied.of({ attributes, resource: { attributes: resource } })
+  /** @param run the offered run, or one that is nested in it */
+  #placeOf({ spans, isCounted }: OfferedRun, run: AgentRun): ScorePlace {
+    const { resource, endTimeMs, attributes } = run
+    const target = targetOf(run)
+    const extra = this.#copied.of({ attributes, resource: { attributes: resource } })
+    const revision = spans.count
+    const jobs = this.#jobs
+    return {
+      target,
+      isHeld: false,
+      claim: (scorer) => !carriesScore(attributes, scorer),
+      write: (evaluation, read, isFirst) => {
+        const ids = scoreIds(target, evaluation.scorer, spans)
+        const revised = { ...evaluation, revision }
+        this.#onScore?.(`${target.traceId}:${target.spanId}`, ids, revised)
+        const counted = isFirst && isCounted
+        this.#outputs.write(resource, { evaluation: revised, run: read, target, endTimeMs, ids, counted, extra })
+      },
+      allIn: () => undefined,
+      handOver:
+        jobs &&
+        ((handed) => {
+          const ids = scoreIds(target, handed.scorer, spans)
+          return jobs.write({ ...handed, ids, revision, isCounted, resource, extra })
+        }),
+    }
   }
+}
+
+function nestedOf(run: AgentRun): readonly AgentRun[] {
+  return run.children.flatMap((child) => [child, ...nestedOf(child)])
 }
 
 function targetOf({ traceId, spanId }: AgentRun): SpanContext {

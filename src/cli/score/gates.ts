@@ -1,4 +1,4 @@
-import type { ResolvedScorer } from '../../processor/config/options.ts'
+import type { ResolvedScorer } from '../../engine/config/options.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Tallies, Tally } from './tally.ts'
 import { numberText } from './number-text.ts'

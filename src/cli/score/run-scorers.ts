@@ -1,9 +1,10 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation, Score } from '../../model/score.ts'
-import type { ResolvedOptions, ResolvedScorer } from '../../processor/config/options.ts'
-import { chooseRun, isForNested } from '../../processor/run/choose-run.ts'
-import { redactedBy, redactFailed } from '../../processor/run/redacted-by.ts'
+import type { ResolvedOptions, ResolvedScorer } from '../../engine/config/options.ts'
+import { chooseRun, isForNested } from '../../engine/choose-run.ts'
+import { redactFailed, redactInSteps } from '../../engine/redact.ts'
 import { SamplePoint } from '../../sampling/sample-point.ts'
+import { withoutPause } from '../../scoring/background.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
 import { isolated } from '../../scoring/isolation.ts'
 
@@ -90,7 +91,7 @@ export class RunScorers {
     }
     const { redact } = this.#options
     try {
-      const seen = redact === undefined ? run : redactedBy(redact, run)
+      const seen = redact === undefined ? run : withoutPause(redactInSteps(redact, run))
       this.#judgeScoresLeft--
       this.#judgeScores++
       return this.#ask(scorer, seen)

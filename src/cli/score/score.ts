@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pMapIterable } from 'p-map'
-import type { ResolvedOptions } from '../../processor/config/options.ts'
+import type { ResolvedOptions } from '../../engine/config/options.ts'
 import { keepProcessAlive } from '../../scoring/keep-process-alive.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'

@@ -1,5 +1,4 @@
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
-import { inNextTurn } from '../../scoring/host-timers.ts'
 import { toJsonText } from '../../spans/json.ts'
 import type { Message, ToolDefinition } from '../../model/message.ts'
 import type { Fragment, SectionDraft } from './section.ts'
@@ -123,7 +122,7 @@ export async function writePayloads(calls: readonly ToolCall[]): Promise<void> {
       characters += text.length
       if (characters < LONG_TEXT) continue
       characters = 0
-      await new Promise<void>(inNextTurn)
+      await new Promise<void>((resolve) => setImmediate(resolve))
     }
   }
 }

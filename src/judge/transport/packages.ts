@@ -1,5 +1,3 @@
-import { inNextTurn } from '../../scoring/host-timers.ts'
-
 /**
  * Loads the optional peers of a judge. Each `import()` has a literal name and is inside a `try`, so bundlers know that the
  * package may be missing: an installed package becomes part of the bundle, a missing one is left out. Outside of a `try`, esbuild and
@@ -54,7 +52,7 @@ async function loadEach(names: readonly string[]): Promise<void> {
     } catch {
       // Loading `ai` reports the error.
     }
-    await new Promise<void>(inNextTurn)
+    await new Promise<void>((resolve) => setImmediate(resolve))
   }
 }
 

@@ -1,6 +1,6 @@
 import { globalSlot } from '../../scoring/global-slot.ts'
-import type { ResolvedOptions } from '../config/options.ts'
-import { notify } from '../notices/notify.ts'
+import type { ResolvedOptions } from '../../engine/config/options.ts'
+import { notify } from '../../engine/notices/notify.ts'
 import { lookAt } from './look-at.ts'
 
 /** The options with which scoring was attached to each provider, in comparable form. */

@@ -1,7 +1,7 @@
 import type { Context } from '@opentelemetry/api'
 
 import { adopted, disown, isThenable } from '../../scoring/thenable.ts'
-import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../sdk-types.ts'
+import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../../spans/sdk-types.ts'
 
 /** Several processors as one. It calls all of them before it throws an error of one of them. */
 export class CompositeProcessor implements SpanProcessorLike {

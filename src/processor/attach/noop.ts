@@ -5,8 +5,8 @@ import { globalSlot } from '../../scoring/global-slot.ts'
 import type { LedgerSnapshot } from '../../scoring/ledger.ts'
 import type { AttachedScoring } from './attach.ts'
 import type { LogRecordProcessorLike } from '../deliver/log-capture.ts'
-import type { ScoringOptions } from '../config/scoring-options.ts'
-import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../sdk-types.ts'
+import type { ScoringOptions } from '../../engine/config/scoring-options.ts'
+import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../../spans/sdk-types.ts'
 
 const NOTHING: LedgerSnapshot = {
   runs: { seen: 0, closed: 0, open: 0, evicted: 0, late: 0, duplicates: 0 },

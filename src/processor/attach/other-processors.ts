@@ -1,11 +1,12 @@
 import type { TracerProvider } from '@opentelemetry/api'
 
 import type { LedgerSnapshot } from '../../scoring/ledger.ts'
-import type { ResolvedOptions } from '../config/options.ts'
+import type { ResolvedOptions } from '../../engine/config/options.ts'
+import { isRecord } from '../../spans/json.ts'
 import { lookAt } from './look-at.ts'
 import { processorsOf } from './provider-processors.ts'
 import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
-import type { Flushable, SpanProcessorLike } from '../sdk-types.ts'
+import type { Flushable, SpanProcessorLike } from '../../spans/sdk-types.ts'
 
 /** Marks scoring processors of any copy of the package. */
 const SCORING = Symbol.for('spanscore.processor')
@@ -57,4 +58,20 @@ export function otherProcessorsOf(given: TracerProvider | undefined, self: SpanP
 
 function isOther(processor: SpanProcessorLike): boolean {
   return lookAt(() => SCORING in processor) !== true
+}
+
+/**
+ * How many ended spans wait in batch processors. Their list is private in SDK 1.30, 2.x and 3.x; there is no public way to count them.
+ * Other processors count as empty.
+ */
+export function countUnsentSpans(processors: readonly unknown[]): number {
+  return processors.reduce<number>((sum, each) => sum + (lookAt(() => unsentIn(each)) ?? 0), 0)
+}
+
+function unsentIn(processor: unknown): number {
+  if (!isRecord(processor)) return 0
+  const behind = processor['processors']
+  if (Array.isArray(behind)) return countUnsentSpans(behind)
+  const waiting = processor['_finishedSpans']
+  return Array.isArray(waiting) ? waiting.length : 0
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../../spans/json.ts'
-import type { SpanProcessorLike } from '../sdk-types.ts'
+import type { SpanProcessorLike } from '../../spans/sdk-types.ts'
 import { lookAt } from './look-at.ts'
 
 /**

@@ -3,12 +3,12 @@ import { createRequire } from 'node:module'
 import { refuseNode } from '../../model/node-version.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { attachScoring } from './attach.ts'
-import { loadConfigFile, thisProcess } from '../config/config-file.ts'
-import { isOn, optionsFromEnvironment, withEnvironment } from '../config/environment.ts'
-import type { EnvironmentOptions } from '../config/environment.ts'
-import { notify, notifyVariable } from '../notices/notify.ts'
+import { loadConfigFile, thisProcess } from '../../engine/config/config-file.ts'
+import { isOn, optionsFromEnvironment, withEnvironment } from '../../engine/config/environment.ts'
+import type { EnvironmentOptions } from '../../engine/config/environment.ts'
+import { notify, notifyVariable } from '../../engine/notices/notify.ts'
 import { onTracerProvider } from './on-tracer-provider.ts'
-import type { ScoringOptions } from '../config/scoring-options.ts'
+import type { ScoringOptions } from '../../engine/config/scoring-options.ts'
 
 const PATIENCE_MS = 30_000
 

@@ -2,7 +2,7 @@ import { trace } from '@opentelemetry/api'
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api'
 
 import type { EmissionProviders, LoggerProviderLike } from '../../emit/signal-providers.ts'
-import type { Flushable } from '../sdk-types.ts'
+import type { Flushable } from '../../spans/sdk-types.ts'
 import { lookAt } from './look-at.ts'
 
 /** Providers that the application passed, or that `attachScoring` found. */

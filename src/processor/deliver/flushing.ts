@@ -1,28 +1,24 @@
-import { startTimer, stopTimer } from '../../scoring/host-timers.ts'
-import type { Timer } from '../../scoring/host-timers.ts'
-import { inSlices } from '../../scoring/in-slices.ts'
-import { detached } from '../../scoring/isolation.ts'
+import type { WorkSteps } from '../../scoring/background.ts'
 import { unref } from '../../scoring/keep-process-alive.ts'
 import { adopted, isThenable } from '../../scoring/thenable.ts'
 import type { TraceStore } from '../../runs/live/trace-store.ts'
 import { isRecord } from '../../spans/json.ts'
-import type { LargeRuns } from '../large-runs.ts'
+import type { Engine } from '../../engine/engine.ts'
 import type { HeldSpans } from './held-spans.ts'
 import { holdShutdown } from './hold-shutdown.ts'
-import { countUnsentSpans } from './unsent-spans.ts'
+import { countUnsentSpans } from '../attach/other-processors.ts'
 import type { ProviderSink } from '../../emit/provider-sink.ts'
 import type { ScoreMetrics } from '../../emit/score-metrics.ts'
-import type { ResolvedOptions } from '../config/options.ts'
+import type { ResolvedOptions } from '../../engine/config/options.ts'
 import type { OtherProcessors } from '../attach/other-processors.ts'
 import type { Providers } from '../attach/tracer-providers.ts'
-import type { Reporter } from '../run/reporter.ts'
-import type { ScoringJobs } from '../run/scoring-jobs.ts'
-import type { Flushable } from '../sdk-types.ts'
+import type { Reporter } from '../../engine/reporter.ts'
+import type { Flushable } from '../../spans/sdk-types.ts'
 
 /** Maximum milliseconds that the processors behind may take to flush or shut down, like the SDK's own limit for a flush. */
 const DOWNSTREAM_TIMEOUT_MS = 30_000
 
-/** Milliseconds that may be taken of a turn in which other work begins or ends. */
+/** Milliseconds of work in the turn in which a flush begins. */
 const SLICE_MS = 10
 
 /** Milliseconds that the first turn of a shutdown may take. What is done in it does not depend on what else is shut down beside us. */
@@ -34,10 +30,8 @@ const CURE =
 /** What is flushed and shut down. */
 export interface FlushingParts {
   readonly options: ResolvedOptions
-  readonly jobs: ScoringJobs
+  readonly engine: Engine
   readonly store: Pick<TraceStore, 'settleAgentless' | 'settleAgents' | 'giveUpWaiting'>
-  /** Large runs, which are read over several turns of the event loop before they are counted. */
-  readonly large: Pick<LargeRuns, 'settled' | 'giveUp'>
   readonly held: HeldSpans
   readonly metrics: ScoreMetrics
   readonly sink: Pick<ProviderSink, 'beginShutdown' | 'lostEvents' | 'lateSpansOfShutdown'>
@@ -63,11 +57,10 @@ export class Flushing {
 
   async flush(): Promise<void> {
     const { options, store, held, metrics, providers, otherProcessors } = this.#parts
-    const settling = store.settleAgentless()
-    const done = this.#settled(settling, advance(settling, SLICE_MS))
+    const done = this.#settle(store.settleAgentless(), SLICE_MS)
     // What takes longer goes on, and is delivered by the next flush.
     if (options.flushTimeoutMs > 0) await settlesWithin(done, options.flushTimeoutMs, true)
-    await this.#takeAll('forceFlush', held.releaseInSteps())
+    await this.#doFirst('forceFlush', held.releaseInSteps())
     metrics.flush()
     const { before, after } = otherProcessors()
     const behind: readonly Flushable[] = options.next === undefined ? [...before, ...after] : [options.next]
@@ -108,30 +101,24 @@ export class Flushing {
   }
 
   async #finish(): Promise<void> {
-    const { options, store, jobs, large, held, metrics, reporter } = this.#parts
-    const endMs = performance.now() + FIRST_TURN_MS
+    const { options, store, engine, held, metrics } = this.#parts
     const agents = store.settleAgents()
-    const settling = inTurn(agents, store.giveUpWaiting())
-    reporter.guard('shutdown', () => jobs.beginShutdown())
-    const leftMs = (): number => endMs - performance.now()
-    const isSettled = reporter.guard('shutdown', () => advance(settling, leftMs())) ?? true
-    reporter.guard('shutdown', () => jobs.finishSome(() => leftMs() <= 0))
+    engine.tasks.beginShutdown()
+    const done = this.#settle(inTurn(agents, store.giveUpWaiting()), FIRST_TURN_MS)
     metrics.flush()
-    if (options.shutdownTimeoutMs > 0) {
-      await settlesWithin(this.#settled(settling, isSettled), options.shutdownTimeoutMs, true)
-    }
-    await this.#takeAll('shutdown', jobs.endShutdown())
+    if (options.shutdownTimeoutMs > 0) await settlesWithin(done, options.shutdownTimeoutMs, true)
+    await this.#doFirst('shutdown', engine.tasks.endShutdown())
     // The runs of agents that are left are counted without being read; model calls that no agent made are still open.
-    await this.#takeAll('shutdown', agents)
-    reporter.guard('shutdown', () => large.giveUp())
-    await this.#takeAll('shutdown', held.releaseInSteps())
+    await this.#doFirst('shutdown', agents)
+    await this.#doFirst('shutdown', held.releaseInSteps())
   }
 
-  /** Takes all steps: in this turn, as far as there is time, and in later ones. */
-  async #takeAll(what: string, steps: Generator<undefined, void>): Promise<void> {
-    const { reporter } = this.#parts
-    const isDone = reporter.guard(what, () => advance(steps, SLICE_MS)) ?? true
-    if (!isDone) await reporter.settle(what, async () => detached(() => inSlices(steps)))
+  /** Does what is to be done before all other work in the background: as much as there is time for now, the rest in later turns. */
+  async #doFirst(what: string, steps: WorkSteps): Promise<void> {
+    const { engine, reporter } = this.#parts
+    const done = reporter.settle(what, () => engine.background.run(steps, true))
+    engine.background.work(SLICE_MS)
+    await done
   }
 
   /** Names the scores that did not reach what was shut down at the same time. */
@@ -150,13 +137,13 @@ export class Flushing {
       reporter.notify('SPANSCORE_LATE_SCORES', `Lost at the shutdown: ${lost.join(', and ')}. ${CURE}`)
   }
 
-  /** Resolves when what is to be settled is settled, and scored. */
-  async #settled(settling: Generator<undefined, void>, isSettled: boolean): Promise<void> {
-    const { jobs, large, reporter } = this.#parts
-    if (!isSettled) await reporter.settle('Settling runs', async () => detached(() => inSlices(settling)))
-    // A large run may be scored again once it is read.
-    await large.settled()
-    await jobs.settled()
+  /** Settles runs, with that many milliseconds now. Resolves when they are scored. */
+  async #settle(settling: WorkSteps, nowMs: number): Promise<void> {
+    const { engine, reporter } = this.#parts
+    const settled = reporter.settle('Settling runs', () => engine.background.run(settling))
+    engine.background.work(nowMs)
+    await settled
+    await engine.tasks.settled()
   }
 
   async shutdownNext(): Promise<void> {
@@ -183,17 +170,8 @@ export class Flushing {
   }
 }
 
-/** Takes steps for so many milliseconds. Whether all of them are taken. */
-function advance(steps: Generator<undefined, void>, maxMs: number): boolean {
-  const endMs = performance.now() + maxMs
-  for (;;) {
-    if (steps.next().done === true) return true
-    if (performance.now() >= endMs) return false
-  }
-}
-
 /** Takes the steps of the first, then those of the second. The first may be gone on with by itself. */
-function* inTurn(first: Generator<undefined, void>, second: Generator<undefined, void>): Generator<undefined, void> {
+function* inTurn(first: WorkSteps, second: WorkSteps): WorkSteps {
   while (first.next().done !== true) yield
   yield* second
 }
@@ -237,18 +215,18 @@ async function settlesWithin(
   timeoutMs: number,
   keepsProcessAlive = false,
 ): Promise<boolean> {
-  let timer: Timer | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
   const timeout = new Promise<false>((resolve) => {
-    timer = startTimer(() => resolve(false), timeoutMs)
+    timer = setTimeout(() => resolve(false), timeoutMs)
     if (!keepsProcessAlive) unref(timer)
   })
   try {
-    return await Promise.race([promise.then(settled, settled), timeout])
+    return await Promise.race([promise.then(inTime, inTime), timeout])
   } finally {
-    stopTimer(timer)
+    clearTimeout(timer)
   }
 }
 
-function settled(): true {
+function inTime(): true {
   return true
 }

@@ -1,7 +1,9 @@
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
-import { eachInSteps } from '../../scoring/in-slices.ts'
-import type { CancelDeadline, Scheduler } from '../scheduler.ts'
-import type { EndedSpan } from '../sdk-types.ts'
+import { after } from '../../scoring/after.ts'
+import type { Cancel } from '../../scoring/after.ts'
+import { eachInSteps } from '../../scoring/background.ts'
+import type { WorkSteps } from '../../scoring/background.ts'
+import type { EndedSpan } from '../../spans/sdk-types.ts'
 import { replaceScoreAttributes } from './replace-score-attributes.ts'
 
 /** The limits of holding, and where to release spans. */
@@ -10,11 +12,7 @@ export interface HeldSpansOptions {
   readonly maxHeld: number
   /** Maximum milliseconds to hold a span. */
   readonly holdMs: number
-  /** Ends the holding at its deadline. */
-  readonly scheduler: Pick<Scheduler, 'after'>
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
-  /** Releases a span with the scores that arrived while it was held. */
+  /** Releases a span with the scores that arrived while it was held. Must not throw. */
   readonly release: (span: EndedSpan, scores: ScoreAttributes) => void
 }
 
@@ -31,23 +29,14 @@ export interface HeldSpan {
 interface Entry {
   readonly span: EndedSpan
   readonly scores: ScoreAttributes
-  isReady: boolean
-  cancel: CancelDeadline
+  cancel: Cancel
 }
 
-/** Maximum milliseconds of one turn of the event loop for spans that waited for an older one: hundreds may wait for a judge that hangs. */
-const SLICE_MS = 5
-
-/**
- * Holds agent spans until their scores are in, for at most `holdMs`. Spans are released in the order in which they ended, whichever scores
- * arrive first. Above `maxHeld`, the oldest is released as it is.
- */
+/** Holds each agent span until its scores are in, for at most `holdMs`. Above `maxHeld`, the oldest is released as it is. */
 export class HeldSpans {
   readonly #options: HeldSpansOptions
   /** In the order in which they ended. */
   readonly #held = new Set<Entry>()
-  /** Whether spans are released in the next turn of the event loop. */
-  #goesOn = false
 
   constructor(options: HeldSpansOptions) {
     this.#options = options
@@ -59,12 +48,13 @@ export class HeldSpans {
 
   /** Holds an ended span. */
   hold(span: EndedSpan): HeldSpan {
-    const { scheduler, holdMs, maxHeld } = this.#options
-    const entry: Entry = { span, scores: {}, isReady: false, cancel: () => undefined }
+    const entry: Entry = { span, scores: {}, cancel: () => undefined }
     this.#held.add(entry)
-    // All spans are held for the same time, so earlier ones are already released by then.
-    entry.cancel = scheduler.after(holdMs, () => this.#letGo(entry))
-    while (this.#held.size > maxHeld) this.#releaseOldest()
+    entry.cancel = after(this.#options.holdMs, () => this.#release(entry))
+    for (const oldest of this.#held) {
+      if (this.#held.size <= this.#options.maxHeld) break
+      this.#release(oldest)
+    }
     const isHeld = (): boolean => this.#held.has(entry)
     return {
       get isHeld() {
@@ -75,56 +65,22 @@ export class HeldSpans {
         replaceScoreAttributes(entry.scores, attributes)
         return true
       },
-      ready: () => {
-        entry.isReady = true
-        if (!this.#goesOn) this.#releaseReady()
-      },
+      ready: () => this.#release(entry),
     }
   }
 
   /** Releases all spans with the scores that they have, because the process is about to exit. */
   releaseAll(): void {
-    while (this.#held.size > 0) this.#releaseOldest()
+    for (const entry of this.#held) this.#release(entry)
   }
 
   /** Releases the spans that are held now, in steps. */
-  releaseInSteps(): Generator<undefined, void> {
-    return eachInSteps([...this.#held], (entry) => {
-      if (this.#held.has(entry)) this.#release(entry)
-    })
-  }
-
-  #letGo(entry: Entry): void {
-    this.#release(entry)
-    if (!this.#goesOn) this.#releaseReady()
-  }
-
-  /** Releases the oldest spans that are ready, as far as there is time, and the rest in later turns. */
-  #releaseReady(): void {
-    const { now, scheduler } = this.#options
-    const endMs = now() + SLICE_MS
-    for (const entry of this.#held) {
-      if (!entry.isReady) return
-      if (now() >= endMs) {
-        this.#goesOn = true
-        scheduler.after(0, () => {
-          this.#goesOn = false
-          this.#releaseReady()
-        })
-        return
-      }
-      this.#release(entry)
-    }
-  }
-
-  #releaseOldest(): void {
-    const [oldest] = this.#held
-    if (oldest) this.#release(oldest)
+  releaseInSteps(): WorkSteps {
+    return eachInSteps([...this.#held], (entry) => this.#release(entry))
   }
 
   #release(entry: Entry): void {
     entry.cancel()
-    this.#held.delete(entry)
-    this.#options.release(entry.span, entry.scores)
+    if (this.#held.delete(entry)) this.#options.release(entry.span, entry.scores)
   }
 }

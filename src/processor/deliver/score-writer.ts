@@ -1,22 +1,22 @@
+import { TraceFlags } from '@opentelemetry/api'
+
 import { CopiedAttributes } from '../../emit/copied-attributes.ts'
 import type { Emitter } from '../../emit/emitter.ts'
 import { isSilent, scoreAttributes, withVersion } from '../../emit/score-attributes.ts'
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
 import type { EmissionProviders } from '../../emit/signal-providers.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
-import type { Ledger } from '../../scoring/ledger.ts'
 import type { Evaluation } from '../../model/score.ts'
 import { FailingJudgeNotice, reportFailure, reportMissingJudge } from '../notices/judge-notices.ts'
-import type { ResolvedOptions } from '../config/options.ts'
-import type { Reporter } from '../run/reporter.ts'
-import type { ScoredRun } from '../run/scored-run.ts'
+import type { ResolvedOptions } from '../../engine/config/options.ts'
+import type { Reporter } from '../../engine/reporter.ts'
+import type { SpanPlace } from './span-place.ts'
 import { withOwnFacts } from '../../runs/view/with-own-facts.ts'
 
 /** What a score writer needs. */
 export interface ScoreWriterParts {
   readonly options: ResolvedOptions
   readonly emitter: Emitter
-  readonly ledger: Ledger
   readonly reporter: Reporter
   readonly providers: EmissionProviders
 }
@@ -36,12 +36,11 @@ export class ScoreWriter {
 
   /**
    * @param run absent if the run was left out before it was put together
-   * @param counted false for a second evaluation of a run by one scorer, which is written but not counted again
+   * @param isFirst false for a second evaluation of a run by one scorer, which is written but not counted again
    */
-  write(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
-    const { ledger, options, reporter } = this.#parts
-    if (counted) ledger.settled(evaluation.scorer.id, evaluation.score)
-    reporter.guard('Writing a score', () => this.#emit(scored, evaluation, run, counted))
+  write(place: SpanPlace, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
+    const { options, reporter } = this.#parts
+    reporter.guard('Writing a score', () => this.#emit(place, evaluation, run, isFirst))
     const { onScore } = options
     const { score, scorer } = evaluation
     reportFailure(evaluation, reporter)
@@ -56,7 +55,7 @@ export class ScoreWriter {
     }
   }
 
-  #emit(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
+  #emit(place: SpanPlace, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
     const { emitter, options } = this.#parts
     if (evaluation.score.status === 'scored' && !this.#hasScored) {
       this.#hasScored = true
@@ -65,18 +64,18 @@ export class ScoreWriter {
     emitter.emit({
       evaluation,
       run,
-      target: scored.target,
-      endTime: scored.scorable.span.endTime,
-      isOnSpan: this.#writeToSpan(scored, withVersion(scoreAttributes(evaluation, options.emit), evaluation)),
-      counted,
-      extra: this.#copied.of(scored.scorable.span),
+      target: place.target,
+      endTime: place.span.endTime,
+      isOnSpan: this.#writeToSpan(place, withVersion(scoreAttributes(evaluation, options.emit), evaluation)),
+      counted: isFirst,
+      extra: this.#copied.of(place.span),
     })
   }
 
   /** Writes attributes to the agent's span, or to the copy for `next`; false if neither is possible any more. */
-  #writeToSpan({ scorable, isSampled, outlet }: ScoredRun, attributes: ScoreAttributes): boolean {
-    if (!this.#parts.options.emit.attributes || scorable.agentless || !isSampled) return false
-    return this.#parts.reporter.guard('Writing to a span', () => outlet.write(attributes)) ?? false
+  #writeToSpan(place: SpanPlace, attributes: ScoreAttributes): boolean {
+    if (!this.#parts.options.emit.attributes || (place.target.traceFlags & TraceFlags.SAMPLED) === 0) return false
+    return this.#parts.reporter.guard('Writing to a span', () => place.stamp(attributes)) ?? false
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import type { EndedSpan } from '../sdk-types.ts'
+import type { EndedSpan } from '../../spans/sdk-types.ts'
 import { viewOf } from './span-view.ts'
 
 const spanNamed = (name: string, attributes: Readonly<Record<string, unknown>>): EndedSpan =>

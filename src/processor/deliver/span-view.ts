@@ -5,12 +5,12 @@ import {
   nameWithoutContent,
   withoutContent,
   withoutMessage,
-} from './strip-content.ts'
+} from '../../spans/strip-content.ts'
 import { replaceScoreAttributes } from './replace-score-attributes.ts'
 import type { Dialect } from '../../spans/dialect.ts'
 import { recognise } from '../../spans/recognise.ts'
-import { isLateSpan } from '../run/own-work.ts'
-import type { EndedSpan } from '../sdk-types.ts'
+import { isLateSpan } from '../own-work.ts'
+import type { EndedSpan } from '../../spans/sdk-types.ts'
 
 /** How a view differs from its span. */
 export interface ViewChanges {

@@ -1,9 +1,9 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { closestName } from '../../scoring/closest-name.ts'
 import { LimitedSet } from '../../spans/limited-set.ts'
-import type { ResolvedScorer } from '../config/options.ts'
-import { isForAgent } from '../run/choose-run.ts'
-import type { Reporter } from '../run/reporter.ts'
+import type { ResolvedScorer } from '../../engine/config/options.ts'
+import { isForAgent } from '../../engine/choose-run.ts'
+import type { Reporter } from '../../engine/reporter.ts'
 
 /** A filter without a match is reported after this many runs. */
 const RUNS_TO_WAIT_FOR = 100

@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest'
 
 import type { AgentRun } from '../../model/agent-run.ts'
 import { createAnswerPresentScorer } from '../../scorers/code/answer-present.ts'
-import { resolveOptions } from '../config/options.ts'
-import { Reporter } from '../run/reporter.ts'
+import { resolveOptions } from '../../engine/config/options.ts'
+import { Reporter } from '../../engine/reporter.ts'
 import { ContentNotice } from './content-notice.ts'
 
 /** A run that notes whether somebody has asked what is missing in each of its tool calls. */

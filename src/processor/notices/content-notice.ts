@@ -1,8 +1,8 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Need } from '../../scoring/scorer.ts'
-import type { ResolvedScorer } from '../config/options.ts'
-import { isForAgent } from '../run/choose-run.ts'
-import type { Reporter } from '../run/reporter.ts'
+import type { ResolvedScorer } from '../../engine/config/options.ts'
+import { isForAgent } from '../../engine/choose-run.ts'
+import type { Reporter } from '../../engine/reporter.ts'
 import { curesOf } from '../../runs/view/cure-of.ts'
 import { holdsContent } from '../../runs/view/missing.ts'
 

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { MAX_FORMS_APART_MS } from '../../runs/layout/run-records.ts'
 import { lookAt } from '../attach/look-at.ts'
-import type { Reporter } from '../run/reporter.ts'
+import type { Reporter } from '../../engine/reporter.ts'
 
 /** Where every copy of AI SDK 7 keeps what `registerTelemetry` was given. */
 const INTEGRATIONS = 'AI_SDK_TELEMETRY_INTEGRATIONS'

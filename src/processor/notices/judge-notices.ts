@@ -1,7 +1,7 @@
 import type { Evaluation, FailureCode } from '../../model/score.ts'
 import { runForeignNow } from '../../scoring/run-foreign.ts'
-import type { ResolvedScorer } from '../config/options.ts'
-import type { Reporter } from '../run/reporter.ts'
+import type { ResolvedScorer } from '../../engine/config/options.ts'
+import type { Reporter } from '../../engine/reporter.ts'
 
 /** What failures of the set-up mean. The provider's own message may quote the prompt. */
 const MEANINGS: Readonly<Partial<Record<FailureCode, string>>> = {

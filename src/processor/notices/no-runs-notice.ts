@@ -1,9 +1,9 @@
 import { SpanKind } from '@opentelemetry/api'
 
+import type { after } from '../../scoring/after.ts'
 import { closestName } from '../../scoring/closest-name.ts'
-import type { EndedSpan } from '../sdk-types.ts'
-import type { Reporter } from '../run/reporter.ts'
-import type { Scheduler } from '../scheduler.ts'
+import type { EndedSpan } from '../../spans/sdk-types.ts'
+import type { Reporter } from '../../engine/reporter.ts'
 import { cureOfLibrary } from './model-libraries.ts'
 import type { ModelRequest } from './model-requests.ts'
 
@@ -63,7 +63,7 @@ export interface NoRunsNoticeParts {
   /** The version of the API that registered the tracer provider, if libraries use a newer copy, which ignores it. */
   readonly olderApi: () => string | undefined
   readonly reporter: Reporter
-  readonly scheduler: Pick<Scheduler, 'after'>
+  readonly after: typeof after
 }
 
 /**
@@ -138,7 +138,7 @@ export class NoRunsNotice {
   #wait(): void {
     if (this.#isWaiting) return
     this.#isWaiting = true
-    this.#parts.scheduler.after(PATIENCE_MS, () => this.conclude())
+    this.#parts.after(PATIENCE_MS, () => this.conclude())
   }
 
   #message({ host, library }: ModelRequest): string {

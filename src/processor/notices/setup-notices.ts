@@ -1,12 +1,11 @@
 import type { AgentRun } from '../../model/agent-run.ts'
+import { after } from '../../scoring/after.ts'
 import { detached } from '../../scoring/isolation.ts'
-import { inNextTurn } from '../../scoring/host-timers.ts'
-import type { ResolvedScorer } from '../config/options.ts'
-import type { Reporter } from '../run/reporter.ts'
-import type { Scheduler } from '../scheduler.ts'
+import type { ResolvedScorer } from '../../engine/config/options.ts'
+import type { Reporter } from '../../engine/reporter.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
 import { toSourceSpan } from '../../spans/from-sdk-span.ts'
-import type { EndedSpan } from '../sdk-types.ts'
+import type { EndedSpan } from '../../spans/sdk-types.ts'
 import { AgentFilterNotice } from './agent-filter-notice.ts'
 import { ContentNotice } from './content-notice.ts'
 import { DoubledTelemetryNotice } from './doubled-telemetry-notice.ts'
@@ -27,7 +26,6 @@ export interface SetupNoticesParts {
   /** Whether no processor exports spans and their scores. */
   readonly lacksExport: () => boolean
   readonly reporter: Reporter
-  readonly scheduler: Pick<Scheduler, 'after'>
 }
 
 /** Watches runs and spans for signs of a mistake in the set-up of scoring. */
@@ -42,7 +40,7 @@ export class SetupNotices {
   #hasSeenRun = false
   #hasSeenLateRun = false
 
-  constructor({ scorers, hasRuns, lacksExport, reporter, scheduler }: SetupNoticesParts) {
+  constructor({ scorers, hasRuns, lacksExport, reporter }: SetupNoticesParts) {
     this.#scorers = scorers
     this.#reporter = reporter
     this.#lacksExport = lacksExport
@@ -55,7 +53,7 @@ export class SetupNotices {
       hasGlobalProvider: () => globalTracerProvider() !== undefined,
       olderApi,
       reporter,
-      scheduler,
+      after,
     })
   }
 
@@ -68,7 +66,7 @@ export class SetupNotices {
       this.#hasSeenRun = true
       this.#noRuns.stop()
       if (this.#lacksExport()) this.#reporter.notify('SPANSCORE_NO_EXPORT', NO_EXPORT)
-      detached(() => inNextTurn(() => reportMissingJudges(this.#scorers, this.#reporter)))
+      detached(() => setImmediate(() => reportMissingJudges(this.#scorers, this.#reporter)))
     })
   }
 

@@ -2,7 +2,8 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import type { LiveRunSource } from './live-run.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
 import { findPlan, keptSpansOf, planLive, plansById, plansOf } from './plan-live.ts'
-import { ReadAhead } from './read-ahead.ts'
+import { readBytesOf } from '../read-bytes.ts'
+import { readAhead } from './read-ahead.ts'
 import type { KeptSpans } from './span-group.ts'
 
 /** What remains of a run when it is settled. */
@@ -25,7 +26,6 @@ export class AgentSpans implements LiveRunSource {
   readonly #started: () => number
   /** The spans of the run once it is settled. */
   #kept: Kept | undefined
-  #ahead: ReadAhead | undefined
 
   /**
    * @param isNested whether a tool of another agent started it
@@ -48,6 +48,10 @@ export class AgentSpans implements LiveRunSource {
 
   get contentBytes(): number {
     return this.#isNested ? this.#agent.subtree.contentBytes : this.#agent.group.contentBytes
+  }
+
+  get readBytes(): number {
+    return readBytesOf(this.#read())
   }
 
   get hasOpenSpans(): boolean {
@@ -83,9 +87,12 @@ export class AgentSpans implements LiveRunSource {
     }
   }
 
-  readAhead(isTimeUp: () => boolean): boolean {
-    this.#ahead ??= new ReadAhead(this.#kept?.beside?.spans ?? this.#agent.withAllBelow())
-    return this.#ahead.readOn(isTimeUp)
+  readInSteps(): Generator<undefined, void> {
+    return readAhead(this.#read())
+  }
+
+  #read(): readonly LiveSpan[] {
+    return this.#kept?.beside?.spans ?? this.#agent.withAllBelow()
   }
 
   #keepBeside(): KeptSpans<LiveSpan> | undefined {

@@ -54,5 +54,8 @@ const NO_SPANS: LiveRunSource = {
   hasOpenSpans: false,
   plan: () => undefined,
   freeze: () => undefined,
-  readAhead: () => true,
+  readBytes: 0,
+  readInSteps: nothing,
 }
+
+function* nothing(): Generator<undefined, void> {}

@@ -1,6 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
+import { mostReadBytes } from '../read-bytes.ts'
 import { ReconstructedRun } from '../view/run.ts'
 import type { SettleDeadline } from './deadlines.ts'
 
@@ -9,16 +10,18 @@ export interface LiveRunSource {
   /** Changes when a span is added or ends. Anything read from the spans is valid until then. */
   readonly version: number
   readonly spanCount: number
-  /** Bytes of content in the spans, an upper bound for the cost of reading them. */
+  /** Bytes of content in the spans. */
   readonly contentBytes: number
+  /** Estimated bytes of content that scorers read. */
+  readonly readBytes: number
   /** Whether recognised spans of the run are open. */
   readonly hasOpenSpans: boolean
   /** The layout of the run from its spans so far; `undefined` if they do not form a run. */
   plan(): RunPlan | undefined
   /** Keeps the current spans as the final ones. */
   freeze(): void
-  /** Reads the content of spans until the time is up. Returns whether everything was read. */
-  readAhead(isTimeUp: () => boolean): boolean
+  /** Reads the content of spans in steps. */
+  readInSteps(): Generator<undefined, void>
 }
 
 /** What is known about an ended run without its spans. */
@@ -44,6 +47,7 @@ export class LiveRun {
   readonly #source: LiveRunSource
   #isFrozen = false
   #built: AgentRun | undefined
+  #readBytes: { readonly version: number; readonly bytes: number } | undefined
   /** The version of the source when the run was built. */
   #builtFrom = NOT_BUILT
 
@@ -76,14 +80,18 @@ export class LiveRun {
     return this.#ended.wanted
   }
 
-  /** Bytes of content in its spans, an upper bound for the cost of reading it. */
+  /** Bytes of content in its spans. */
   get contentBytes(): number {
     return this.#source.contentBytes
   }
 
-  /** The cost of putting it together, as bytes of content that take equally long to read. */
-  get effortBytes(): number {
-    return this.#source.contentBytes + this.#source.spanCount * SPAN_BYTES
+  /** Estimated bytes of content that scorers read, placing the spans included. */
+  get readBytes(): number {
+    const { contentBytes, spanCount, version } = this.#source
+    const most = mostReadBytes(contentBytes, spanCount)
+    if (most <= FEW_BYTES) return most
+    if (this.#readBytes?.version !== version) this.#readBytes = { version, bytes: this.#source.readBytes }
+    return this.#readBytes.bytes
   }
 
   /** Whether recognised spans below the agent are open. */
@@ -99,9 +107,9 @@ export class LiveRun {
     this.#isFrozen = true
   }
 
-  /** Reads the content of spans until the time is up, so that a large run is put together over several turns of the event loop. */
-  readAhead(isTimeUp: () => boolean): boolean {
-    return !this.wanted || this.#source.readAhead(isTimeUp)
+  /** Reads the content of spans in steps, so that a large run is put together over several turns of the event loop. */
+  *readInSteps(): Generator<undefined, void> {
+    if (this.wanted) yield* this.#source.readInSteps()
   }
 
   /** The run with all spans so far. It is rebuilt only if spans have ended since the last call. */
@@ -117,8 +125,8 @@ export class LiveRun {
   }
 }
 
-/** Placing a span takes as long as reading this many bytes of content. */
-const SPAN_BYTES = 512
+/** Of runs with less content, all of it counts: they are small in any case. */
+const FEW_BYTES = 64 * 1024
 
 const NOT_BUILT = -1
 const BUILT_FOR_GOOD = -2

@@ -17,21 +17,7 @@ type Steps = Generator<undefined, void>
  * Reads the content of a large run's spans before the run is put together, in steps. Each span caches its facts. A model's input is only
  * read if the run needs it: few scorers do, but it may be the only place with the results of tool calls.
  */
-export class ReadAhead {
-  readonly #steps: Steps
-
-  constructor(spans: readonly LiveSpan[]) {
-    this.#steps = readAll(spans)
-  }
-
-  /** Reads until the time is up. Returns whether everything was read. */
-  readOn(isTimeUp: () => boolean): boolean {
-    while (this.#steps.next().done !== true) if (isTimeUp()) return false
-    return true
-  }
-}
-
-function* readAll(spans: readonly LiveSpan[]): Steps {
+export function* readAhead(spans: readonly LiveSpan[]): Steps {
   const models: LiveSpan[] = []
   let [asked, answered] = [0, 0]
   /** Models without tool calls; the next model's input may contain their calls. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { resolveOptions } from '../../processor/config/options.ts'
+import { resolveOptions } from '../../engine/config/options.ts'
 import type { Scored } from '../../model/score.ts'
 import type { ScorerInput } from '../../scoring/scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
