@@ -1,5 +1,4 @@
 import { keepProcessAlive } from '../../scoring/keep-process-alive.ts'
-import type { ModelConfig } from '../../judge/transport/judge-model.ts'
 import type { JudgeScorerOptions } from '../../scorers/judge/judge-scorer.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
@@ -8,7 +7,7 @@ import { safeJson, safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 import { checkJudge, estimateCheck } from './check-judge.ts'
 import type { CheckedCase, CheckEstimate } from './check-judge.ts'
-import { verdictOf } from './judge-verdict.ts'
+import { toCheckVerdict } from './check-verdict.ts'
 import { labelledCases, scorerOf } from './labelled-case.ts'
 import type { LabelledCase } from './labelled-case.ts'
 import { countByScorer, renderReport } from './report.ts'
@@ -32,7 +31,7 @@ export interface JudgeCheckOptions {
 /** Asks a judge about the labelled cases of the package, and reports how often it is right. */
 export async function judgeCheck(options: JudgeCheckOptions, context: CommandContext): Promise<ExitCode> {
   const cases = chooseCases(options.scorer)
-  const model: ModelConfig = { id: options.model, ...(options.url !== undefined && { url: options.url }) }
+  const model: JudgeScorerOptions['model'] = { id: options.model, ...(options.url !== undefined && { url: options.url }) }
   const maxCostUsd = toPositive('--max-usd', options.maxUsd, 'US dollars')
   const timeoutMs = toPositive('--timeout', options.timeout, 'seconds') * 1000
   const judge: JudgeScorerOptions = { model }
@@ -47,7 +46,7 @@ export async function judgeCheck(options: JudgeCheckOptions, context: CommandCon
       onCase: (done) => progress.show(() => `asked ${done} of ${cases.length}`),
     })
     progress.clear()
-    const verdict = verdictOf(checked)
+    const verdict = toCheckVerdict(checked)
     const text =
       options.json === true
         ? safeJson(

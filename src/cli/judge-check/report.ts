@@ -3,7 +3,7 @@ import type { Paint } from '../output.ts'
 import { JudgeUse } from '../score/judge-use.ts'
 import { safeLine } from '../text.ts'
 import type { CheckedCase } from './check-judge.ts'
-import type { JudgeVerdict } from './judge-verdict.ts'
+import type { CheckVerdict } from './check-verdict.ts'
 
 /** The counts of one scorer. */
 export interface ScorerCheck {
@@ -46,7 +46,7 @@ function sum(values: readonly (number | undefined)[]): number {
 }
 
 /** The report for people: a line for each scorer, each case that the judge got wrong, and the verdict. */
-export function renderReport(checked: readonly CheckedCase[], verdict: JudgeVerdict, paint: Paint): string {
+export function renderReport(checked: readonly CheckedCase[], verdict: CheckVerdict, paint: Paint): string {
   const use = new JudgeUse()
   for (const { evaluation } of checked) if (evaluation !== undefined) use.add(evaluation)
   const colour = verdict.kind === 'reliable' ? 'green' : verdict.kind === 'mixed' ? 'yellow' : 'red'

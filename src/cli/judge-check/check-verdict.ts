@@ -1,7 +1,7 @@
 import type { CheckedCase } from './check-judge.ts'
 
 /** What can be said of a judge after all cases. */
-export interface JudgeVerdict {
+export interface CheckVerdict {
   /**
    * `reliable`: the judge is right in at least nine of ten cases. `mixed`: it tells good runs from bad ones, with errors. `praises`: it
    * passes nearly everything. `rejects`: it fails nearly everything. `random`: its labels have little to do with the runs. `silent`: half
@@ -20,7 +20,7 @@ const LEAST_DIFFERENCE = 0.4
 const NEARLY_ALL = 0.85
 
 /** Judges the judge: how many good runs it passes, and how many bad ones. */
-export function verdictOf(checked: readonly CheckedCase[]): JudgeVerdict {
+export function toCheckVerdict(checked: readonly CheckedCase[]): CheckVerdict {
   const asked = checked.filter(({ outcome }) => outcome !== 'not-asked')
   const scored = asked.filter(({ outcome }) => outcome !== 'no-score')
   const right = scored.filter(({ outcome }) => outcome === 'right').length
