@@ -46,11 +46,13 @@ export interface ToolIdentity {
   readonly agentName?: string
   /** False if the span says that the tool did not run (unknown tool, refused arguments). */
   readonly executed?: boolean
+  /** Whether the span says that a person refused the call, so that the tool did not run. */
+  readonly rejected?: boolean
 }
 
-/** How a span's work ended. */
+/** How a span's work ended; `waiting`: it was interrupted until a person, or a client's tool, answers. */
 export interface SpanOutcome {
-  readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
+  readonly status: 'ok' | 'error' | 'aborted' | 'waiting' | 'unknown'
   readonly error?: RunError
 }
 
@@ -122,11 +124,12 @@ export interface Dialect {
    */
   holdsOneRun?(span: SourceSpan): boolean
   /**
-   * `always`: every tool that runs has a span, so a call without one was not executed. `sometimes` (the default): calls without a span may
+   * `always`: every tool that runs has a span, so a call without one was not executed. `always-or-refused`: likewise, and the library itself
+   * answers calls that it does not execute, so that an answer without a span does not show that a span is lost. `sometimes` (the default): calls without a span may
    * have been executed. `unless-failed`: a tool that throws loses its span, so a call without a span whose result reads like an error
    * failed.
    */
-  readonly toolSpans?: 'always' | 'sometimes' | 'unless-failed'
+  readonly toolSpans?: 'always' | 'always-or-refused' | 'sometimes' | 'unless-failed'
 
   /**
    * Whether a model span may enclose a whole loop of calls: one with an `entry` of the library directly below it does, and is an `entry`

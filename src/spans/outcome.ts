@@ -12,6 +12,7 @@ export function outcomeOf(span: SourceSpan): SpanOutcome {
   const type = textOf(span.attributes['error.type'])
   if (code !== 'error' && type === undefined) return { status: code === 'ok' ? 'ok' : 'unknown' }
   const error = errorOf(span, type, textOf(message))
+  if (isInterrupt(error)) return WAITING
   return { status: isAbort(error) ? 'aborted' : 'error', error }
 }
 
@@ -20,12 +21,25 @@ export function outcomeWithExceptions(span: SourceSpan): SpanOutcome {
   const outcome = outcomeOf(span)
   if (outcome.error !== undefined || exceptionOf(span) === undefined) return outcome
   const error = errorOf(span, undefined, undefined)
+  if (isInterrupt(error)) return WAITING
   return { status: isAbort(error) ? 'aborted' : 'error', error }
 }
 
 /** Whether this is an error by which JavaScript reports that the caller aborted. */
 export function isAbort(error: RunError): boolean {
   return error.type === 'AbortError' || error.type === 'ABORT_ERR' || error.message === 'This operation was aborted'
+}
+
+/** What was interrupted until somebody answers. */
+export const WAITING: SpanOutcome = { status: 'waiting' }
+
+/**
+ * Whether this is the exception by which LangGraph interrupts a graph until somebody answers. Its type shows it, or the text in which some
+ * handlers write an exception: `GraphInterrupt(…)`, `(Interrupt(value=…),)`.
+ */
+export function isInterrupt({ type, message }: RunError): boolean {
+  if (type !== undefined && /(?:^|\.)(?:Graph|Node)Interrupt$/.test(type)) return true
+  return message !== undefined && /^(?:(?:Graph|Node)Interrupt\b|\(Interrupt\(value=)/.test(message)
 }
 
 /** The last exception event, which is the one that ended the span. */

@@ -45,7 +45,7 @@ export interface ExpectedCall {
   readonly args?: unknown
   readonly result?: unknown
   readonly error?: string
-  readonly executed?: boolean
+  readonly executed?: boolean | 'pending'
   readonly providerExecuted?: boolean
   readonly resultUndefined?: boolean
   readonly recordedArgs?: unknown

@@ -11,6 +11,8 @@ export interface AgentlessSpan {
   /** The run of the tool that it runs in. */
   readonly plan: RunPlan | undefined
   readonly tool: TraceSpan | undefined
+  /** Whether the span of its agent is lost, or never ended. */
+  readonly lacksAgent?: boolean
 }
 
 /** Model calls that continue one another. */
@@ -61,7 +63,7 @@ function chainModels(models: readonly AgentlessSpan[]): readonly Chain[] {
   const byPlace = new Map<TraceSpan | undefined, Chain[]>()
   const byCallId = new Map<string, Chain>()
   const continuity = new Continuity()
-  for (const { span: node, plan, tool } of models) {
+  for (const { span: node, plan, tool, lacksAgent } of models) {
     if (node.isOpen) continue
     const latest = byPlace.get(tool) ?? []
     byPlace.set(tool, latest)
@@ -73,6 +75,7 @@ function chainModels(models: readonly AgentlessSpan[]): readonly Chain[] {
       latest.push(chain)
       if (latest.length > MAX_COMPARED) latest.shift()
     }
+    if (lacksAgent === true) chain.plan.isComplete = false
     chain.plan.models.push(node)
     chain.last = node
     for (const call of callsOf(node)) {

@@ -15,6 +15,8 @@ interface Place {
   readonly aside?: TraceSpan
   /** A tool outside of any run. */
   readonly outerTool?: TraceSpan
+  /** True below a part of a run whose agent's span is lost, or never ended. */
+  readonly lacksAgent?: boolean
   /** True if it is unknown which run below the plan's agent owns the span. */
   readonly isAmbiguous?: boolean
 }
@@ -133,7 +135,8 @@ class Planner {
     }
     // The agent that makes a model call records it.
     if (this.#below[span.index]?.hasAgents === true) return place
-    this.agentless.push({ span, kind: 'model', plan: place.plan, tool: place.tool ?? place.outerTool })
+    const { lacksAgent = false } = place
+    this.agentless.push({ span, kind: 'model', plan: place.plan, tool: place.tool ?? place.outerTool, lacksAgent })
     this.#remember(span)
     // Below it, another model span is the same call, and a tool span is one that it requested.
     return { ...place, model: span }
@@ -196,7 +199,8 @@ function placeAside(span: TraceSpan, place: Place): Place {
 
 function placeStep(span: TraceSpan, place: Place): Place {
   if (place.tool === undefined && place.aside === undefined) place.plan?.inside.push(span)
-  return place
+  // A step is always inside of something of its own library.
+  return place.plan === undefined && span.isOrphan ? { ...place, lacksAgent: true } : place
 }
 
 /** Whether a model span inside another one of an agent's library is a later call. */

@@ -6,14 +6,14 @@ import { isRedactionMark } from '../../spans/redaction-mark.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
-import { inputOf, outputOf, pick } from '../trace-span.ts'
+import { callsOf, inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { ownTurns } from './asked-calls.ts'
 import type { Loop } from './loop.ts'
 import { idOf, isHandoff, nameOf } from './join-tool-calls.ts'
+import { answerIn } from './same-answer.ts'
 import { isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
-import { waitingCallOf } from './waiting-call.ts'
 
 /** Facts that the spans lack although every run has them, and the setting that records each. */
 export function missingOf(run: AgentRun, loop: Loop): readonly Missing[] {
@@ -61,15 +61,23 @@ export function missingTextsOf(run: AgentRun, { plan, undecided }: Loop): Missin
   const isQuestionUndecided = undecided === 'question and answer'
   if (run.userInput === undefined && isQuestionUndecided) missing.push({ what: 'input', ...UNDECIDED_QUESTION })
   else if (run.userInput === undefined) explainText('input', firstModel)
-  const hasEnded = run.status !== 'error' && run.status !== 'aborted' && waitingCallOf(run) === undefined
+  const hasEnded = run.status === 'ok' || run.status === 'unknown'
   if (undecided !== 'nothing') missing.push({ what: 'output', ...UNDECIDED_ANSWER })
-  else if (run.output === undefined && hasEnded) explainText('output', plan.models.at(-1) ?? plan.root)
+  else if (run.output === undefined && hasEnded && askedLast(plan)) {
+    missing.push({ what: 'output', why: run.complete ? 'not-recorded' : 'span-lost' })
+  } else if (run.output === undefined && hasEnded) explainText('output', plan.models.at(-1) ?? plan.root)
   if (run.systemInstructions === undefined && isQuestionUndecided) {
     missing.push({ what: 'systemInstructions', why: 'undecided' })
   } else if (run.systemInstructions === undefined)
     addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
   if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
   return missing
+}
+
+/** Whether the answer of the last model call is recorded, and is only calls of tools: content is captured, and nothing came after. */
+function askedLast({ models }: RunPlan): boolean {
+  const last = models.at(-1)
+  return last !== undefined && callsOf(last).length > 0 && answerIn(last) === undefined
 }
 
 /** The agent's own messages decide what its model calls do not. */

@@ -52,7 +52,8 @@ export class ReconstructedModelCall implements ModelCall {
   }
 
   get status(): ModelCall['status'] {
-    return this.#model.outcome.status
+    const { status } = this.#model.outcome
+    return status === 'waiting' ? 'unknown' : status
   }
 
   get error(): RunError | undefined {

@@ -9,6 +9,7 @@ import { agentOf, runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { firstOf, ReconstructedModelCall, ReconstructedSideCall, usageOfAll } from './model-call.ts'
 import { endingOf, endsInAbortedTool, isFailed, wasCutOff } from './run-ending.ts'
+import { WAITING } from '../../spans/outcome.ts'
 import { loopOf } from './loop.ts'
 import type { Loop } from './loop.ts'
 import { answerIn, ComparedText } from './same-answer.ts'
@@ -46,6 +47,8 @@ const SLOT = {
   sideCalls: 18,
   loop: 19,
   outputTool: 20,
+  waits: 21,
+  saidLast: 22,
 } as const
 
 const SLOTS = Object.keys(SLOT).length
@@ -121,8 +124,13 @@ export class RunFacts {
     return asked ?? lastUserText(this.#starter()?.input)
   }
 
+  /** The answer; what a run said before it began to wait is none. */
   get output(): string | undefined {
-    return this.#memo.once(SLOT.output, () => {
+    return this.#memo.once(SLOT.output, () => (this.#waits() ? undefined : this.#saidLast()))
+  }
+
+  #saidLast(): string | undefined {
+    return this.#memo.once(SLOT.saidLast, () => {
       if (this.loop.undecided !== 'nothing' || this.#isStopped()) return undefined
       if (this.#isReplaced()) return assistantText(this.#root.output)
       const final = this.#root.hasFinalForm ? assistantText(this.#root.output) : undefined
@@ -197,6 +205,8 @@ export class RunFacts {
           toolSpans,
           agentName: () => this.#callerOf(call),
           childRunId,
+          runWaits: () => this.#waits(),
+          saysItWaits: this.#root.outcome.status === 'waiting',
           wasCutOff: call.asked !== undefined && call.tool !== undefined && wasCutOff(this.loop.plan, call.tool),
           position,
         })
@@ -265,9 +275,33 @@ export class RunFacts {
   /** How the run ended. */
   get ending(): SpanOutcome {
     return this.#memo.once(SLOT.ending, () => {
+      if (this.#waits()) return WAITING
+      const isCutOff = this.#root.role === 'model' && !this.#plan.isComplete
+      if (isCutOff && !isFailed(this.#endingIf(() => true)) && this.output === undefined) return { status: 'unknown' }
       const ending = this.#endingIf(() => this.output !== undefined)
       const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.loop.plan) && this.output === undefined
       return isOpenEnded ? { status: 'aborted' } : ending
+    })
+  }
+
+  /**
+   * Whether the run stopped before an answer, because somebody has to answer first: its span says so, something in it was interrupted, or
+   * calls of its last step were neither answered nor did their tools run.
+   */
+  #waits(): boolean {
+    return this.#memo.once(SLOT.waits, () => {
+      const { models, asides, inside } = this.loop.plan
+      if (isFailed(this.#endingIf(() => true))) return false
+      const last = models.at(-1)
+      const isAfter = (span: TraceSpan): boolean => last === undefined || span.span.endTimeMs >= last.span.endTimeMs
+      const spans = [this.#plan.root, ...inside, ...asides]
+      if (spans.some((span) => span.outcome.status === 'waiting' && isAfter(span))) return true
+      const step = models.length - 1
+      // Without an agent's span, nothing shows that the run has ended: a tool may have run, and no model been asked after it.
+      if (this.#plan.root.role === 'model') return false
+      if (!this.#plan.isComplete || !this.toolCalls.some((call) => call.step >= step && call.isPending())) return false
+      // Where not every tool has a span, an answer shows that none is pending.
+      return this.#root.dialect.toolSpans === 'always' || this.#saidLast() === undefined
     })
   }
 

@@ -65,7 +65,7 @@ describe('An answer', () => {
   const call = { type: 'tool_call', id: '1', name: 'confirm', arguments: {} }
   it('is not missing while the run waits for a tool of the client', () => {
     const run = ofAiSdk(call)
-    expect(run?.toolCalls).toMatchObject([{ name: 'confirm', status: 'not-executed' }])
+    expect(run?.toolCalls).toMatchObject([{ name: 'confirm', status: 'waiting' }])
     expect(missing(run)).not.toContain('output')
   })
 

@@ -1,3 +1,4 @@
+import type { Dialect } from '../../spans/dialect.ts'
 import { isRecord, textOf, toJsonText } from '../../spans/json.ts'
 import type { RunError, ToolCallResponsePart } from '../../model/message.ts'
 import { unwrapBlocks } from '../../spans/content/parts.ts'
@@ -12,10 +13,14 @@ import { isFailed } from './run-ending.ts'
 export interface CallContext {
   readonly responses: Responses
   /** What a missing span of a call means. */
-  readonly toolSpans: 'always' | 'sometimes' | 'unless-failed'
+  readonly toolSpans: NonNullable<Dialect['toolSpans']>
   /** The agent that made the call, if the run has several. */
   readonly agentName: () => string | undefined
   readonly childRunId: string | undefined
+  /** Whether the run waits for a person, or for a client's tool. */
+  readonly runWaits: () => boolean
+  /** Whether the run's own span says that it waits. */
+  readonly saysItWaits: boolean
   /** Whether the run was aborted while the tool was running. */
   readonly wasCutOff: boolean
   /** How many calls were requested before this one. */
@@ -84,6 +89,18 @@ export class ReconstructedToolCall implements ToolCall {
     return isExpected && !this.providerExecuted && !this.#wasRefused()
   }
 
+  /** Whether nothing shows that the call was answered, or that its tool ran to its end. */
+  isPending(): boolean {
+    const { asked, tool } = this.#call
+    if (this.providerExecuted || (tool === undefined && asked === undefined)) return false
+    if (tool !== undefined) {
+      const { status } = tool.outcome
+      const isLeft = this.#context.saysItWaits && status === 'unknown' && tool.toolResult === undefined
+      if (status !== 'waiting' && !isLeft) return false
+    }
+    return this.#answer() === undefined
+  }
+
   #arguments(): unknown {
     const { asked, tool } = this.#call
     const given = asked?.arguments
@@ -118,7 +135,8 @@ export class ReconstructedToolCall implements ToolCall {
   }
 
   get status(): ToolCall['status'] {
-    if (this.#wasRefused()) return 'not-executed'
+    if (this.isPending() && this.#context.runWaits()) return 'waiting'
+    if (this.#wasRefused()) return this.#wasRejected() ? 'rejected' : 'not-executed'
     if (this.error !== undefined) return 'error'
     if (this.#call.tool !== undefined || this.#answer() !== undefined) return 'ok'
     return this.providerExecuted ? 'unknown' : this.#context.toolSpans === 'always' ? 'not-executed' : 'unknown'
@@ -150,9 +168,16 @@ export class ReconstructedToolCall implements ToolCall {
     if (this.providerExecuted) return false
     const answer = this.#answer()
     const text = typeof answer?.response === 'string' ? answer.response : ''
+    if (this.#context.toolSpans === 'always-or-refused' && answer !== undefined) return true
     if (this.#context.toolSpans !== 'always') return readsAsRefusal(text)
     // If the tool answered the model, the tool ran, and its span is lost.
     return answer === undefined || answer.isError === true || readsAsRefusal(text) || readsAsError(text)
+  }
+
+  /** Whether a person refused the call. */
+  #wasRejected(): boolean {
+    const { tool } = this.#call
+    return tool === undefined ? readsAsRejection(this.#answer()?.response) : tool.tool?.rejected === true
   }
 
   #isErrorAnswer({ isError, response }: ToolCallResponsePart): boolean {
@@ -218,6 +243,11 @@ function readsAsLostError(text: string): boolean {
 /** For a tool without a span: the texts that applications and LangGraph write for an error. */
 function readsAsError(text: string): boolean {
   return /^(?:\w{0,200}(?:Error|Exception): \S|Error invoking tool )/.test(text)
+}
+
+/** What Pydantic AI and the OpenAI Agents SDK tell the model of a call that a person refused, if the application has no text of its own. */
+function readsAsRejection(response: unknown): boolean {
+  return response === 'The tool call was denied.' || response === 'Tool execution was not approved.'
 }
 
 /** How LangGraph reports that no tool ran: for unknown tools and invalid arguments. */

@@ -1,7 +1,9 @@
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
 
-/** A call of the last step that was not executed here: the run waits for a client's tool or an approval, and has no answer yet. */
+/** A call that waits for a person or a client's tool; in a run made from messages, one of the last step that was not executed. */
 export function waitingCallOf(run: Pick<AgentRun, 'steps' | 'toolCalls'>): ToolCall | undefined {
+  const waiting = run.toolCalls.find(({ status }) => status === 'waiting')
+  if (waiting !== undefined) return waiting
   const asked = new Set(run.steps.at(-1)?.toolCallIds)
   if (asked.size === 0) return undefined
   // The status takes longer to read than the id.

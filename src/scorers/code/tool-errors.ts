@@ -85,7 +85,7 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
   })
 }
 
-/** A refused call (`not-executed` with an error) failed; one that waits for a client did not. */
+/** A refused call (`not-executed` with an error) failed; one that a person refused, or that waits, did not. */
 function isFailed({ status, error }: ToolCall): boolean {
   return status === 'error' || (status === 'not-executed' && error !== undefined)
 }

@@ -52,7 +52,10 @@ export const genAi: Dialect = {
 
   aside: (span) => asideKind(operationOf(span.attributes)) ?? middlewareNode(span.name),
 
-  holdsOneRun: (span) => /^invoke_(swarm|graph)\b/.test(operationOf(span.attributes) ?? span.name),
+  // The agents of LlamaIndex's workflow hand over to one another.
+  holdsOneRun: (span) =>
+    /^invoke_(swarm|graph)\b/.test(operationOf(span.attributes) ?? span.name) ||
+    span.scope.name === 'opentelemetry.instrumentation.genai.llama_index',
 
   agent(span) {
     const name = textOf(span.attributes['gen_ai.agent.name'])
@@ -102,7 +105,11 @@ export const genAi: Dialect = {
 
   tool(span) {
     const tool = semconvTool(span.attributes)
-    if (tool !== undefined) return span.attributes[TOOL_OUTCOME] === 'skipped' ? { ...tool, executed: false } : tool
+    if (tool !== undefined) {
+      const written = span.attributes[TOOL_OUTCOME]
+      if (written === 'denied') return { ...tool, executed: false, rejected: true }
+      return written === 'skipped' ? { ...tool, executed: false } : tool
+    }
     const name = /^(?:execute_tool|tools\/call) (\S.*)$/.exec(span.name)?.[1]
     const id = textOf(span.attributes['gen_ai.tool.call.id'])
     return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }

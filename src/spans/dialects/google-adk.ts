@@ -3,7 +3,7 @@ import { jsonAttribute } from '../content/json-attribute.ts'
 import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
 import type { Message, Part } from '../../model/message.ts'
 import { makeMessage, systemTextOf, textMessage, toolCallsIn } from '../content/messages.ts'
-import { outcomeOf } from '../outcome.ts'
+import { outcomeOf, WAITING } from '../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../content/payloads.ts'
 import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../content/semconv-content.ts'
 import { makeUsage, semconvConversationId, semconvModel, semconvTool, semconvUsage, semconvUserId } from '../semconv.ts'
@@ -44,6 +44,7 @@ export const googleAdk: Dialect = {
 
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
+    if (refusalOf(span) === CONFIRMATION) return WAITING
     if (outcome.error !== undefined) {
       const message = errorIn(jsonAttribute(span, 'gen_ai.tool.call.result'))
       if (message !== undefined) return { ...outcome, error: { ...outcome.error, message } }
@@ -100,15 +101,15 @@ export const googleAdk: Dialect = {
   tool(span) {
     const name = /^execute_tool (\S.*)$/.exec(span.name)?.[1]
     const tool = semconvTool(span.attributes)
-    if (tool?.id === UNKNOWN) return { name: tool.name }
-    return tool ?? (name === undefined ? undefined : { name })
+    const found = tool?.id === UNKNOWN ? { name: tool.name } : (tool ?? (name === undefined ? undefined : { name }))
+    return found !== undefined && refusalOf(span) === REJECTION ? { ...found, executed: false, rejected: true } : found
   },
   toolArguments: (span) =>
     shown(span, 'gcp.vertex.agent.tool_call_args') ?? jsonAttribute(span, 'gen_ai.tool.call.arguments'),
   toolResult(span) {
     const written = shown(span, 'gcp.vertex.agent.tool_response') ?? jsonAttribute(span, 'gen_ai.tool.call.result')
     const result = unwrapResult(written)
-    return result === UNKNOWN ? undefined : result
+    return result === UNKNOWN || refusalOf(span) === CONFIRMATION ? undefined : result
   },
 
   absence(span, fact, logs) {
@@ -151,6 +152,18 @@ const REPLY = 'gcp.vertex.agent.llm_response'
 
 function hasAnswered({ attributes }: SourceSpan): boolean {
   return attributes['gcp.vertex.agent.event_id'] !== undefined || attributes['gen_ai.usage.output_tokens'] !== undefined
+}
+
+/** The results by which ADK says that a tool did not run, because nobody has confirmed the call yet, or somebody refused it. */
+const CONFIRMATION = 'This tool call requires confirmation, please approve or reject.'
+const REJECTION = 'This tool call is rejected.'
+
+/** The error in the result of a tool that did not run. */
+function refusalOf(span: SourceSpan): unknown {
+  if (!span.name.startsWith('execute_tool')) return undefined
+  const result = shown(span, 'gcp.vertex.agent.tool_response') ?? jsonAttribute(span, 'gen_ai.tool.call.result')
+  const inner = isRecord(result) && isRecord(result.response) ? result.response : result
+  return isRecord(inner) ? inner.error : undefined
 }
 
 /** Placeholder for a missing id or result. */

@@ -3,7 +3,7 @@ import { asideKind } from '../asides.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message, Part } from '../../model/message.ts'
 import { makeMessage, textMessage, toMessages } from '../content/messages.ts'
-import { outcomeOf } from '../outcome.ts'
+import { outcomeOf, WAITING } from '../outcome.ts'
 import { toToolCallPart } from '../content/parts.ts'
 import { semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
@@ -46,7 +46,8 @@ export const mastra: Dialect = {
     const outcome = outcomeOf(span)
     if (outcome.error !== undefined) return outcome
     // Spans of aborted runs end successfully; only the output shows it. Refused arguments are a result of the tool.
-    if (isAborted(span)) return { status: 'aborted' }
+    if (endsAs(span, 'aborted')) return { status: 'aborted' }
+    if (endsAs(span, 'suspended')) return WAITING
     const refusal = refusalOf(span)
     return refusal === undefined ? outcome : { status: 'error', error: { message: refusal } }
   },
@@ -73,11 +74,14 @@ export const mastra: Dialect = {
     if (!isRecord(written)) return toMessages(attributes['gen_ai.output.messages'])
     const parts: Part[] = []
     // If a schema was requested, the object is the answer, and the text is its source.
-    const text = textOf(written.text) ?? (written.object === undefined ? undefined : toJsonText(written.object))
+    const text = written.object === undefined ? textOf(written.text) : toJsonText(written.object)
     if (text !== undefined) parts.push({ type: 'text', content: text })
     if (Array.isArray(written.toolCalls)) parts.push(...written.toolCalls.flatMap((call) => toToolCallPart(call) ?? []))
     return parts.length === 0 ? undefined : [makeMessage('assistant', parts)]
   },
+
+  // A model of its own may have made the object from the text of the last call.
+  hasFinalForm: (span) => isObjectGiven(span),
 
   // Names only.
   toolDefinitions: (span) => toToolDefinitions(span.attributes['gen_ai.tool.definitions']),
@@ -134,10 +138,18 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['scorer_run', 'evaluator'],
 ])
 
-/** Aborted runs have this instead of an output. */
-function isAborted(span: SourceSpan): boolean {
-  const output = span.attributes['mastra.agent_run.output']
-  return typeof output === 'string' && output.startsWith('{"status":"aborted"')
+/** Runs that were aborted, or suspended until somebody approves a call, have this instead of an output. */
+function endsAs({ attributes }: SourceSpan, status: 'aborted' | 'suspended'): boolean {
+  const output = attributes['mastra.agent_run.output'] ?? attributes['mastra.workflow_run.output']
+  return typeof output === 'string' && output.startsWith(`{"status":"${status}"`)
+}
+
+/** Whether the caller asked for an object, which the output then has beside the text. */
+function isObjectGiven({ attributes }: SourceSpan): boolean {
+  const written = attributes['mastra.agent_run.output']
+  if (typeof written !== 'string' || !written.includes('"object":')) return false
+  const output = parseJson(written)
+  return isRecord(output) && output.object !== undefined && output.object !== null
 }
 
 /** Mastra validates arguments inside the tool's span, which then ends successfully. The result says that no tool ran. */

@@ -1,9 +1,9 @@
 import type { Dialect } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { canonicalJson, isRecord, numberOf, textOf, toJsonText } from '../json.ts'
-import type { Message, Part, ToolDefinition } from '../../model/message.ts'
+import type { Message, Part, ToolCallResponsePart, ToolDefinition } from '../../model/message.ts'
 import { makeMessage, textMessage, toMessages, toolCallsIn } from '../content/messages.ts'
-import { outcomeOf } from '../outcome.ts'
+import { outcomeOf, WAITING } from '../outcome.ts'
 import { makeUsage } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from '../content/tool-definitions.ts'
@@ -16,7 +16,7 @@ import { genAi } from './gen-ai.ts'
 export const pydanticAi: Dialect = {
   ...genAi,
   name: 'pydantic-ai',
-  toolSpans: 'sometimes',
+  toolSpans: 'always-or-refused',
 
   namespaces: ['pydantic_ai.'],
   recognises: (scopeName, attributes) =>
@@ -44,6 +44,7 @@ export const pydanticAi: Dialect = {
 
   output(span, logs) {
     const final = span.attributes.final_result
+    if (isDeferred(span)) return undefined
     if (final !== undefined) {
       const text = toJsonText(final)
       return text === undefined ? undefined : [textMessage('assistant', text)]
@@ -57,7 +58,14 @@ export const pydanticAi: Dialect = {
     return text === undefined ? said : [...said, textMessage('assistant', text)]
   },
 
-  transcript: (span) => allMessages(span),
+  // A run that goes on after others answered has the calls that ended before it among its messages.
+  transcript(span) {
+    const all = allMessages(span)
+    const own = numberOf(span.attributes['pydantic_ai.new_message_index']) ?? 0
+    if (all === undefined || own === 0) return all
+    const ended = new Set(responsesIn(all.slice(0, own)).map(({ id }) => id))
+    return all.map((message, index) => (index < own ? withoutCalls(message, ended) : message))
+  },
 
   toolDefinitions: (span, logs) =>
     (genAi.toolDefinitions?.(span, logs) ?? functionTools(span))?.filter(
@@ -73,6 +81,7 @@ export const pydanticAi: Dialect = {
   // Failures have an error status, so a span without one succeeded.
   outcome(span) {
     const outcome = outcomeOf(span)
+    if (isDeferred(span)) return WAITING
     return outcome.status === 'unknown' ? { status: 'ok' } : outcome
   },
 
@@ -86,6 +95,27 @@ export const pydanticAi: Dialect = {
   contentKeys: [...(genAi.contentKeys ?? []), 'pydantic_ai.all_messages', 'final_result', 'all_messages_events'].concat(
     ['tool_arguments', 'tool_response', 'model_request_parameters', 'events'],
   ),
+}
+
+function responsesIn(messages: readonly Message[]): readonly ToolCallResponsePart[] {
+  return messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool_call_response'))
+}
+
+function withoutCalls({ role, parts, name }: Message, ids: ReadonlySet<string | undefined>): Message {
+  const left = parts.filter(
+    (part) => !(part.type === 'tool_call' || part.type === 'tool_call_response') || !ids.has(part.id),
+  )
+  return makeMessage(role, left, name)
+}
+
+/** Whether the run returned `DeferredToolRequests`: calls that a person must approve, or that run elsewhere. */
+function isDeferred(span: SourceSpan): boolean {
+  const written = span.attributes.final_result
+  if (typeof written !== 'string' || !written.includes('"approvals"')) return false
+  const result = jsonAttribute(span, 'final_result')
+  if (!isRecord(result) || !Array.isArray(result.calls) || !Array.isArray(result.approvals)) return false
+  const requests: readonly unknown[] = [...result.calls, ...result.approvals]
+  return requests.length > 0 && requests.every((call) => isRecord(call) && typeof call.tool_call_id === 'string')
 }
 
 function allMessages(span: SourceSpan): readonly Message[] | undefined {

@@ -59,7 +59,7 @@ it('reads how tools of Rig (Rust) ended, and its streamed calls', () => {
   expect(run?.toolCalls.map(({ status, error }) => [status, error?.type])).toEqual([
     ['ok', undefined],
     ['error', 'timeout'],
-    ['error', 'denied'],
+    ['rejected', 'denied'],
     ['not-executed', undefined],
   ])
 })

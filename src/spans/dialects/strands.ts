@@ -1,7 +1,7 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import { textMessage, toInstructions, toolCallsIn } from '../content/messages.ts'
-import { outcomeOf } from '../outcome.ts'
+import { outcomeOf, WAITING } from '../outcome.ts'
 import { unwrapBlocks } from '../content/parts.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from '../content/tool-definitions.ts'
@@ -52,6 +52,7 @@ export const strands: Dialect = {
   },
 
   output(span, logs) {
+    if (isInterrupted(span)) return undefined
     const output = genAi.output?.(span, logs)
     const answer = toolCallsIn(output).findLast((call) => call.name === STRUCTURED_OUTPUT)?.arguments
     // In a swarm, the same tool hands over, and then has the agent's name.
@@ -84,6 +85,7 @@ export const strands: Dialect = {
 
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
+    if (isInterrupted(span)) return WAITING
     // If a tool caught its own error, Python ends its span successfully and writes the tool's status on it.
     const status = span.attributes['gen_ai.tool.status'] ?? span.attributes['tool.status']
     if (outcome.error !== undefined || status !== 'error') return outcome
@@ -115,6 +117,11 @@ function roleByName(span: SourceSpan): SpanRole {
 /** A value as the first versions wrote it, whole or with an attribute for each member. */
 function early(span: SourceSpan, key: string): unknown {
   return parseJson(span.attributes[key]) ?? fromFlattened(span.attributes, `${key}.`)
+}
+
+/** An agent that was interrupted writes the interrupts instead of an answer. */
+function isInterrupted(span: SourceSpan): boolean {
+  return eventValue(span, 'gen_ai.choice', 'finish_reason') === 'interrupt'
 }
 
 /** The tool through which the model gives a structured answer. */

@@ -7,7 +7,7 @@ import type { Message } from '../../../model/message.ts'
 import { textMessage, toMessage, toMessages } from '../../content/messages.ts'
 import { parsePythonLiteral } from '../../content/python-literal.ts'
 import { fromRolePrefixes } from '../../content/role-prefixes.ts'
-import { outcomeOf } from '../../outcome.ts'
+import { isInterrupt, outcomeOf, WAITING } from '../../outcome.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
 import { semconvConversationId, semconvUserId } from '../../semconv.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
@@ -61,12 +61,12 @@ export const langfuse: Dialect = {
   userId: (span) => semconvUserId(span.attributes),
 
   outcome(span): SpanOutcome {
+    const message = textOf(span.attributes['langfuse.observation.status_message'])
+    if (message !== undefined && isInterrupt({ message })) return WAITING
     // The span's status stays unset; the level shows how it ended.
     if (span.attributes['langfuse.observation.level'] !== 'ERROR') return outcomeOf(span)
-    const message = textOf(span.attributes['langfuse.observation.status_message'])
-    // LangGraph throws to return to a parent graph and to pause; neither is a failure.
+    // LangGraph throws to return to a parent graph, which is no failure.
     if (message?.startsWith('ParentCommand') === true) return { status: 'ok' }
-    if (message?.startsWith('GraphInterrupt') === true) return { status: 'unknown' }
     const aborted = message === 'This operation was aborted' || message === 'Request was aborted.'
     return { status: aborted ? 'aborted' : 'error', error: message === undefined ? {} : { message } }
   },

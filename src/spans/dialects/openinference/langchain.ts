@@ -100,9 +100,8 @@ export const openInferenceLangChain: Dialect = {
 
   outcome(span): SpanOutcome {
     const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
-    // LangGraph throws to return to a parent graph and to pause; neither is a failure.
-    if (outcome.error?.message?.startsWith('ParentCommand') === true) return { status: 'ok' }
-    return outcome.error?.message?.startsWith('GraphInterrupt') === true ? { status: 'unknown' } : outcome
+    // LangGraph throws to return to a parent graph, which is no failure.
+    return outcome.error?.message?.startsWith('ParentCommand') === true ? { status: 'ok' } : outcome
   },
 }
 
