@@ -4,10 +4,15 @@ import { afterAll, describe, expect, it } from 'vitest'
 
 import { liveExceptions } from './corpus/live-exceptions.ts'
 import type { LiveException } from './corpus/live-exceptions.ts'
-import { libraryNames, loadLibrary } from './corpus/load.ts'
+import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
+import type { Scenario } from './corpus/load.ts'
+import { MovedClock } from './corpus/moved-clock.ts'
 import { play } from './corpus/play.ts'
+import type { Way } from './corpus/play.ts'
 import { sources } from './corpus/product.ts'
 import { WAYS } from './corpus/ways.ts'
+
+const CLOCKED: Way = { parents: 'object', atStart: 'recorded', strangers: false }
 
 const used = new Set<LiveException>()
 
@@ -23,12 +28,7 @@ describe.each(WAYS)(
         played += 1
         const { live, file } = await play(sources, scenario, way)
         if (isDeepStrictEqual(live, file)) continue
-        const exception = liveExceptions.find(
-          (each) =>
-            each.library.test(library) &&
-            each.scenario.test(scenario.id) &&
-            each.atStart?.includes(way.atStart) !== false,
-        )
+        const exception = exceptionOf(scenario, way)
         if (exception === undefined) unexplained.push(scenario.id)
         else used.add(exception)
         if (exception?.isNeverLive !== true) different += 1
@@ -42,6 +42,18 @@ describe.each(WAYS)(
   },
 )
 
+describe('With the recorded times as the clock', () => {
+  it.each(libraryNames())('%s: live runs are those of the file', async (library) => {
+    const unexplained: string[] = []
+    for (const scenario of loadLibrary(library)) {
+      using clock = new MovedClock(Math.min(...readScenario(scenario).spans.map(({ startTimeMs }) => startTimeMs)))
+      const { live, file } = await play(sources, scenario, CLOCKED, { clock, settleMs: 2000 })
+      if (!isDeepStrictEqual(live, file) && exceptionOf(scenario, CLOCKED) === undefined) unexplained.push(scenario.id)
+    }
+    expect(unexplained).toEqual([])
+  })
+})
+
 it('needs every exception that it lists', () => {
   expect(liveExceptions.filter((exception) => !used.has(exception))).toEqual([])
 })
@@ -49,3 +61,9 @@ it('needs every exception that it lists', () => {
 afterAll(() => {
   used.clear()
 })
+
+function exceptionOf({ library, id }: Scenario, { atStart }: Way): LiveException | undefined {
+  return liveExceptions.find(
+    (each) => each.library.test(library) && each.scenario.test(id) && each.atStart?.includes(atStart) !== false,
+  )
+}

@@ -177,6 +177,7 @@ async function run(build: Build, { options, play }: Attack) {
     scorers: [scorers.createAnswerPresentScorer(), scorers.createLoopScorer(), scorers.createToolArgumentsScorer()],
     next,
     queueSize: 100_000,
+    budget: { callsPerMinute: Infinity, usdPerDay: Infinity },
     ...options?.(build),
   })
   const timed = new Timed(scoring)

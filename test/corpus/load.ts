@@ -67,16 +67,32 @@ export function libraryNames(): readonly string[] {
     .toSorted()
 }
 
-/** The scenarios of a library. */
+const loaded = new Map<string, readonly Scenario[]>()
+const read = new WeakMap<Scenario, ScenarioRecords>()
+
+/** The scenarios of a library, which are loaded once. */
 export function loadLibrary(name: string): readonly Scenario[] {
+  const known = loaded.get(name)
+  if (known !== undefined) return known
   const text = brotliDecompressSync(readFileSync(join(recordings, `${name}.json.br`))).toString()
   const { scenarios } = JSON.parse(text) as { scenarios: Omit<Scenario, 'library'>[] }
-  return scenarios.map((scenario) => ({ library: name, ...scenario }))
+  const all = scenarios.map((scenario) => ({ library: name, ...scenario }))
+  loaded.set(name, all)
+  return all
 }
 
-/** A scenario's spans and log records, through the reader of OTLP files. */
-export function readScenario(scenario: Scenario): { spans: readonly SourceSpan[]; logs: readonly SourceLog[] } {
+interface ScenarioRecords {
+  readonly spans: readonly SourceSpan[]
+  readonly logs: readonly SourceLog[]
+}
+
+/** A scenario's spans and log records, through the reader of OTLP files, which reads them once. */
+export function readScenario(scenario: Scenario): ScenarioRecords {
+  const known = read.get(scenario)
+  if (known !== undefined) return known
   const traces = readOtlpJson(scenario.traces)
   const logs = scenario.logs === undefined ? undefined : readOtlpJson(scenario.logs)
-  return { spans: traces?.spans ?? [], logs: logs?.logs ?? [] }
+  const records = { spans: traces?.spans ?? [], logs: logs?.logs ?? [] }
+  read.set(scenario, records)
+  return records
 }

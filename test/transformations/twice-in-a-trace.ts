@@ -1,52 +1,41 @@
 import { isDeepStrictEqual } from 'node:util'
 
-import { describe, expect, it } from 'vitest'
-
-import type { AgentRun } from '../src/model/agent-run.ts'
-import { buildRuns } from '../src/runs/build-runs.ts'
-import type { SourceLog, SourceSpan } from '../src/spans/source-span.ts'
-import { sourceSpan } from './fixtures/source-span.ts'
-import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
-
-/** Scenarios whose two requests cannot be told apart, each with its reason. */
-const EXCEPTIONS: readonly { readonly library: RegExp; readonly scenario: RegExp; readonly why: string }[] = [
-  {
-    library: /^openinference-openai-bare-/,
-    scenario: /^(03-parallel|09b-two-nested|16-odd-results)\.stream\.chat$/,
-    why: 'the instrumentation writes the names of parallel calls of a stream as one, so the next model call answers none of them',
-  },
-  {
-    library: /^traceloop-langchain-/,
-    scenario: /^11b-/,
-    why: "the span above all others never ends when the model fails; of two requests, none gets what may be the other one's",
-  },
-  {
-    library: /^gemini-cli-/,
-    scenario: /^13-content-off$/,
-    why: 'the CLI gives each model call a trace of its own; in one trace and without content, they are not connected',
-  },
-]
-
-const used = new Set<(typeof EXCEPTIONS)[number]>()
+import type { AgentRun } from '../../src/model/agent-run.ts'
+import { buildRuns } from '../../src/runs/build-runs.ts'
+import type { SourceLog, SourceSpan } from '../../src/spans/source-span.ts'
+import { readScenario } from '../corpus/load.ts'
+import { sourceSpan } from '../fixtures/source-span.ts'
+import type { Transformation } from './transformation.ts'
 
 /** A trace in which a program makes the same request twice, one after the other, each below a span of its own. */
-describe.each(libraryNames())('the recordings of %s, twice in one trace', (library) => {
-  it.each(loadLibrary(library).map((scenario) => [scenario.id, scenario] as const))('%s', (id, scenario) => {
-    const exception = EXCEPTIONS.find((entry) => entry.library.test(library) && entry.scenario.test(id))
+export const twiceInATrace: Transformation = {
+  name: 'twice in one trace',
+  exceptions: [
+    {
+      library: /^openinference-openai-bare-/,
+      scenario: /^(03-parallel|09b-two-nested|16-odd-results)\.stream\.chat$/,
+      why: 'the instrumentation writes the names of parallel calls of a stream as one, so the next model call answers none of them',
+    },
+    {
+      library: /^traceloop-langchain-/,
+      scenario: /^11b-/,
+      why: "the span above all others never ends when the model fails; of two requests, none gets what may be the other one's",
+    },
+    {
+      library: /^gemini-cli-/,
+      scenario: /^13-content-off$/,
+      why: 'the CLI gives each model call a trace of its own; in one trace and without content, they are not connected',
+    },
+  ],
+  check(scenario) {
     const once = inOneTrace(readScenario(scenario))
     const runs = buildRuns(once.spans, { logs: once.logs })
     const twice = twiceInOneTrace(once, idsOf(runs))
     const both = buildRuns(twice.spans, { logs: twice.logs })
     const [found, expected] = [both, [...runs, ...runs]].map((list) => list.map(outline).toSorted())
-    const isEqual = isDeepStrictEqual(found, expected)
-    if (exception !== undefined && !isEqual) used.add(exception)
-    expect(exception === undefined || isEqual ? found : expected).toEqual(expected)
-  })
-})
-
-it('needs every exception that it lists', () => {
-  expect(EXCEPTIONS.filter((exception) => !used.has(exception))).toEqual([])
-})
+    return isDeepStrictEqual(found, expected) ? undefined : { found, expected }
+  },
+}
 
 interface Recording {
   readonly spans: readonly SourceSpan[]

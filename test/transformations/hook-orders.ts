@@ -1,0 +1,52 @@
+import { isDeepStrictEqual } from 'node:util'
+
+import { recognise } from '../../src/spans/recognise.ts'
+import type { SourceSpan } from '../../src/spans/source-span.ts'
+import { anyOrderOf } from '../corpus/hooks-order.ts'
+import { orderExceptions } from '../corpus/live-exceptions.ts'
+import { readScenario } from '../corpus/load.ts'
+import { inOrder, replay } from '../corpus/replay.ts'
+import { buildRuns } from '../../src/runs/build-runs.ts'
+import { createRandom } from '../fuzz/random.ts'
+import type { Transformation } from './transformation.ts'
+
+const SEEDS = [1, 2, 3]
+
+/** Random orders of the hooks in which parents start before their children, in a process. */
+export const hookOrders: Transformation = {
+  name: 'in any order of the hooks in which parents start before their children',
+  exceptions: orderExceptions,
+  check(scenario) {
+    const { spans, logs } = readScenario(scenario)
+    // If parents do not show which spans belong together, the times do, and another order would be another recording.
+    if (spans.some(isFlat) || spans.filter(isBesideItsTool).length > 1 || hasCopies(spans)) return undefined
+    const file = inOrder(buildRuns(spans, { logs }))
+    const seed = SEEDS.find((each) => {
+      const random = createRandom(each)
+      return !isDeepStrictEqual(
+        inOrder(
+          replay(
+            spans,
+            logs,
+            anyOrderOf(spans, () => random.next()),
+          ),
+        ),
+        file,
+      )
+    })
+    return seed === undefined ? undefined : `with seed ${seed}`
+  },
+}
+
+function isFlat(span: SourceSpan): boolean {
+  return recognise(span.scope.name, span.attributes, span.name)?.isFlat?.(span) === true
+}
+
+function isBesideItsTool(span: SourceSpan): boolean {
+  const dialect = recognise(span.scope.name, span.attributes, span.name)
+  return dialect?.roleOf(span) === 'agent' && dialect.startsBesideItsTool?.(span) === true
+}
+
+function hasCopies(spans: readonly SourceSpan[]): boolean {
+  return new Set(spans.map(({ spanId }) => spanId)).size < spans.length
+}
