@@ -31,7 +31,10 @@ export interface JudgeCheckOptions {
 /** Asks a judge about the labelled cases of the package, and reports how often it is right. */
 export async function judgeCheck(options: JudgeCheckOptions, context: CommandContext): Promise<ExitCode> {
   const cases = chooseCases(options.scorer)
-  const model: JudgeScorerOptions['model'] = { id: options.model, ...(options.url !== undefined && { url: options.url }) }
+  const model: JudgeScorerOptions['model'] = {
+    id: options.model,
+    ...(options.url !== undefined && { url: options.url }),
+  }
   const maxCostUsd = toPositive('--max-usd', options.maxUsd, 'US dollars')
   const timeoutMs = toPositive('--timeout', options.timeout, 'seconds') * 1000
   const judge: JudgeScorerOptions = { model }
