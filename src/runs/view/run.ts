@@ -32,6 +32,7 @@ const SLOT = {
   systemInstructions: 6,
   userInput: 7,
   output: 8,
+  missingCalls: 9,
 } as const
 
 const SLOTS = Object.keys(SLOT).length
@@ -251,7 +252,9 @@ export class ReconstructedRun implements AgentRun {
   static missingIn(run: AgentRun, fact: string): Missing | undefined {
     const isNamed = ({ what }: Missing): boolean => what === fact
     if (!(#plan in run)) return run.missing.find(isNamed)
-    if (fact === 'toolCalls') return missingCallsOf(run, run.#facts.loop.plan)
+    if (fact === 'toolCalls') {
+      return run.#memo.shared(SLOT.missingCalls, () => missingCallsOf(run, run.#facts.loop.plan))
+    }
     if (TEXTS.has(fact)) return missingTextsOf(run, run.#facts.loop).find(isNamed)
     if (!fact.startsWith('toolCalls[')) return run.missing.find(isNamed)
     for (const each of missingInCalls(run, run.#facts.loop.plan)) if (isNamed(each)) return each
