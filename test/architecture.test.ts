@@ -138,8 +138,6 @@ function reachableFrom(file: string, importsByFile: ReadonlyMap<string, readonly
   return reached
 }
 
-const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1
-
 const roomOf = (file: string) => file.split('/')[1]!
 
 describe('the house', () => {
@@ -165,27 +163,6 @@ describe('the house', () => {
     expect(importsByFile.get('src/entries/main.ts')?.length).toBeGreaterThan(10)
     expect(importsByFile.get('server/src/service.ts')?.length).toBeGreaterThan(10)
     expect(circles).toEqual([])
-  })
-
-  it('has no file of more than 400 lines', () => {
-    const sizes = [...sources, ...serverSources].map((file) => ({ file, lines: linesOf(file) }))
-    expect(sizes.filter(({ lines }) => lines > 400)).toEqual([])
-  })
-
-  it.each([
-    { folder: 'src', files: sources },
-    { folder: 'server/src', files: serverSources },
-  ])('has few files in $folder that are short and that one other file alone imports', ({ files }) => {
-    const importers = Map.groupBy(
-      [...files, ...globSync('scripts/**/*.ts')].flatMap((file) =>
-        localImportsOf(file).map((imported) => ({ file, imported })),
-      ),
-      ({ imported }) => imported,
-    )
-    // Each dialect has a file of its own, however short, and a line in the list of dialects.
-    const short = files.filter((file) => linesOf(file) <= 40 && !file.startsWith('src/spans/dialects/'))
-    expect(short.length).toBeGreaterThan(20)
-    expect(short.filter((file) => importers.get(file)?.length === 1).length).toBeLessThanOrEqual(7)
   })
 
   it('shows the command line nothing of the processor but how a process ends', () => {
