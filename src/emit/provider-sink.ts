@@ -3,7 +3,6 @@ import type { Context, SpanContext } from '@opentelemetry/api'
 
 import { detached } from '../scoring/isolation.ts'
 import { callForeign, runForeign } from '../scoring/run-foreign.ts'
-import { notAPromise } from '../scoring/thenable.ts'
 import type { ScoreSink, PreparedScore } from './emitter.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 import type { EmissionProviders, LoggerLike, LoggerProviderLike } from './signal-providers.ts'
@@ -61,7 +60,7 @@ export class ProviderSink implements ScoreSink {
       if (provider === undefined) return false
       // `getLogger` may be expensive, so the logger is kept as long as the provider is the same.
       if (this.#known?.provider !== provider) {
-        this.#known = { provider, logger: notAPromise(provider.getLogger(SCOPE_NAME, SCOPE_VERSION)) }
+        this.#known = { provider, logger: provider.getLogger(SCOPE_NAME, SCOPE_VERSION) }
       }
       return true
     })
@@ -93,7 +92,7 @@ export class ProviderSink implements ScoreSink {
     const known = this.#known
     if (this.#haveLoggersEnded || known === undefined) return this.#haveLoggersEnded
     const found = runForeign(() => {
-      const logger: object = notAPromise(known.provider.getLogger(SCOPE_NAME, SCOPE_VERSION))
+      const logger: object = known.provider.getLogger(SCOPE_NAME, SCOPE_VERSION)
       return Object.getPrototypeOf(logger) !== Object.getPrototypeOf(known.logger)
     })
     this.#haveLoggersEnded = found.ok && found.value
@@ -126,16 +125,13 @@ export class ProviderSink implements ScoreSink {
   #writeLateSpan({ emission, attributes, ofLateSpan, verdictTimeMs }: PreparedScore): void {
     const { evaluation, target } = emission
     const time = writableTime(emission.endTime, verdictTimeMs)
-    const tracer = notAPromise(this.#providers.tracerProvider()?.getTracer(SCOPE_NAME, SCOPE_VERSION))
-    const span = notAPromise(
-      tracer?.startSpan(
-        `evaluate ${evaluation.scorer.id}`,
-        { startTime: [...time], attributes: { ...ofLateSpan, ...attributes } },
-        this.#contextOf(target),
-      ),
+    const tracer = this.#providers.tracerProvider()?.getTracer(SCOPE_NAME, SCOPE_VERSION)
+    const span = tracer?.startSpan(
+      `evaluate ${evaluation.scorer.id}`,
+      { startTime: [...time], attributes: { ...ofLateSpan, ...attributes } },
+      this.#contextOf(target),
     )
-    const ended: unknown = span?.end([...time])
-    notAPromise(ended)
+    span?.end([...time])
   }
 }
 

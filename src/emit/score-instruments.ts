@@ -1,7 +1,6 @@
 import type { Counter, Histogram, Meter, MeterProvider, MetricOptions } from '@opentelemetry/api'
 
 import { globalSlot } from '../scoring/global-slot.ts'
-import { notAPromise } from '../scoring/thenable.ts'
 import { COUNTERS } from './gathered-sums.ts'
 import type { CounterName } from './gathered-sums.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
@@ -28,9 +27,8 @@ export class ScoreInstruments {
   readonly counters: Readonly<Record<CounterName, Counter>>
 
   constructor(provider: MeterProvider) {
-    const meter = notAPromise(provider.getMeter(SCOPE_NAME, SCOPE_VERSION))
-    const histogram = (name: string, options: MetricOptions): Histogram =>
-      notAPromise(meter.createHistogram(name, options))
+    const meter = provider.getMeter(SCOPE_NAME, SCOPE_VERSION)
+    const histogram = (name: string, options: MetricOptions): Histogram => meter.createHistogram(name, options)
     this.score = histogram('spanscore.score', {
       unit: '1',
       description: 'Position of the score in its range, 0 to 1, turned so that higher is better.',
@@ -43,7 +41,7 @@ export class ScoreInstruments {
     })
     const counter = (name: CounterName): Counter => {
       const [metric, unit, description] = COUNTERS[name]
-      return notAPromise(meter.createCounter(metric, { unit, description }))
+      return meter.createCounter(metric, { unit, description })
     }
     this.counters = {
       evaluations: counter('evaluations'),
@@ -69,15 +67,14 @@ export class ScoreInstruments {
       ['spanscore.budget.used_ratio', '1', 'How much of the tightest budget is used.', 'budgetUsedRatio'],
     ] as const
     for (const [name, unit, description, key] of gauges) {
-      const gauge = notAPromise(meter.createObservableGauge(name, { unit, description }))
-      const added: unknown = gauge.addCallback((result) => {
+      const gauge = meter.createObservableGauge(name, { unit, description })
+      gauge.addCallback((result) => {
         const values = [...this.gauges].map((each) => each[key]())
         if (values.length === 0) return undefined
         // The ratio is that of the tightest budget; the other gauges are sums.
         result.observe(key === 'budgetUsedRatio' ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0))
         return this.shutdowns.size === 0 ? undefined : Promise.all(this.shutdowns).then(ignore)
       })
-      notAPromise(added)
     }
   }
 }

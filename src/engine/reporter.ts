@@ -1,5 +1,5 @@
 import { describeError } from '../scoring/format-value.ts'
-import { callForeign, followForeign } from '../scoring/run-foreign.ts'
+import { callForeign } from '../scoring/run-foreign.ts'
 import { LimitedSet } from '../spans/limited-set.ts'
 import type { NoticeCode } from './notices/notices.ts'
 import { log, notify } from './notices/notify.ts'
@@ -43,16 +43,6 @@ export class Reporter {
   /** Runs an application callback in isolation. It may be async. Its errors and rejections are reported. */
   callBack(what: string, run: () => unknown): void {
     callForeign(run, (error) => this.notify('SPANSCORE_CALLBACK', () => thrown(what, error), { subject: what }))
-  }
-
-  /** Calls a hook of a processor behind, as the SDK would. It may be async. Its errors and rejections are reported. */
-  callHook(what: string, call: () => unknown): void {
-    try {
-      const result = call()
-      if (result !== undefined) followForeign(result, (error) => this.threw(what, error))
-    } catch (error) {
-      this.threw(what, error)
-    }
   }
 
   /** Awaits work that must not reject into the application. Its errors and rejections are reported. */

@@ -13,7 +13,7 @@ import { after } from '../scoring/after.ts'
 import type { WorkSteps } from '../scoring/background.ts'
 import { formatLedger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
-import { runForeignNow } from '../scoring/run-foreign.ts'
+import { runForeign } from '../scoring/run-foreign.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../spans/sdk-types.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { isOnlyProcessor, otherProcessorsOf } from './attach/other-processors.ts'
@@ -82,7 +82,7 @@ export class ScoringPipeline {
       gauges,
       meterProvider: () => this.#providers.meterProvider(),
       guard: (what, run) => {
-        const result = runForeignNow(run)
+        const result = runForeign(run)
         if (result.ok) return result.value
         reporter.threw(what, result.error)
         return undefined
@@ -284,7 +284,7 @@ export class ScoringPipeline {
 
   /** Hands on a span, or the view of one. Most spans take this path, so it does nothing else. */
   #toNextAsIs(span: EndedSpan, next: SpanProcessorLike): void {
-    this.#reporter.callHook('next.onEnd', () => next.onEnd(span))
+    this.#reporter.guard('next.onEnd', () => next.onEnd(span))
   }
 
   /**

@@ -54,7 +54,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     } catch (error) {
       this.#pipeline.reporter.threw('onStart', error)
     }
-    this.#pipeline.reporter.callHook('next.onStart', () => this.#next?.onStart(span, parentContext))
+    this.#pipeline.reporter.guard('next.onStart', () => this.#next?.onStart(span, parentContext))
   }
 
   onEnding(span: OpenSpan): void {
@@ -66,7 +66,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
         this.#pipeline.reporter.threw('onEnding', error)
       }
     }
-    this.#pipeline.reporter.callHook('next.onEnding', () => this.#next?.onEnding?.(span))
+    this.#pipeline.reporter.guard('next.onEnding', () => this.#next?.onEnding?.(span))
   }
 
   onEnd(span: EndedSpan): void {

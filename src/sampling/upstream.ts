@@ -25,7 +25,8 @@ export function upstreamProbability(
   traceState: TraceStateLike | undefined,
 ): number | undefined {
   if (source !== 'tracestate') return source
-  const digits = THRESHOLD.exec(traceState?.get('ot') ?? '')?.[1]
+  const entry: unknown = traceState?.get('ot')
+  const digits = typeof entry === 'string' ? THRESHOLD.exec(entry)?.[1] : undefined
   if (digits === undefined) return undefined
   return (TWO_TO_56 - Number.parseInt(digits.padEnd(14, '0'), 16)) / TWO_TO_56
 }

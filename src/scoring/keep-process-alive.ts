@@ -16,11 +16,7 @@ export async function keepProcessAlive<T>(work: () => Promise<T>): Promise<T> {
 
 /** Lets the process exit while a timer waits. Timers of browsers and fake timers of tests may be numbers, which have no `unref`. */
 export function unref<T>(timer: T): T {
-  try {
-    if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
-      timer.unref()
-  } catch {
-    // The host supplies its own timer type, which keeps the process alive.
-  }
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+    timer.unref()
   return timer
 }

@@ -1,5 +1,5 @@
 import { isolated } from './isolation.ts'
-import { adopted, isThenable, notAPromise } from './thenable.ts'
+import { adopted, disown, isThenable } from './thenable.ts'
 
 /** The result of code that is not ours. */
 export type ForeignResult<T> =
@@ -12,7 +12,7 @@ export type ForeignResult<T> =
  * starts are neither recorded nor scored, and it does not see the async context of the request that ended the run.
  *
  * There are two exceptions, the processors behind spanscore and the tracer provider, because spans pass through them anyway. The
- * callers of these catch their errors, and pass their results to `followForeign`.
+ * callers of these catch their errors.
  */
 export function runForeign<T>(run: () => T): ForeignResult<T> {
   try {
@@ -24,17 +24,15 @@ export function runForeign<T>(run: () => T): ForeignResult<T> {
 
 /** Like `runForeign`, for code that must return its result synchronously. A promise is an error. */
 export function runForeignNow<T>(run: () => T): ForeignResult<T> {
-  return runForeign(() => notAPromise(run()))
+  const result = runForeign(run)
+  if (!result.ok || !isThenable(result.value)) return result
+  disown(result.value)
+  return { ok: false, error: new TypeError('expected a value, got a promise') }
 }
 
-/** Like `runForeign`, for code that may return a promise of any implementation. `onError` gets an error or a rejection. */
+/** Like `runForeign`, for callbacks, which may be async. `onError` gets an error or a rejection, which would end the application's process. */
 export function callForeign(run: () => unknown, onError: (error: unknown) => void): void {
   const result = runForeign(run)
-  if (result.ok) followForeign(result.value, onError)
-  else onError(result.error)
-}
-
-/** Passes the rejection of a result to `onError`, if it is a promise. An unhandled one would end the application's process. */
-export function followForeign(result: unknown, onError: (error: unknown) => void): void {
-  if (isThenable(result)) void adopted(result).then(undefined, onError)
+  if (!result.ok) onError(result.error)
+  else if (isThenable(result.value)) void adopted(result.value).then(undefined, onError)
 }

@@ -1,4 +1,3 @@
-// oxlint-disable unicorn/no-thenable -- thenables that misbehave are what is tested here
 import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Tracer } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
@@ -17,7 +16,6 @@ const unhandled = noteUnhandledRejections()
 
 afterEach(() => context.disable())
 
-const rejects = (): never => Promise.reject(new Error('async')) as never
 const quiet: SpanProcessor = {
   onStart: () => undefined,
   onEnd: () => undefined,
@@ -40,19 +38,6 @@ async function scoreOneRun(options: Partial<ScoringOptions>) {
   expectBalanced(scoring.ledger())
   return scoring.ledger()
 }
-
-const asyncHosts: Readonly<Record<string, Partial<ScoringOptions>>> = {
-  'hooks behind': { next: { ...quiet, onStart: rejects, onEnding: rejects, onEnd: rejects } },
-  'a tracer provider': { tracerProvider: { getTracer: rejects } },
-  'a tracer': { tracerProvider: { getTracer: () => ({ startSpan: rejects }) as never } },
-  'the end of a late span': { tracerProvider: { getTracer: () => ({ startSpan: () => ({ end: rejects }) }) as never } },
-}
-
-test.each(Object.entries(asyncHosts))('%s that is async and rejects ends no process', async (_, options) => {
-  const ledger = await scoreOneRun({ emit: { lateSpans: 'always' }, ...options })
-  expect(unhandled).toEqual([])
-  expect(ledger.scorers['c']).toMatchObject({ runs: 1, scored: 1 })
-})
 
 test('a span that cannot be extended is scored, and leaves no score pending', async () => {
   const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c'), judgeScorer('j')], next: quiet })
@@ -164,7 +149,6 @@ test('bytes and times that a scorer changes are exported as they were', async ()
 
 test.each<[string, () => unknown]>([
   ['throws', () => thrown()],
-  ['rejects', rejects],
   ['gives no text', () => ({ toString: () => 'th:fffffffffffff' })],
 ])('a trace state that %s leaves the run with the weight of one', async (_, get) => {
   const traceState = { get, set: () => traceState, unset: () => traceState, serialize: () => '' } as never

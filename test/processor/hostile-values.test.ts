@@ -247,23 +247,6 @@ test('a meter provider that throws affects no event, no attribute and no judge s
   expect(agents).toHaveLength(3)
 })
 
-test.each(['getMeter', 'createHistogram', 'createCounter', 'createObservableGauge', 'record', 'add', 'addCallback'])(
-  'a meter provider whose %s gives a promise that rejects ends no process',
-  async (broken) => {
-    const called: string[] = []
-    const method = (name: string, value: unknown) => () => {
-      called.push(name)
-      return name === broken ? Promise.reject(new Error(name)) : value
-    }
-    const methods = (names: readonly string[], value: unknown) =>
-      Object.fromEntries(names.map((name) => [name, method(name, value)]))
-    const instruments = methods(['record', 'add', 'addCallback'], undefined)
-    const meter = methods(['createHistogram', 'createCounter', 'createObservableGauge'], instruments)
-    await expectSurvival({ meterProvider: methods(['getMeter'], meter) as never })
-    expect(called).toContain(broken)
-  },
-)
-
 const emptyProcessor = { onStart() {}, onEnd() {}, forceFlush: async () => {}, shutdown: async () => {} }
 
 const CALLBACKS = ['scorer', 'judge', 'when', 'sample', 'redact', 'onScore', 'onJudgeCall', 'meter', 'logger'].concat(

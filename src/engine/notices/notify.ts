@@ -1,5 +1,4 @@
 import { globalSlot } from '../../scoring/global-slot.ts'
-import { disown, isThenable } from '../../scoring/thenable.ts'
 import { isRecord } from '../../spans/json.ts'
 import { notices } from './notices.ts'
 import type { NoticeCode, NoticeLevel } from './notices.ts'
@@ -40,10 +39,8 @@ export function notify(
   shown.add(key)
   try {
     const warning = Object.assign(new Error(message), { name: 'spanscore', code })
-    const shownBy: unknown = isLast
-      ? process.emit('warning', warning)
-      : process.emitWarning(message, { type: 'spanscore', code })
-    if (isThenable(shownBy)) disown(shownBy)
+    if (isLast) process.emit('warning', warning)
+    else process.emitWarning(message, { type: 'spanscore', code })
   } catch {}
 }
 
@@ -61,9 +58,7 @@ export function log(level: NoticeLevel, message: string): boolean {
     const write = isRecord(logger) ? logger[level] : undefined
     if (typeof write !== 'function') return false
     hasLogger = true
-    const written: unknown = Reflect.apply(write, logger, ['spanscore', message])
-    // A logger may be async. Its rejections are dropped, too.
-    if (isThenable(written)) disown(written)
+    Reflect.apply(write, logger, ['spanscore', message])
   } catch {}
   return hasLogger
 }

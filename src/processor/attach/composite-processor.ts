@@ -1,6 +1,5 @@
 import type { Context } from '@opentelemetry/api'
 
-import { adopted, disown, isThenable } from '../../scoring/thenable.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../../spans/sdk-types.ts'
 
 /** Several processors as one. It calls all of them before it throws an error of one of them. */
@@ -24,29 +23,22 @@ export class CompositeProcessor implements SpanProcessorLike {
   }
 
   async forceFlush(): Promise<void> {
-    await Promise.all(this.processors.map((processor) => settled(() => processor.forceFlush())))
+    await Promise.all(this.processors.map(async (processor) => processor.forceFlush()))
   }
 
   async shutdown(): Promise<void> {
-    await Promise.all(this.processors.map((processor) => settled(() => processor.shutdown())))
+    await Promise.all(this.processors.map(async (processor) => processor.shutdown()))
   }
 
-  #each(call: (processor: SpanProcessorLike) => unknown): void {
+  #each(call: (processor: SpanProcessorLike) => void): void {
     let thrown: { readonly error: unknown } | undefined
     for (const processor of this.processors) {
       try {
-        const result = call(processor)
-        if (isThenable(result)) disown(result)
+        call(processor)
       } catch (error) {
         thrown ??= { error }
       }
     }
     if (thrown) throw thrown.error
   }
-}
-
-/** Awaits a promise of any implementation. */
-async function settled(run: () => unknown): Promise<void> {
-  const result = run()
-  if (isThenable(result)) await adopted(result)
 }

@@ -1,6 +1,5 @@
 import type { WorkSteps } from '../../scoring/background.ts'
 import { unref } from '../../scoring/keep-process-alive.ts'
-import { adopted, isThenable } from '../../scoring/thenable.ts'
 import type { TraceStore } from '../../runs/live/trace-store.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -178,8 +177,7 @@ function* inTurn(first: WorkSteps, second: WorkSteps): WorkSteps {
 
 async function attempt(reporter: Reporter, what: string, run: () => Promise<void> | undefined): Promise<void> {
   try {
-    const result = run()
-    if (isThenable(result)) await adopted(result)
+    await run()
   } catch (error) {
     reporter.threw(what, error)
     const code = deliveryCode(error)
