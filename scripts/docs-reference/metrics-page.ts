@@ -29,7 +29,7 @@ export function metricsPage(): string {
         [...attributes].toSorted().map(code).join(', '),
       ]),
     ),
-    'Agents and models have 100 values each, and judge models 20; further ones are `other`.',
+    'Agents and models have 100 values each, and judge models 20; further ones are `other`. Half of the places of agents and models are for names that come a third time.',
     'The service and its workers send [metrics of their own](server.md#metrics).',
     '`spanscore canary` sends two gauges of its own: [calibrating judges](../calibration.md#4-the-canary).',
   )

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import type { AgentRun } from 'spanscore/engine'
+
 import { RecordContents } from './log/record-contents.ts'
 import { releaseBody } from './log/release-body.ts'
 import { EMITTED, FINISHED, RecordStates } from './log/record-states.ts'
 import type { DecodedRecord, LogRecord, SpanLog } from './log/span-log.ts'
 import type { RequestReader } from './receive/read-request.ts'
 import { RunSpans } from './score/run-spans.ts'
+import { BoundedSet } from './traces/bounded-set.ts'
 import { SettledRuns } from './score/settled-runs.ts'
 import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
 import type { Outbox } from './send/outbox.ts'
@@ -47,7 +50,12 @@ export interface ServiceCounts {
   errors: number
   /** Requests that were dropped before they could be forwarded, because they were too old. */
   expiredRequests: number
+  /** Spans with the ids of a run whose scores were delivered, and which no longer waited for late spans. */
+  repeated: number
 }
+
+/** How many of the runs with delivered scores are remembered. */
+const MAX_DELIVERED = 100_000
 
 /** How many milliseconds a stopping service waits for a destination that was already unavailable. */
 const FAILING_MS = 1000
@@ -65,7 +73,9 @@ export class Service {
   readonly #states: RecordStates
   readonly #contents: RecordContents
   readonly #runs: SettledRuns
-  readonly counts: ServiceCounts = { undecodable: 0, runs: 0, revisions: 0, errors: 0, expiredRequests: 0 }
+  /** Ids of runs. Whoever sends their spans again, with other content or another service's name, changes nothing. */
+  readonly #deliveredRuns = new BoundedSet(MAX_DELIVERED)
+  readonly counts: ServiceCounts = { undecodable: 0, runs: 0, revisions: 0, errors: 0, expiredRequests: 0, repeated: 0 }
   #timer: NodeJS.Timeout | undefined
   #isSweeping = false
   #isStopping = false
@@ -224,7 +234,8 @@ export class Service {
         while (scorer.isBusy && !this.#isStopping) await sleep(BUSY_MS)
         scores.push(scorer.offer(offered))
       }
-      void this.#track(this.#deliver(settled, scores))
+      const runIds = offers.flatMap(({ run }) => idsOf(run))
+      void this.#track(this.#deliver(settled, scores, runIds))
     } catch (error) {
       this.#failed(error)
       // The same error would occur again, so the spans are treated as scored, and counted.
@@ -232,19 +243,20 @@ export class Service {
     }
   }
 
-  async #deliver(settled: SettledSpans, scores: readonly Promise<void>[]): Promise<void> {
+  async #deliver(settled: SettledSpans, scores: readonly Promise<void>[], runIds: readonly string[]): Promise<void> {
     const { buffer, nowMs, outbox, take } = this.#parts
     try {
       await Promise.all(scores)
       // Records of other runs that are being scored may be included: they are delivered before those runs' own parcels.
-      outbox.add({ ...take(), onDelivered: () => this.#delivered(settled) })
+      outbox.add({ ...take(), onDelivered: () => this.#delivered(settled, runIds) })
     } catch (error) {
       this.#failed(error)
       buffer.emitted(settled, nowMs())
     }
   }
 
-  #delivered(settled: SettledSpans): void {
+  #delivered(settled: SettledSpans, runIds: readonly string[]): void {
+    for (const id of runIds) this.#deliveredRuns.add(id)
     this.#mark(settled.spans, EMITTED)
     this.#states.write()
     this.#parts.buffer.emitted(settled, this.#parts.nowMs())
@@ -257,10 +269,23 @@ export class Service {
     return runs.flatMap((run) => {
       const { spans, isNew, hasBeenScored } = found.of(run)
       if (!isNew) return []
+      if (this.#isRepeated(run, found)) {
+        this.counts.repeated += spans.count
+        this.#parts.report(
+          'Spans came again for a run whose scores were delivered, later than --linger. They are left out.',
+        )
+        return []
+      }
       if (hasBeenScored) this.counts.revisions += 1
       else this.counts.runs += 1
       return [{ run, spans, isCounted: !hasBeenScored }]
     })
+  }
+
+  /** Whether the scores of a run or of one that it started were delivered, although their spans are new. */
+  #isRepeated(run: AgentRun, found: RunSpans): boolean {
+    const isRepeated = this.#deliveredRuns.has(run.id) && !found.of(run).hasBeenScored
+    return isRepeated || run.children.some((child) => this.#isRepeated(child, found))
   }
 
   /** These spans are no longer needed. */
@@ -297,4 +322,9 @@ export class Service {
       `A run could not be scored because of an error in the service: ${error instanceof Error ? error.name : 'unknown'}.`,
     )
   }
+}
+
+/** The ids of a run and of those that it started. */
+function idsOf({ id, children }: AgentRun): readonly string[] {
+  return [id, ...children.flatMap(idsOf)]
 }

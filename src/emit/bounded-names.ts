@@ -1,17 +1,38 @@
 import { LimitedSet } from '../spans/limited-set.ts'
 import { MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
 
-/** Bounds the values of a metric attribute: the first `limit` names are kept, and every further one becomes `other`. */
+/** How often a name must come before it takes one of the places that are left for names in use. */
+const USES = 3
+
+/** Maximum number of names whose uses are counted; then counting begins again. */
+const MAX_COUNTED = 1000
+
+/**
+ * Bounds the values of a metric attribute: every name beyond `limit` becomes `other`. Some places may be for names that come again: names
+ * that somebody makes up for each run leave room for those of agents that run often.
+ */
 export class BoundedNames {
   readonly #known: LimitedSet<string>
+  readonly #first: LimitedSet<string>
+  readonly #uses = new Map<string, number>()
 
-  constructor(limit: number) {
+  /** @param forUsed how many of the places are for names that come again */
+  constructor(limit: number, forUsed = 0) {
     this.#known = new LimitedSet(limit)
+    this.#first = new LimitedSet(limit - forUsed)
   }
 
   of(given: string): string {
     if (this.#known.has(given)) return given
     const name = shortened(given, MAX_NAME_LENGTH)
-    return this.#known.add(name) || this.#known.has(name) ? name : 'other'
+    if (this.#known.has(name)) return name
+    return (this.#first.add(name) || this.#isInUse(name)) && this.#known.add(name) ? name : 'other'
+  }
+
+  #isInUse(name: string): boolean {
+    const uses = (this.#uses.get(name) ?? 0) + 1
+    if (this.#uses.size >= MAX_COUNTED) this.#uses.clear()
+    this.#uses.set(name, uses)
+    return uses >= USES
   }
 }

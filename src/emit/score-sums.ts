@@ -67,8 +67,8 @@ export class ScoreSums {
   #latestRun: { readonly outcome: string; readonly agent: string | undefined; readonly cell: Cell } | undefined
   /** By agent and scorer. Versions and models share these cells, because a failed run may not know its judge model. */
   readonly #chosen = new Map<string, ChosenCells>()
-  readonly #agents = new BoundedNames(MAX_NAMES)
-  readonly #models = new BoundedNames(MAX_NAMES)
+  readonly #agents = new BoundedNames(MAX_NAMES, MAX_NAMES / 2)
+  readonly #models = new BoundedNames(MAX_NAMES, MAX_NAMES / 2)
   readonly #judgeModels = new Map<string, BoundedNames>()
 
   countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {

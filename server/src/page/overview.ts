@@ -46,12 +46,18 @@ export class OverviewReader {
     const latest = (column: string) =>
       all<{ name: string }>(
         database,
-        `SELECT DISTINCT ${column} AS name FROM (SELECT ${column} FROM runs ORDER BY seq DESC LIMIT ${LATEST}) WHERE ${column} <> '' ORDER BY 1 LIMIT 200`,
-      ).map(({ name }) => name)
+        `SELECT ${column} AS name FROM (SELECT ${column} FROM runs ORDER BY seq DESC LIMIT ${LATEST})
+         WHERE ${column} <> '' GROUP BY 1 ORDER BY count(*) DESC LIMIT 200`,
+      )
+        .map(({ name }) => name)
+        .toSorted()
     this.#known = {
       runs: first<{ n: number }>(database, 'SELECT count(*) AS n FROM runs WHERE parent_id IS NULL')?.n ?? 0,
       bytes: usedBytes(database),
-      agents: namesIn(database, 'runs', 'agent').filter((name) => name !== ''),
+      // Those in use come first, so that names that are made up for each run hide none of them.
+      agents: [...new Set([...latest('agent'), ...namesIn(database, 'runs', 'agent')])]
+        .filter((name) => name !== '')
+        .toSorted(),
       agentVersions: latest('agent_version'),
       models: latest('model'),
       scorers: namesIn(database, 'scores', 'scorer').flatMap((scorer) => versionsOf(database, scorer)),

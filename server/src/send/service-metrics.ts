@@ -42,6 +42,7 @@ export class ServiceMetrics {
       result.observe(invalid - tooLarge, { reason: 'invalid-ids' })
       result.observe(tooLarge, { reason: 'too-large' })
       result.observe(buffer.counts.late, { reason: 'late' })
+      result.observe(service.counts.repeated, { reason: 'repeated' })
       result.observe(buffer.counts.overLimit, { reason: 'over-limit' })
       result.observe(service.counts.undecodable, { reason: 'undecodable' })
       result.observe(buffer.counts.expired, { reason: 'expired' })

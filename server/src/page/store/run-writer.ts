@@ -35,6 +35,7 @@ const SAVE_RUN = `
   VALUES (${NAMES.map(() => '?').join(', ')}, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET
     ${[...NAMES.slice(1), 'content_ids', 'revision'].map((name) => `${name} = excluded.${name}`).join(', ')}
+  WHERE excluded.revision > runs.revision
   RETURNING seq`
 
 /** What is stored of a run besides its data in the list. */
@@ -47,15 +48,19 @@ export interface StoredRun {
   readonly revision: number
 }
 
-/** Stores a run or a new revision of it, which keeps its position in the list. @returns its position */
+/**
+ * Stores a run, or a later revision of it, which keeps its position in the list. A run that is stored already is not written again: somebody may
+ * send its ids with other content.
+ */
 export function saveRun(
   database: DatabaseSync,
   summary: RunSummary,
   { text, contentIds, settledMs, revision }: StoredRun,
-): number {
+): void {
   const values = NAMES.map((name) => COLUMNS[name]?.(summary) ?? null)
   const stored = [JSON.stringify(contentIds), settledMs, revision]
-  const seq = first<{ seq: number }>(database, SAVE_RUN, ...values, ...stored)?.seq ?? 0
+  const seq = first<{ seq: number }>(database, SAVE_RUN, ...values, ...stored)?.seq
+  if (seq === undefined) return
   // Scores have copies of the columns that the list filters by.
   execute(
     database,
@@ -65,7 +70,6 @@ export function saveRun(
     summary.status,
   )
   execute(database, 'INSERT OR REPLACE INTO run_texts (rowid, text) VALUES (?, ?)', seq, text)
-  return seq
 }
 
 interface RunColumns {
@@ -79,9 +83,9 @@ interface RunColumns {
 }
 
 /**
- * Stores a scorer's result for a run.
+ * Stores a scorer's result for a run, unless there is one of the same version of the scorer for this revision of the run or a later one.
  *
- * @returns whether the run is stored
+ * @returns whether it is stored
  */
 export function saveScore(
   database: DatabaseSync,
@@ -96,6 +100,15 @@ export function saveScore(
     runId,
   )
   if (run === undefined) return false
+  const known = first(
+    database,
+    'SELECT 1 AS found FROM scores WHERE run_seq = ? AND scorer = ? AND version = ? AND revision >= ?',
+    run.seq,
+    evaluation.scorer.id,
+    evaluation.scorer.version.slice(0, 8),
+    evaluation.revision,
+  )
+  if (known !== undefined) return false
   const { score, scorer, judge } = evaluation
   const isScored = score.status === 'scored'
   execute(
