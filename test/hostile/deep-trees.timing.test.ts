@@ -13,7 +13,6 @@ const TOOL = { 'gen_ai.operation.name': 'execute_tool' }
 
 /** LangChain by OpenInference, which writes the kind of a span at its end. */
 const LANGCHAIN = '@arizeai/openinference-instrumentation-langchain'
-const CHAIN = { 'openinference.span.kind': 'CHAIN', metadata: '{}' }
 const NODE = { 'openinference.span.kind': 'CHAIN', metadata: '{"langgraph_node":"step"}' }
 const LANGCHAIN_AGENT = { 'openinference.span.kind': 'CHAIN', metadata: '{"lc_agent_name":"step"}' }
 
@@ -139,26 +138,4 @@ it.each<[string, Shape]>([
   // There are eight times as many spans; to look at all ancestors of each would take 64 times as long, and more than 0.3 seconds.
   expect(many.total).toBeLessThan(25 * some.total + 40)
   expect(many.longestHook).toBeLessThan(50)
-})
-
-function endAs(span: Span, kind: Attributes): void {
-  span.setAttributes(kind).end()
-}
-
-it('Agents that wait for their turn are decided, also if one among them still waits for a span', async () => {
-  const processor = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()] })
-  const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer(LANGCHAIN)
-  const below = (parent: Span | undefined): Span =>
-    tracer.startSpan('step', {}, parent === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent))
-  const top = below(undefined)
-  for (let count = 0; count < 500; count += 1) endAs(below(top), LANGCHAIN_AGENT)
-  const waiting = below(top)
-  endAs(below(waiting), { 'openinference.span.kind': 'LLM' })
-  const open = below(waiting)
-  endAs(waiting, CHAIN)
-  endAs(top, NODE)
-  await processor.forceFlush()
-  expect(processor.ledger().runs.seen).toBe(500)
-  endAs(open, NODE)
-  expect(processor.ledger().runs.seen).toBe(501)
 })
