@@ -94,6 +94,9 @@ export interface RunningServer {
 
 const STOP_TIMEOUT_MS = 10_000
 
+/** Above this share of the held spans, spans wait for their parent no longer than a run for its spans. */
+const CROWDED_SHARE = 0.8
+
 /** How long open requests may take when the service stops. */
 const CLOSE_MS = 1000
 
@@ -128,7 +131,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log.close()
     throw error
   })
-  const buffer = new TraceBuffer(options.traces)
+  const buffer: TraceBuffer = new TraceBuffer({
+    ...options.traces,
+    // Read again for each span, because spans whose parents never come must not take everybody's place for long.
+    get orphanMs() {
+      const { maxSpans, orphanMs, settleMs } = options.traces
+      return buffer.heldSpans > maxSpans * CROWDED_SHARE ? Math.min(orphanMs, settleMs) : orphanMs
+    },
+  })
   const taken = new TakenSignals()
   const outbox = new Outbox({
     logs: createLogExporter(to, taken),
