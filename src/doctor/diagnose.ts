@@ -1,17 +1,16 @@
-import { closestName } from '../scoring/closest-name.ts'
-import { complainOfNode } from '../model/node-version.ts'
+import { checks, cureOfContent } from '../processor/checks/checks.ts'
+import type { SeenRun } from '../processor/checks/setup-facts.ts'
 import { cureOfLibrary } from '../processor/notices/model-libraries.ts'
-import type { EndFacts, Finding, ProcessFacts, SeenRun, ScoringFacts } from './facts.ts'
-import { bad, good } from './finding.ts'
+import type { EndFacts, Finding, ProcessFacts, ScoringFacts } from './facts.ts'
+import { bad, foundBy, good } from './finding.ts'
 import { providerFindings, signalFindings } from './provider-findings.ts'
 
 /** Notices that other lines of the report cover. */
-const COVERED_NOTICES: readonly string[] = [
-  'SPANSCORE_JUDGE',
-  'SPANSCORE_NO_CONTENT',
+const COVERED_NOTICES: ReadonlySet<string> = new Set([
+  ...Object.values(checks).map(({ code }) => code),
   'SPANSCORE_NO_PROVIDER',
   'SPANSCORE_NO_RUNS',
-]
+])
 /** Notices that say why there is no run. */
 const EXPLAINS_NO_RUNS: ReadonlySet<string> = new Set(['SPANSCORE_NO_RUNS', 'SPANSCORE_SHUT_DOWN'])
 
@@ -38,7 +37,7 @@ export function diagnose(facts: ProcessFacts, end?: EndFacts): readonly Finding[
     ),
     ...unaskedFindings(facts),
     ...facts.notices
-      .filter(({ code }) => !COVERED_NOTICES.includes(code) && !(facts.runs.length === 0 && EXPLAINS_NO_RUNS.has(code)))
+      .filter(({ code }) => !COVERED_NOTICES.has(code) && !(facts.runs.length === 0 && EXPLAINS_NO_RUNS.has(code)))
       .map(({ code, message }) => bad(`Notice ${code}: ${message}`, 'See docs/reference/notices.md.')),
   ]
 }
@@ -66,8 +65,7 @@ function crashFinding({ runs }: ProcessFacts, end: EndFacts | undefined): Findin
 
 /** Whether the version of Node.js is new enough. */
 export function nodeFinding(version: string): Finding {
-  const complaint = complainOfNode(version)
-  return complaint === undefined ? good(`Node.js ${version}.`) : bad(`Node.js ${version}.`, complaint)
+  return foundBy(checks.node, { nodeVersion: version })[0] ?? good(`Node.js ${version}.`)
 }
 
 function sdkFinding({ packages, apiVersion }: ProcessFacts): Finding {
@@ -110,10 +108,10 @@ export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>):
   })
   return [
     good(`Scorers: ${scorers.join(', ')}.`),
-    ...judges.map(({ id, model, unavailable }) =>
-      unavailable === undefined
-        ? good(`Judge ${model} (${id}): its package and key were found.`)
-        : bad(`Judge ${model} (${id}) cannot be asked.`, unavailable),
+    ...judges.flatMap((judge) =>
+      judge.unavailable === undefined
+        ? [good(`Judge ${judge.model} (${judge.id}): its package and key were found.`)]
+        : foundBy(checks.judges, { scorers: [judge] }),
     ),
     ...(judges.length === 0 ? [] : [good(`Budget of judges: ${facts.budget}.`)]),
   ]
@@ -137,13 +135,16 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
           ),
     ]
   }
+  const agents = new Set(runs.flatMap(({ agent }) => agent ?? []))
   const first = new Map(runs.toReversed().map((run) => [run.dialect, run] as const))
   const attached = scoring.filter(({ runsSeen }) => runsSeen > 0)
   const scored = attached.reduce((sum, each) => sum + each.scored, 0)
   const failed = attached.reduce((sum, each) => sum + each.failed, 0)
   return [
     ...[...first.values()].map(instrumentationFinding),
-    ...scoring.flatMap((each) => agentFindings(each, runs)),
+    ...scoring.flatMap(({ scorers, scored: own }) =>
+      foundBy(checks.agents, { scorers, runs: runs.length, agents, hasNoScore: own === 0 }),
+    ),
     ...(scoring.length > 0 && attached.length === 0 ? [unseenFinding(facts)] : []),
     ...(scored > 0 && failed === 0 ? [good(`Scores: ${scored} so far.`)] : []),
     ...(scored > 0 && failed > 0 ? [bad(`Scores: ${scored} so far, and ${failed} failed.`, reasonsOf(attached))] : []),
@@ -187,39 +188,9 @@ function reasonsOf(scoring: readonly ScoringFacts[]): string {
     : `${counts.join(' ')} docs/reference/reasons.md explains each; onScore and the span give the message.`
 }
 
-/** Scorers whose `agent` none of the runs has, although one has a similar name, or none has a name, or nothing was scored. */
-function agentFindings({ scorers, scored }: ScoringFacts, runs: readonly SeenRun[]): readonly Finding[] {
-  const seen = runs.flatMap(({ agent }) => agent ?? [])
-  return scorers.flatMap(({ id, agents = [] }) => {
-    if (agents.some((name) => seen.includes(name))) return []
-    if (seen.length === 0 && agents.length > 0 && runs.length > 0) {
-      return bad(
-        `Scorer ${id} is for the agent ${agents.join(', ')}, and no agent has a name.`,
-        'Record a name (functionId in the AI SDK, gen_ai.agent.name in spans of your own), or remove agent from the scorer.',
-      )
-    }
-    return agents.flatMap((name) => {
-      const meant = closestName(name, seen)
-      if (meant === undefined && scored > 0) return []
-      const others = `Run that agent, or correct the name. Agents so far: ${[...new Set(seen)].join(', ')}.`
-      return bad(
-        `Scorer ${id} is for the agent ${name}, and no run has that name.`,
-        meant === undefined ? others : `Did you mean ${meant}?`,
-      )
-    })
-  })
-}
-
 function instrumentationFinding(run: SeenRun): Finding {
-  const { agent, dialect, scope, content, missing, hasModelCalls, cure } = run
+  const { agent, dialect, scope, content, missing } = run
   const without = content === 'partial' ? ` (without ${missing.join(', ')})` : ''
   const text = `Instrumentation: ${dialect} (${scope}), agent ${agent ?? 'without a name'}, content ${content}${without}.`
-  if (content === 'full') return good(text)
-  if (cure !== undefined) return bad(text, `${cure}.`)
-  return bad(
-    text,
-    !hasModelCalls
-      ? "There is no span of a model call: instrument the model's client. See docs/instrumentations.md."
-      : 'docs/instrumentations.md names the setting that records it.',
-  )
+  return content === 'full' ? good(text) : bad(text, cureOfContent(run))
 }

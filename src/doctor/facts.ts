@@ -1,3 +1,5 @@
+import type { ScorerFacts, SeenRun } from '../processor/checks/setup-facts.ts'
+
 /** The signals of OpenTelemetry that carry scores. */
 export type Signal = 'traces' | 'metrics' | 'logs'
 
@@ -39,7 +41,7 @@ export interface ProviderFacts {
 
 /** The configuration of one scoring processor, and what it counted. */
 export interface ScoringFacts {
-  readonly scorers: readonly ScorerFacts[]
+  readonly scorers: readonly ConfiguredScorer[]
   readonly hasNext: boolean
   readonly sample: string
   readonly budget: string
@@ -51,29 +53,9 @@ export interface ScoringFacts {
   readonly notScored: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
-/** One configured scorer. */
-export interface ScorerFacts {
-  readonly id: string
-  readonly kind: 'code' | 'judge'
-  readonly agents?: readonly string[]
+/** One configured scorer, and the runs that it scores. */
+export interface ConfiguredScorer extends ScorerFacts {
   readonly sample: string
-  readonly model?: string
-  /** Why its judge cannot be asked. */
-  readonly unavailable?: string
-}
-
-/** What one run shows about its instrumentation. */
-export interface SeenRun {
-  readonly agent?: string
-  readonly dialect: string
-  readonly scope: string
-  readonly content: 'full' | 'partial' | 'none'
-  /** Facts that its spans do not hold, such as `toolCalls`. */
-  readonly missing: readonly string[]
-  /** Whether it has spans of model calls. */
-  readonly hasModelCalls: boolean
-  /** What records what is missing, as one or more instructions. */
-  readonly cure?: string
 }
 
 /** One call of a judge, made by the doctor. */

@@ -13,9 +13,10 @@ import type { AgentRun } from '../model/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import { isRecord } from '../spans/json.ts'
 import { askJudges } from './ask-judges.ts'
-import type { AskFacts, ProcessFacts, ProviderFacts, SeenRun } from './facts.ts'
+import { toSeenRun } from '../processor/checks/setup-facts.ts'
+import type { SeenRun } from '../processor/checks/setup-facts.ts'
+import type { AskFacts, ProcessFacts, ProviderFacts } from './facts.ts'
 import { toScoringFacts } from './scoring-facts.ts'
-import { curesOf } from '../runs/view/cure-of.ts'
 
 const API = Symbol.for('opentelemetry.js.api.1')
 const MOST_RUNS = 5
@@ -95,7 +96,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   }
 
   const observer = createObserver((run) => {
-    if (runs.length < MOST_RUNS) runs.push(toRunFacts(run))
+    if (runs.length < MOST_RUNS) runs.push(toSeenRun(run))
     // In a later turn of the event loop, after the application's scorers have seen the run.
     const isFirst = runs.length === 1
     // After the scoring processors of the application, which warn at the exit.
@@ -165,19 +166,6 @@ function countingProcessor(count: () => void): SpanProcessorLike {
 
 function scoringOf(described: readonly ScoringDescription[], observer: object): readonly ScoringDescription[] {
   return described.filter(({ processor }) => processor !== observer)
-}
-
-function toRunFacts({ agent, dialect, scope, content, missing, steps }: AgentRun): SeenRun {
-  const cure = curesOf(missing)
-  return {
-    dialect,
-    scope: scope.name,
-    content,
-    missing: missing.map(({ what }) => what),
-    hasModelCalls: steps.length > 0,
-    ...(agent.name !== undefined && { agent: agent.name }),
-    ...(cure !== undefined && { cure }),
-  }
 }
 
 function behind(scoring: ScoringDescription | undefined): readonly SpanProcessorLike[] {

@@ -1,5 +1,6 @@
 import type { Finding, ProcessFacts } from './facts.ts'
-import { bad, good } from './finding.ts'
+import { checks } from '../processor/checks/checks.ts'
+import { bad, foundBy, good } from './finding.ts'
 
 /** The lines about the tracer provider and its processors. */
 export function providerFindings({ tracerProvider, packages, disabledBy }: ProcessFacts): readonly Finding[] {
@@ -42,9 +43,7 @@ export function providerFindings({ tracerProvider, packages, disabledBy }: Proce
   }
   const text = `Tracer provider: ${name} with ${list.join(', ')}.`
   if (processors.every((each) => each.name === 'ScoringSpanProcessor')) {
-    return [
-      bad(text, 'No span is exported: set next, or put a processor with an exporter beside the ScoringSpanProcessor.'),
-    ]
+    return [good(text), ...foundBy(checks.exports, { exportsSpans: false })]
   }
   return [good(text)]
 }

@@ -2,14 +2,15 @@ import { DEFAULT_BUDGET } from '../sampling/budget.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import type { ResolvedOptions } from '../engine/config/options.ts'
 import type { Sample } from '../engine/config/scoring-options.ts'
-import type { ScorerFacts, ScoringFacts } from './facts.ts'
+import { toScorerFacts } from '../processor/checks/setup-facts.ts'
+import type { ScoringFacts } from './facts.ts'
 
 /** Describes the configuration of a scoring processor. The result holds neither functions nor keys. */
 export function toScoringFacts(options: ResolvedOptions, ledger: LedgerSnapshot): ScoringFacts {
   const rows = Object.values(ledger.scorers)
   const withReasons = Object.entries(ledger.scorers).filter(([, { reasons }]) => Object.keys(reasons).length > 0)
   return {
-    scorers: options.scorers.map((scorer) => toScorerFacts(scorer)),
+    scorers: options.scorers.map((scorer) => ({ ...toScorerFacts(scorer), sample: describeSample(scorer.sample) })),
     hasNext: options.next !== undefined,
     sample: [...new Set(options.scorers.map(({ sample }) => describeSample(sample)))].join(', '),
     budget: describeBudget(options),
@@ -17,18 +18,6 @@ export function toScoringFacts(options: ResolvedOptions, ledger: LedgerSnapshot)
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
     failed: rows.reduce((sum, { failed }) => sum + failed, 0),
     notScored: Object.fromEntries(withReasons.map(([id, { reasons }]) => [id, reasons])),
-  }
-}
-
-function toScorerFacts({ id, scorer, agents, sample }: ResolvedOptions['scorers'][number]): ScorerFacts {
-  const unavailable = scorer.judge?.unavailable()
-  return {
-    id,
-    kind: scorer.kind,
-    sample: describeSample(sample),
-    ...(agents !== undefined && { agents: [...agents] }),
-    ...(scorer.judge !== undefined && { model: scorer.judge.model }),
-    ...(unavailable !== undefined && { unavailable }),
   }
 }
 

@@ -1,12 +1,3 @@
-import { complainOfNode } from '../model/node-version.ts'
-import type { Reporter } from '../engine/reporter.ts'
-
-/** Reports a version of Node.js that is too old. */
-export function reportOldNode(version: string, reporter: Reporter): void {
-  const complaint = complainOfNode(version)
-  if (complaint !== undefined) reporter.notify('SPANSCORE_NODE_VERSION', complaint)
-}
-
 /** A processor's hooks at the end of the process. */
 export interface ExitHooks {
   /** The event loop is empty, and the process is about to exit by itself. */

@@ -23,7 +23,7 @@ import { HeldSpans } from './deliver/held-spans.ts'
 import { ScoreWriter } from './deliver/score-writer.ts'
 import { SpanPlace } from './deliver/span-place.ts'
 import { viewOf } from './deliver/span-view.ts'
-import { atExit, reportOldNode } from './node-process.ts'
+import { atExit } from './node-process.ts'
 import { SetupNotices } from './notices/setup-notices.ts'
 import { isLateSpan, OwnWork } from './own-work.ts'
 import { SweepTimer } from './sweep-timer.ts'
@@ -51,11 +51,10 @@ export class ScoringPipeline {
   constructor(options: ResolvedOptions, self: SpanProcessorLike) {
     this.#options = options
     const reporter = this.#reporter
-    reportOldNode(process.version, reporter)
     this.#notices = new SetupNotices({
       scorers: options.scorers,
       hasRuns: () => this.ledger().runs.seen > 0,
-      lacksExport: () => wantsExport(options) && isOnlyProcessor(options.tracerProvider, self),
+      exportsSpans: () => !wantsExport(options) || !isOnlyProcessor(options.tracerProvider, self),
       reporter,
     })
     const engine = new Engine({

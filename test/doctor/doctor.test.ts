@@ -97,7 +97,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
       'misspelt-agent',
       [],
       [
-        /✗ Scorer tool_call_accuracy is for the agent wether-agent, and no run has that name\.\n {2}Did you mean weather-agent\?/,
+        /✗ No agent named wether-agent was among 1 run; seen: weather-agent\.\n {2}Scorer tool_call_accuracy scores none/,
         /✗ Instrumentation: .* content partial \(without .*toolCalls.*\)\.\n {2}There is no span of a model call/,
       ],
     ],
@@ -105,7 +105,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
       'other-agent',
       [],
       [
-        /✗ Scorer answer_present is for the agent billing, .*\n {2}Run that agent, or .* so far: weather-agent\./,
+        /✗ No agent named billing was among 1 run; seen: weather-agent\.\n {2}.*run that agent, or correct its agent\./,
         /✗ Notice SPANSCORE_UNFINISHED: The process exited with 1 span not exported/,
       ],
     ],
@@ -114,7 +114,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
       'unnamed-agent',
       [],
       [
-        /✗ Scorer tool_call_accuracy is for the agent weather-agent, and no agent has a name\.\n {2}Record a name \(functionId/,
+        /✗ A run has an agent without a name, and scorer tool_call_accuracy is for weather-agent\.\n {2}Record a name \(functionId/,
       ],
     ],
     [
@@ -223,7 +223,7 @@ export default {
     const { code, out } = await check(config, { SPANSCORE_SAMPEL: '1' })
     expect(code).toBe(1)
     expect(out).toContain('✓ Configuration file: it loads, and its options are valid.')
-    expect(out).toMatch(/✗ Judge openai\/gpt-5-mini \(rubric\) cannot be asked\.\n {2}.*OPENAI_API_KEY/)
+    expect(out).toMatch(/✗ rubric cannot ask its judge openai\/gpt-5-mini\.\n {2}.*OPENAI_API_KEY/)
     expect(out).toContain('✓ Budget of judges: 5 calls a minute, 10 USD a day.')
     expect(out).toContain('✗ Environment: SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE')
     expect(out).toMatch(/✗ Package @opentelemetry\/api is not installed\.\n {2}npm install @opentelemetry\/api/)

@@ -1,6 +1,4 @@
 import type { Evaluation, FailureCode } from '../../model/score.ts'
-import { runForeignNow } from '../../scoring/run-foreign.ts'
-import type { ResolvedScorer } from '../../engine/config/options.ts'
 import type { Reporter } from '../../engine/reporter.ts'
 
 /** What failures of the set-up mean. The provider's own message may quote the prompt. */
@@ -24,21 +22,9 @@ const FAILURES_IN_A_ROW = 5
 /** Failures that are caused by a mistake in the application's code. */
 const MISTAKES: ReadonlySet<FailureCode> = new Set(['scorer-threw', 'invalid-score', 'redact-failed'])
 
-/** Reports judges without a key or a package. Its only I/O is a look into `node_modules`. */
-export function reportMissingJudges(scorers: readonly ResolvedScorer[], reporter: Reporter): void {
-  for (const { id, scorer } of scorers) {
-    const { judge } = scorer
-    if (judge === undefined) continue
-    const asked = runForeignNow(() => judge.unavailable())
-    // An error is reported when the judge is asked for a score.
-    const why: unknown = asked.ok ? asked.value : undefined
-    if (typeof why === 'string') reportMissingJudge(id, judge.model, why, reporter)
-  }
-}
-
 /** Reports why a judge cannot be asked. */
 export function reportMissingJudge(id: string, model: string, why: string, reporter: Reporter): void {
-  reporter.notify('SPANSCORE_JUDGE', `${id} cannot ask its judge: ${why}`, { subject: model })
+  reporter.notify('SPANSCORE_JUDGE', `${id} cannot ask its judge ${model}. ${why}`, { subject: model })
 }
 
 /** Reports a failed score, or one that expects a misspelt tool, without content. Failures caused by the set-up or the application's code are shown without a logger too. */

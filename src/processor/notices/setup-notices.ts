@@ -1,51 +1,38 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { after } from '../../scoring/after.ts'
-import { detached } from '../../scoring/isolation.ts'
 import type { ResolvedScorer } from '../../engine/config/options.ts'
 import type { Reporter } from '../../engine/reporter.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
 import { toSourceSpan } from '../../spans/from-sdk-span.ts'
 import type { EndedSpan } from '../../spans/sdk-types.ts'
-import { AgentFilterNotice } from './agent-filter-notice.ts'
-import { ContentNotice } from './content-notice.ts'
+import { LiveChecks } from '../checks/live-checks.ts'
 import { DoubledTelemetryNotice } from './doubled-telemetry-notice.ts'
-import { reportMissingJudges } from './judge-notices.ts'
 import { watchModelRequests } from './model-requests.ts'
 import { NoRunsNotice } from './no-runs-notice.ts'
 import { globalTracerProvider, olderApi } from '../attach/tracer-providers.ts'
-
-const NO_EXPORT =
-  'No span is exported: spanscore is the only span processor of the provider. Set next, or put a processor with an exporter beside it ' +
-  '(in NodeSDK, spanProcessors replaces the export of the SDK).'
 
 /** What the notices about the set-up need. */
 export interface SetupNoticesParts {
   readonly scorers: readonly ResolvedScorer[]
   /** Whether there is any run, open or closed. */
   readonly hasRuns: () => boolean
-  /** Whether no processor exports spans and their scores. */
-  readonly lacksExport: () => boolean
+  /** Whether a processor exports spans and their scores. */
+  readonly exportsSpans: () => boolean
   readonly reporter: Reporter
 }
 
 /** Watches runs and spans for signs of a mistake in the set-up of scoring. */
 export class SetupNotices {
-  readonly #scorers: readonly ResolvedScorer[]
   readonly #reporter: Reporter
-  readonly #content: ContentNotice
-  readonly #agents: AgentFilterNotice
+  readonly #checks: LiveChecks
   readonly #doubled: DoubledTelemetryNotice
   readonly #noRuns: NoRunsNotice
-  readonly #lacksExport: () => boolean
   #hasSeenRun = false
   #hasSeenLateRun = false
 
-  constructor({ scorers, hasRuns, lacksExport, reporter }: SetupNoticesParts) {
-    this.#scorers = scorers
+  constructor({ scorers, hasRuns, exportsSpans, reporter }: SetupNoticesParts) {
     this.#reporter = reporter
-    this.#lacksExport = lacksExport
-    this.#content = new ContentNotice(scorers, reporter)
-    this.#agents = new AgentFilterNotice(scorers, reporter)
+    this.#checks = new LiveChecks(scorers, reporter, exportsSpans)
     this.#doubled = new DoubledTelemetryNotice(reporter)
     this.#noRuns = new NoRunsNotice({
       hasRuns,
@@ -60,13 +47,11 @@ export class SetupNotices {
   /** Must be called with each settled run. @param run absent if no scorer is interested in it */
   runSettled(run: AgentRun | undefined): void {
     this.#reporter.guard('Looking at a run', () => {
-      if (run !== undefined) for (const notice of [this.#content, this.#agents, this.#doubled]) notice.look(run)
+      if (run !== undefined) for (const notice of [this.#checks, this.#doubled]) notice.look(run)
       if (this.#hasSeenRun) return
-      // Waits for the first run, because the application may set environment variables before it.
       this.#hasSeenRun = true
       this.#noRuns.stop()
-      if (this.#lacksExport()) this.#reporter.notify('SPANSCORE_NO_EXPORT', NO_EXPORT)
-      detached(() => setImmediate(() => reportMissingJudges(this.#scorers, this.#reporter)))
+      this.#checks.begin()
     })
   }
 
@@ -120,7 +105,7 @@ export class SetupNotices {
   /** Must be called at the end, after the last run and span. */
   conclude(): void {
     this.#reporter.guard('The end of scoring', () => {
-      this.#agents.conclude()
+      this.#checks.conclude()
       this.#noRuns.conclude()
     })
   }

@@ -4,11 +4,11 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { createAnswerPresentScorer } from '../../scorers/code/answer-present.ts'
 import { resolveOptions } from '../../engine/config/options.ts'
 import { Reporter } from '../../engine/reporter.ts'
-import { ContentNotice } from './content-notice.ts'
+import { LiveChecks } from './live-checks.ts'
 
 /** A run that notes whether somebody has asked what is missing in each of its tool calls. */
 function createRun(output: string | undefined) {
-  const run = { dialect: 'gen-ai', agent: {}, output, toolCalls: [] }
+  const run = { dialect: 'gen-ai', scope: { name: 'agents' }, agent: {}, output, toolCalls: [], steps: [] }
   const missing = vi.fn<() => readonly unknown[]>(() => [])
   Object.defineProperty(run, 'missing', { get: missing })
   Object.defineProperty(run, 'content', { get: missing })
@@ -19,13 +19,14 @@ function createRun(output: string | undefined) {
 test('What is missing in thousands of tool calls is not asked of a run with content, only of one without', () => {
   const reporter = new Reporter()
   const notify = vi.spyOn(reporter, 'notify').mockReturnValue(undefined)
-  const notice = new ContentNotice(resolveOptions({ scorers: [createAnswerPresentScorer()] }).scorers, reporter)
+  const { scorers } = resolveOptions({ scorers: [createAnswerPresentScorer()] })
+  const live = new LiveChecks(scorers, reporter, () => true)
   const recorded = createRun('Page 1.')
-  notice.look(recorded.run)
+  live.look(recorded.run)
   expect(recorded.missing).not.toHaveBeenCalled()
   expect(notify).not.toHaveBeenCalled()
   const bare = createRun(undefined)
-  notice.look(bare.run)
+  live.look(bare.run)
   expect(bare.missing).toHaveBeenCalled()
   expect(notify).toHaveBeenCalledOnce()
 })

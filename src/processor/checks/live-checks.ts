@@ -1,0 +1,103 @@
+import type { ResolvedScorer } from '../../engine/config/options.ts'
+import type { Reporter } from '../../engine/reporter.ts'
+import { detached } from '../../scoring/isolation.ts'
+import type { AgentRun } from '../../model/agent-run.ts'
+import { LimitedSet } from '../../spans/limited-set.ts'
+import { checks } from './checks.ts'
+import type { Check } from './checks.ts'
+import { lacksContent, toScorerFacts, toSeenRun } from './setup-facts.ts'
+import type { ScorerFacts, SeenRun, SetupFacts } from './setup-facts.ts'
+
+/** A filter without a match is reported after this many runs. */
+const RUNS_TO_WAIT_FOR = 100
+
+/** Maximum number of agent names that are kept for comparison. */
+const MOST_NAMES = 50
+
+/** Maximum number of runs of a dialect to check for content. An application records it for all runs or for none. */
+const RUNS_LOOKED_AT = 20
+
+/** Gathers facts about a running process, and reports what the checks find in them. */
+export class LiveChecks {
+  readonly #scorers: readonly ResolvedScorer[]
+  readonly #reporter: Reporter
+  readonly #exportsSpans: () => boolean
+  readonly #names = new LimitedSet<string>(MOST_NAMES)
+  /** The agents that scorers are for, and that no run had. */
+  readonly #unmatched: Set<string>
+  readonly #looks = new Map<string, number>()
+  readonly #withoutContent: SeenRun[] = []
+  #facts: readonly ScorerFacts[] | undefined
+  #runs = 0
+
+  /** @param exportsSpans whether any processor exports spans and their scores */
+  constructor(scorers: readonly ResolvedScorer[], reporter: Reporter, exportsSpans: () => boolean) {
+    this.#scorers = scorers
+    this.#reporter = reporter
+    this.#exportsSpans = exportsSpans
+    this.#unmatched = new Set(scorers.flatMap(({ agents }) => [...(agents ?? [])]))
+    this.#report(checks.node)
+  }
+
+  /** Must be called after the first run: the application may set environment variables before it. */
+  begin(): void {
+    this.#report(checks.exports)
+    detached(() => setImmediate(() => this.#report(checks.judges)))
+  }
+
+  /** Must be called with each settled run, including nested ones. */
+  look(run: AgentRun): void {
+    this.#runs += 1
+    this.#lookForContent(run)
+    if (this.#unmatched.size === 0) return
+    const { name } = run.agent
+    if (name !== undefined) this.#unmatched.delete(name)
+    const isNew = name !== undefined && this.#names.add(name)
+    if (this.#runs === RUNS_TO_WAIT_FOR || (isNew && this.#runs > RUNS_TO_WAIT_FOR)) this.#report(checks.agents)
+  }
+
+  /** Must be called at the end. Also reports a filter without a match after fewer runs. */
+  conclude(): void {
+    if (this.#unmatched.size > 0) this.#report(checks.agents)
+  }
+
+  #lookForContent(run: AgentRun): void {
+    const looks = this.#looks.get(run.dialect) ?? 0
+    if (looks >= RUNS_LOOKED_AT) return
+    this.#looks.set(run.dialect, looks + 1)
+    if (!lacksContent(run)) return
+    this.#withoutContent.push(toSeenRun(run))
+    this.#report(checks.content)
+  }
+
+  #report({ code, look }: Check): void {
+    for (const { subject, text, cure } of look(this.#gathered())) {
+      this.#reporter.notify(code, `${text} ${cure}`, { subject })
+    }
+  }
+
+  #gathered(): SetupFacts {
+    const scorers = (): readonly ScorerFacts[] => (this.#facts ??= this.#scorers.map(toScorerFacts))
+    const exportsSpans = this.#exportsSpans
+    return {
+      nodeVersion: process.version,
+      // Each is only looked up by the check that reads it.
+      get scorers() {
+        return scorers()
+      },
+      get exportsSpans() {
+        return exportsSpans()
+      },
+      runs: this.#runs,
+      // A scorer is for an agent that was seen, even if its name is not among those that are kept.
+      agents: new Set([...this.#names, ...this.#matched()]),
+      withoutContent: this.#withoutContent,
+      // Another run may still be.
+      hasNoScore: false,
+    }
+  }
+
+  #matched(): readonly string[] {
+    return this.#scorers.flatMap(({ agents }) => [...(agents ?? [])]).filter((name) => !this.#unmatched.has(name))
+  }
+}
