@@ -7,12 +7,13 @@ import { serverOptions } from './server-options.ts'
 import { createSink } from './sink.ts'
 import { makeRun, post, toRequest } from './traces.ts'
 
+const orphan = (): unknown => makeRun({ agentSpanId: randomBytes(8).toString('hex') }).spans[0]
+
 it('spans whose parents never come do not take the place of other senders for as long as they would wait', async () => {
   await using sink = await createSink()
   const options = serverOptions(sink.url)
   const traces = { ...options.traces, maxSpans: 1000, orphanMs: 3_600_000, maxAgeMs: 7_200_000 }
   const server = await startServer({ ...options, traces })
-  const orphan = (): unknown => makeRun({ agentSpanId: randomBytes(8).toString('hex') }).spans[0]
   const send = () => post(server.httpPort, toRequest(Array.from({ length: 50 }, orphan), 'careless'))
   let status = 200
   for (let count = 0; count < 30 && status === 200; count++) status = await send()
