@@ -3,7 +3,7 @@ import { createProtobufDecoder, readOtlpJson } from 'spanscore/engine'
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 import { describe, expect, it } from 'vitest'
 
-import { libraryNames, loadLibrary, readScenario } from '../../../test/corpus/load.ts'
+import { libraryNames, loadLibrary } from '../../../test/corpus/load.ts'
 import { parseJsonRequest, toProtobuf } from './json-to-protobuf.ts'
 
 const decode = await createProtobufDecoder()
@@ -36,7 +36,9 @@ describe('what is read of a request in JSON and written in protobuf', () => {
     let count = 0
     for (const library of libraryNames()) {
       for (const scenario of loadLibrary(library)) {
-        const { spans, logs } = readScenario(scenario)
+        // They are read for themselves, because a span that has been looked at remembers what was parsed of it.
+        const spans = readOtlpJson(scenario.traces)?.spans ?? []
+        const logs = readOtlpJson(scenario.logs)?.logs ?? []
         const again = read(spans, logs)
         expect(again.spans, `${library}/${scenario.id}`).toEqual(spans)
         expect(again.logs, `${library}/${scenario.id}`).toEqual(logs)

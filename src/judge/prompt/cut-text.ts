@@ -30,6 +30,11 @@ export function cutText(text: string, maxBytes: number, mark: string, cutBytes =
   )
 }
 
+/** UTF-8 bytes of the note about what was cut out of a text before. */
+export function noteBytes(cutBytes: number, mark: string): number {
+  return cutBytes === 0 ? 0 : Buffer.byteLength(cutMark(cutBytes, mark))
+}
+
 /** The note about a cut. */
 function cutMark(cutBytes: number, mark: string): string {
   return `[${mark}: ${cutBytes} bytes cut]`

@@ -39,6 +39,13 @@ describe('fitSections', () => {
     )
   })
 
+  it('counts the note about invisible characters that were cut before', () => {
+    const given = [{ title: '', fragments: [{ text: '\0'.repeat(10_000), cut: 'first' } as const] }]
+    expect(shown(given, 100)?.[0]).toMatch(/^\[feedbeef: \d+ bytes cut]$/)
+    expect(shown([...given, long('last', 290)], 300)?.join('').length).toBeLessThanOrEqual(300)
+    expect(shown(given, 0)).toBeUndefined()
+  })
+
   it('never cuts what must be shown', () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 8 }), fc.integer({ min: 0, max: 3000 }), (payloads, maxBytes) => {

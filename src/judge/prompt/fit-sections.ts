@@ -1,5 +1,5 @@
 import { cleanText } from './clean-text.ts'
-import { cutMiddle, cutText, LEAST_BYTES } from './cut-text.ts'
+import { cutMiddle, cutText, LEAST_BYTES, noteBytes } from './cut-text.ts'
 import { bytesOf } from './section.ts'
 import type { Fragment, Section, SectionDraft } from './section.ts'
 
@@ -35,6 +35,7 @@ export function fitSections(
   const levels = levelsFor(
     clean.flatMap(({ fragments }) => fragments),
     maxBytes,
+    mark,
   )
   if (levels === undefined) return undefined
   const sections = clean.map(({ title, fragments }) => ({
@@ -67,9 +68,15 @@ function boundTexts(drafts: readonly SectionDraft[], maxCharacters: number): Sec
 }
 
 /** The most bytes for each text that may be cut. */
-function levelsFor(fragments: readonly Fragment[], maxBytes: number): { first: number; last: number } | undefined {
+function levelsFor(
+  fragments: readonly Fragment[],
+  maxBytes: number,
+  mark: string,
+): { first: number; last: number } | undefined {
   const lengthsOf = (cut: Fragment['cut']) =>
-    fragments.filter((fragment) => fragment.cut === cut).map(({ text }) => Buffer.byteLength(text))
+    fragments
+      .filter((fragment) => fragment.cut === cut)
+      .map(({ text, cutBytes = 0 }) => Buffer.byteLength(text) + noteBytes(cutBytes, mark))
   const room = maxBytes - sum(lengthsOf(undefined))
   const [first, last] = [lengthsOf('first'), lengthsOf('last')]
   const leastFirst = sum(first.map((length) => Math.min(length, LEAST_BYTES)))
