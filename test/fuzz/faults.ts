@@ -44,6 +44,15 @@ function faulty(random: Random, good: (...args: never[]) => unknown): never {
   return (random.chance(MISBEHAVES) ? run : good) as never
 }
 
+/** A function of a provider, which does what is asked, or throws. */
+function throwing(random: Random, good: () => unknown): never {
+  const fault = (): unknown => {
+    if (random.chance(0.8)) throw strangeValue(random)
+    return good()
+  }
+  return (random.chance(MISBEHAVES) ? fault : good) as never
+}
+
 /** A scorer that misbehaves now and then, in everything that is called of it. */
 function faultyScorer(random: Random, id: string, kind: 'code' | 'judge', inline: boolean): Scorer {
   const good = () => ({ status: 'scored', value: random.next(), explanation: 'because' })
@@ -60,9 +69,9 @@ function faultyScorer(random: Random, id: string, kind: 'code' | 'judge', inline
 /** Options of a pipeline in which anything may fail except the bookkeeping. */
 export function faultyOptions(random: Random): Omit<ScoringOptions, 'next'> {
   const instrument = {
-    record: faulty(random, () => undefined),
+    record: throwing(random, () => undefined),
     addCallback: () => undefined,
-    add: faulty(random, () => undefined),
+    add: throwing(random, () => undefined),
   }
   const meter = {
     createHistogram: () => instrument,
@@ -91,8 +100,8 @@ export function faultyOptions(random: Random): Omit<ScoringOptions, 'next'> {
       { scorer: faultyScorer(random, 'judged', 'judge', false), sample: random.pick([0.1, 0.5, 1]) },
     ],
     ...(random.chance(0.5) && {
-      meterProvider: { getMeter: faulty(random, () => meter) },
-      loggerProvider: { getLogger: faulty(random, () => logger) },
+      meterProvider: { getMeter: throwing(random, () => meter) },
+      loggerProvider: { getLogger: throwing(random, () => logger) },
     }),
     ...(random.chance(0.3) && { redact: faulty(random, (run: unknown) => run) }),
     ...(random.chance(0.3) && { sampleSalt: 'a secret that processes share' }),

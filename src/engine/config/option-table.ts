@@ -199,7 +199,7 @@ export const optionTable: OptionRows<ScoringOptions> = {
     kind: limit,
     default: 256 * 1024,
     defaultDoc: '262144 (256 KiB)',
-    doc: 'Bytes of content of one run, counting 512 for each span and 8 for each value of long JSON, above which code scorers run after `end()`.',
+    doc: 'Bytes of content that scorers read of one run, above which code scorers run after `end()`. Requests that repeat earlier ones count once, each span 512, each value of long JSON 8.',
   },
   flushTimeoutMs: {
     kind: milliseconds,

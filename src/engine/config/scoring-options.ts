@@ -95,7 +95,7 @@ export interface ScoringOptions {
   /** Milliseconds after which an open run is evicted. @default 86400000 (a day) */
   readonly maxRunAgeMs?: number
   /**
-   * Bytes of content of one run, counting 512 for each span and 8 for each value of long JSON, above which code scorers run after `end()`.
+   * Bytes of content that scorers read of one run, above which code scorers run after `end()`. Requests that repeat earlier ones count once, each span 512, each value of long JSON 8.
    *
    * @default 262144 (256 KiB)
    */
