@@ -77,11 +77,11 @@ function scorerLine(counts: ScorerCheck, paint: Paint): string {
   return `${sign} ${scorer.padEnd(24)}${parts.filter((part) => part !== '').join('  ')}`
 }
 
-function caseLines({ case: each, evaluation }: CheckedCase, paint: Paint): readonly string[] {
+function caseLines({ case: each, evaluation, outcome }: CheckedCase, paint: Paint): readonly string[] {
   const hostile = each.hostile === true ? ', gives orders to the judge' : ''
   return [
     `${paint('red', '✗')} ${paint('bold', each.id)} (${each.scorer}, ${each.language}${hostile})`,
-    `    Right is ${each.expect}: ${each.why}`,
+    ...(outcome === 'wrong' ? [`    Right is ${each.expect}: ${each.why}`] : []),
     ...(evaluation === undefined ? [] : [`    The judge: ${safeLine(saidOf(evaluation))}`]),
   ]
 }

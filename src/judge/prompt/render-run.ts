@@ -68,10 +68,16 @@ export function catalogueSection(tools: readonly ToolDefinition[]): SectionDraft
   }
 }
 
-/** The results of tool calls, as evidence. No section if no call has a result. */
+/** The results of tool calls with the arguments that they answer, as evidence. No section if no call has a result. */
 export function toolResultsSection(calls: readonly ToolCall[]): SectionDraft[] {
   const fragments = calls.flatMap((call, index) =>
-    call.result === undefined ? [] : payload(`${promptCallId(index)}, ${name(call.name)}: `, call.result),
+    call.result === undefined
+      ? []
+      : [
+          { text: `${promptCallId(index)}: ${name(call.name)}\n` },
+          ...payload('  arguments: ', call.arguments),
+          ...payload('  result: ', call.result),
+        ],
   )
   return fragments.length === 0 ? [] : [{ title: 'evidence: results of tool calls', fragments }]
 }

@@ -46,7 +46,7 @@ export const summaryPrompts: Readonly<
   claim: claimInstruction('the summary'),
   claimQuestion: claimQuestion('the source'),
   question:
-    'Closed questions about the most important facts of the source, which are answered with yes by anybody who has read it; made from the source alone, whether the summary answers them or not',
+    'Closed questions about the most important facts of the source, one fact each, which are answered with yes by anybody who has read it; made from the source alone, whether the summary answers them or not; without who said or found it, unless that is what matters',
   coverageRole:
     'You are given a summary and a list of questions. Say of each question whether the summary alone answers it with yes. Use no other knowledge.',
   coverageQuestion:

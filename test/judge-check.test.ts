@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { labelledCases } from '../src/cli/judge-check/labelled-case.ts'
+import type { LabelledCase } from '../src/cli/judge-check/labelled-case.ts'
+import { createScriptedOpenAIServer } from '../src/testing/scripted-openai-server.ts'
+import type { ScriptedRequest } from '../src/testing/scripted-reply.ts'
+import { runCommand } from './fixtures/run-command.ts'
+
+/** Chooses one verdict of a question. Verdicts are listed best first. */
+type Choose = (verdicts: readonly string[], request: ScriptedRequest) => string
+
+/** A judge that answers in the form that is asked for: one item in each list, and the chosen verdict everywhere. */
+function judge(choose: Choose) {
+  return (request: ScriptedRequest): string => {
+    const { userText } = request
+    const questions = [...userText.matchAll(/^- (?:"(?<list>\w+)"|(?<ids>\w[^"[\n]*)) \[(?<verdicts>[^\]]+)\]/gm)]
+    const verdictOf = (verdicts = ''): string => choose(verdicts.split(' | '), request)
+    const lists = questions.flatMap(({ groups = {} }) => {
+      const { list, verdicts } = groups
+      return list === undefined
+        ? []
+        : [[list, [{ text: 'a claim', reasoning: 'because', verdict: verdictOf(verdicts) }]]]
+    })
+    const unjudged = [...userText.matchAll(/^- "(?<list>\w+)":/gm)].map(({ groups = {} }) => [
+      groups['list'],
+      [{ text: 'Is it so?' }],
+    ])
+    const answers = questions.flatMap(({ groups = {} }) => {
+      const { ids, verdicts } = groups
+      if (ids === undefined) return []
+      return idsIn(ids).map((id) => {
+        const verdict = verdictOf(verdicts)
+        const tools = ['some', 'wrong', 'helpful'].includes(verdict) ? ['t1'] : []
+        return { id, reasoning: 'because', verdict, tools }
+      })
+    })
+    return JSON.stringify({ ...Object.fromEntries([...lists, ...unjudged]), notes: {}, answers })
+  }
+}
+
+/** The ids of a question: `missing`, `call_1, call_2`, or `q1 to q10`. */
+function idsIn(text: string): readonly string[] {
+  const [first = '', last] = text.split(' to ')
+  if (last === undefined) return text.split(', ')
+  const [from, to] = [numberOf(first), numberOf(last)]
+  return Array.from({ length: to - from + 1 }, (_, index) => first.replace(/\d+$/, `${from + index}`))
+}
+
+function numberOf(id: string): number {
+  return Number(/\d+$/.exec(id)?.[0])
+}
+
+/** The case that a prompt is about: of those whose texts it quotes, the one with the most. */
+function caseOf({ userText }: ScriptedRequest): LabelledCase {
+  const quoted = labelledCases
+    .map((each) => ({ each, texts: textsOf(each) }))
+    .filter(({ texts }) => texts.every((text) => userText.includes(text)))
+    .toSorted((a, b) => b.texts.join().length - a.texts.join().length)
+  if (quoted[0] === undefined) throw new Error(`Expected the texts of a case, got ${userText}`)
+  return quoted[0].each
+}
+
+/** Texts that only prompts about this case quote together: its answer, or what was expected of it, and its evidence or criteria. */
+function textsOf({ options, run, scorer }: LabelledCase): readonly string[] {
+  if ('traceId' in run) throw new TypeError('Expected input and output')
+  const { output, groundTruth } = run
+  const last = typeof output === 'string' ? output : /"content":"([^"]+)"\}\]$/.exec(JSON.stringify(output))?.[1]
+  const answer = scorer === 'contextual_recall' ? groundTruth : last
+  const criteria = options?.criteria?.map(({ question }) => question) ?? []
+  return [answer, ...(options?.context ?? []), ...criteria].filter((text) => typeof text === 'string')
+}
+
+async function check(choose: Choose, ...more: string[]) {
+  await using server = await createScriptedOpenAIServer(judge(choose))
+  return await runCommand(['judge-check', '--model', 'scripted/judge', '--url', server.url, ...more])
+}
+
+describe('spanscore judge-check', () => {
+  it('finds a judge that always praises, and says so in one line', async () => {
+    const { code, stdout } = await check(([best = '']) => best)
+    expect(stdout.split('\n').at(-2)).toBe(
+      'This judge passes nearly everything. It passed 27 of 27 good runs and 36 of 36 bad ones. Do not use it.',
+    )
+    expect(code).toBe(1)
+  })
+
+  it('finds a judge that answers at random', async () => {
+    let seed = 7
+    const { code, stdout } = await check((verdicts) => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return verdicts[seed % verdicts.length] ?? ''
+    })
+    expect(stdout.split('\n').at(-2)).toMatch(/^This judge does not tell good runs from bad ones\. .* Do not use it\.$/)
+    expect(code).toBe(1)
+  })
+
+  it('says that a judge is right, and beforehand how much it will be asked', async () => {
+    const { code, stdout, stderr } = await check((verdicts, request) => {
+      const verdict = caseOf(request).expect === 'pass' ? verdicts[0] : verdicts.at(-1)
+      return verdict ?? ''
+    })
+    expect(stdout.split('\n').at(-2)).toBe(
+      'This judge is right in 63 of 63 cases. It passed 27 of 27 good runs and 0 of 36 bad ones.',
+    )
+    expect(stderr).toContain('63 cases, about 70 calls')
+    expect(code).toBe(0)
+  })
+
+  it('shows each case that the judge got wrong, with the right label and the reason of both', async () => {
+    const { stdout } = await check(([best = '']) => best, '--scorer', 'rubric')
+    expect(stdout).toContain('! rubric                  3 of 7')
+    expect(stdout).toContain('✗ rubric-grob (rubric, de)\n    Right is fail: The answer insults the user')
+  })
+
+  it('says why nothing was scored if the judge does not answer in the form that is asked for', async () => {
+    await using server = await createScriptedOpenAIServer(() => 'I would rather not.')
+    const argv = ['judge-check', '--model', 'scripted/judge', '--url', server.url, '--scorer', 'rubric', '--json']
+    const { code, stdout } = await runCommand(argv)
+    expect(JSON.parse(stdout)).toMatchObject({
+      verdict: { kind: 'silent' },
+      scorers: [{ scorer: 'rubric', right: 0, noScore: 7 }],
+      cases: Array.from({ length: 7 }, () => ({ outcome: 'no-score', score: { code: 'judge-invalid-reply' } })),
+    })
+    expect(code).toBe(1)
+  })
+
+  it.each([
+    { argv: ['--model', 'gpt'], message: "expected model to be '<provider>/<model>'" },
+    { argv: ['--model', 'openai/gpt-5-mini'], message: 'has no API key' },
+    { argv: ['--model', 'a/b', '--scorer', 'rubrik'], message: '--scorer: expected a prebuilt judge scorer' },
+    { argv: ['--model', 'a/b', '--max-usd', '-1'], message: '--max-usd: expected US dollars above 0, got -1' },
+  ])('refuses $argv', async ({ argv, message }) => {
+    const { code, stderr } = await runCommand(['judge-check', ...argv])
+    expect(stderr).toContain(message)
+    expect(code).toBe(2)
+  })
+})
+
+describe('the labelled cases', () => {
+  it('are seven for each prebuilt judge scorer, in five languages, one of them hostile', () => {
+    const byScorer = Map.groupBy(labelledCases, ({ scorer }) => scorer)
+    expect(byScorer.size).toBe(9)
+    for (const cases of byScorer.values()) {
+      expect(cases).toHaveLength(7)
+      expect(new Set(cases.map(({ language }) => language)).size).toBe(5)
+      expect(cases.filter(({ hostile }) => hostile)).toHaveLength(1)
+      expect(new Set(cases.map(({ expect: label }) => label)).size).toBe(2)
+    }
+  })
+})
