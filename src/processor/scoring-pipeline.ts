@@ -25,7 +25,7 @@ import { SpanPlace } from './deliver/span-place.ts'
 import { viewOf } from './deliver/span-view.ts'
 import { atExit } from './node-process.ts'
 import { SetupNotices } from './notices/setup-notices.ts'
-import { isLateSpan, OwnWork } from './own-work.ts'
+import { isLateSpan } from './own-work.ts'
 import { SweepTimer } from './sweep-timer.ts'
 
 const now = (): number => performance.now()
@@ -45,7 +45,6 @@ export class ScoringPipeline {
   readonly #sweeps: SweepTimer
   #isStopped = false
   readonly #forgetExit: () => void
-  readonly #ownWork = new OwnWork()
 
   /** @param self the processor of this pipeline, which it excludes when it flushes the provider's other processors */
   constructor(options: ResolvedOptions, self: SpanProcessorLike) {
@@ -123,16 +122,6 @@ export class ScoringPipeline {
     })
     this.#sweeps = new SweepTimer(this.#store, now, (error) => reporter.threw('A deadline', error))
     this.#forgetExit = atExit({ release: () => this.#releaseAtExit(), exited: () => this.#exited() })
-  }
-
-  /** Whether to drop a span that starts because it belongs to spanscore's own work: a judge call, or what a callback started. */
-  drops(span: OpenSpan): boolean {
-    return this.#ownWork.drops(span)
-  }
-
-  /** Whether a span was dropped when it started. Its end is then ignored too. */
-  hasDropped(span: object): boolean {
-    return this.#ownWork.hasDropped(span)
   }
 
   /** Called when a span starts. */
@@ -283,7 +272,11 @@ export class ScoringPipeline {
 
   /** Hands on a span, or the view of one. Most spans take this path, so it does nothing else. */
   #toNextAsIs(span: EndedSpan, next: SpanProcessorLike): void {
-    this.#reporter.guard('next.onEnd', () => next.onEnd(span))
+    try {
+      next.onEnd(span)
+    } catch (error) {
+      this.#reporter.threw('next.onEnd', error)
+    }
   }
 
   /**

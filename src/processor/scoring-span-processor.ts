@@ -10,7 +10,9 @@ import type { LogRecordProcessorLike } from './deliver/log-capture.ts'
 import { reportUnusedVariables } from '../engine/config/environment.ts'
 import { resolveOptions } from '../engine/config/options.ts'
 import { notifyVariable } from '../engine/notices/notify.ts'
+import type { Reporter } from '../engine/reporter.ts'
 import type { RunScores } from '../engine/run-scores.ts'
+import { OwnWork } from './own-work.ts'
 import { ScoringPipeline } from './scoring-pipeline.ts'
 import type { ScoringOptions } from '../engine/config/scoring-options.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../spans/sdk-types.ts'
@@ -27,6 +29,8 @@ import { markAsScoring } from './attach/other-processors.ts'
  */
 export class ScoringSpanProcessor implements SpanProcessorLike {
   readonly #pipeline: ScoringPipeline
+  readonly #reporter: Reporter
+  readonly #ownWork = new OwnWork()
   readonly #next: SpanProcessorLike | undefined
   #stopped: Promise<void> | undefined
   #shutdown: Promise<void> | undefined
@@ -39,51 +43,51 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     reportUnusedVariables(options, process.env, notifyVariable)
     markAsScoring({ processor: this, options: resolved, ledger: () => this.ledger() })
     this.#pipeline = new ScoringPipeline(resolved, this)
+    this.#reporter = this.#pipeline.reporter
     prepareJudges(resolved.scorers)
     this.#next = resolved.next
     this.logRecordProcessor = createLogCapture(
       (log) => this.#pipeline.takeLog(log),
-      (error) => this.#pipeline.reporter.threw('logRecordProcessor.onEmit', error),
+      (error) => this.#reporter.threw('logRecordProcessor.onEmit', error),
     )
   }
 
   onStart(span: OpenSpan, parentContext: Context): void {
     try {
-      if (this.#pipeline.drops(span)) return
+      if (this.#ownWork.drops(span)) return
       if (this.#stopped === undefined) this.#pipeline.started(span, trace.getSpan(parentContext))
     } catch (error) {
-      this.#pipeline.reporter.threw('onStart', error)
+      this.#reporter.threw('onStart', error)
     }
-    this.#pipeline.reporter.guard('next.onStart', () => this.#next?.onStart(span, parentContext))
+    try {
+      this.#next?.onStart(span, parentContext)
+    } catch (error) {
+      this.#reporter.threw('next.onStart', error)
+    }
   }
 
   onEnding(span: OpenSpan): void {
-    if (this.#pipeline.hasDropped(span)) return
-    if (this.#stopped === undefined) {
-      try {
-        this.#pipeline.ending(span)
-      } catch (error) {
-        this.#pipeline.reporter.threw('onEnding', error)
-      }
+    if (this.#ownWork.hasDropped(span)) return
+    try {
+      if (this.#stopped === undefined) this.#pipeline.ending(span)
+    } catch (error) {
+      this.#reporter.threw('onEnding', error)
     }
-    this.#pipeline.reporter.guard('next.onEnding', () => this.#next?.onEnding?.(span))
+    try {
+      this.#next?.onEnding?.(span)
+    } catch (error) {
+      this.#reporter.threw('next.onEnding', error)
+    }
   }
 
   onEnd(span: EndedSpan): void {
-    if (this.#pipeline.hasDropped(span)) return
+    if (this.#ownWork.hasDropped(span)) return
     let scored: RunScores | undefined
-    if (this.#stopped === undefined) {
-      try {
-        scored = this.#pipeline.ended(span)
-      } catch (error) {
-        this.#pipeline.reporter.threw('onEnd', error)
-      }
-    } else if (this.#shutdown !== undefined) {
-      try {
-        this.#pipeline.endedAfterShutdown(span)
-      } catch (error) {
-        this.#pipeline.reporter.threw('onEnd', error)
-      }
+    try {
+      if (this.#stopped === undefined) scored = this.#pipeline.ended(span)
+      else if (this.#shutdown !== undefined) this.#pipeline.endedAfterShutdown(span)
+    } catch (error) {
+      this.#reporter.threw('onEnd', error)
     }
     this.#pipeline.handOn(span, scored)
   }
