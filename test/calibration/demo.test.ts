@@ -58,6 +58,19 @@ async function receive(): Promise<{ url: string; close: () => void }> {
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() }
 }
 
+/** Adds the demo's runs to the files four times more, each time as other traces. */
+function repeatRuns(): void {
+  const recorded = files.map((file) => readFileSync(file, 'utf8'))
+  const traceIds = new Set(recorded[0]?.match(/(?<="traceId":")[0-9a-f]{32}/g))
+  for (const round of ['a', 'b', 'c', 'd']) {
+    for (const [index, file] of files.entries()) {
+      let more = recorded[index] ?? ''
+      for (const id of traceIds) more = more.replaceAll(id, round.repeat(4) + id.slice(4))
+      appendFileSync(file, more)
+    }
+  }
+}
+
 /** How the judge answers when it judges a run again. */
 let answer = answerJudge
 let judge: ScriptedOpenAIServer
@@ -65,12 +78,11 @@ let receiver: Awaited<ReturnType<typeof receive>>
 
 beforeAll(async () => {
   receiver = await receive()
-  for (let round = 0; round < 5; round++) {
-    await promisify(execFile)(process.execPath, ['examples/demo/main.ts'], {
-      cwd: root,
-      env: { ...process.env, OPENAI_API_KEY: '', OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url },
-    })
-  }
+  await promisify(execFile)(process.execPath, ['examples/demo/main.ts'], {
+    cwd: root,
+    env: { ...process.env, OPENAI_API_KEY: '', OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url },
+  })
+  repeatRuns()
   judge = await createScriptedOpenAIServer((request) => answer(request))
   process.env.SPANSCORE_TEST_JUDGE = judge.url
   writeFileSync(
