@@ -18,7 +18,10 @@ diag.setLogger({ error() {}, warn() {}, info() {}, debug() {}, verbose() {} })
 const observe = new Map(Object.entries(SECTIONS)).get(section)
 if (observe === undefined) throw new RangeError(`Expected one of ${Object.keys(SECTIONS).join(', ')}, got ${section}.`)
 const lines = createWriteStream(file)
-for await (const observation of observe(await loadBuild(folder))) lines.write(`${JSON.stringify(observation)}\n`)
+for await (const observation of observe(await loadBuild(folder))) {
+  // Readline ends lines at these two characters, too.
+  lines.write(`${JSON.stringify(observation).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`)
+}
 lines.end()
 await finished(lines)
 // A build may leave something behind that keeps the process alive.
