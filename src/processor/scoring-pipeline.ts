@@ -6,9 +6,10 @@ import type { ResolvedOptions } from '../engine/config/options.ts'
 import { Engine } from '../engine/engine.ts'
 import { Reporter } from '../engine/reporter.ts'
 import type { RunScores } from '../engine/run-scores.ts'
-import type { LiveRun } from '../runs/live/live-run.ts'
-import { TraceStore } from '../runs/live/trace-store.ts'
-import type { ParentSpan } from '../runs/live/span-links.ts'
+import type { EndedRun } from '../runs/buffer/ended-run.ts'
+import { ProcessSpans } from '../runs/buffer/process-spans.ts'
+import type { ParentSpan } from '../runs/buffer/process-spans.ts'
+import { TraceBuffer } from '../runs/buffer/trace-buffer.ts'
 import { after } from '../scoring/after.ts'
 import type { WorkSteps } from '../scoring/background.ts'
 import { formatLedger } from '../scoring/ledger.ts'
@@ -33,7 +34,8 @@ const now = (): number => performance.now()
 /** Connects the parts of one scoring processor: spans go in, scores come out. */
 export class ScoringPipeline {
   readonly #options: ResolvedOptions
-  readonly #store: TraceStore
+  readonly #buffer: TraceBuffer
+  readonly #spans: ProcessSpans
   readonly #reporter = new Reporter()
   readonly #engine: Engine
   readonly #metrics: ScoreMetrics
@@ -72,7 +74,7 @@ export class ScoringPipeline {
     })
     const gauges = {
       queueSize: () => engine.tasks.queued,
-      openRuns: () => this.#store.openRuns,
+      openRuns: () => this.#buffer.openRuns,
       heldSpans: () => this.#held.size,
       budgetUsedRatio: () => engine.budget.usedRatio(),
     }
@@ -98,9 +100,8 @@ export class ScoringPipeline {
       emitter: new Emitter({ options: options.emit, sink, metrics: this.#metrics, nowMs: () => Date.now() }),
       providers: this.#providers,
     })
-    this.#store = new TraceStore({
+    this.#buffer = new TraceBuffer({
       ...options,
-      sinceMs: Date.now(),
       now,
       countsNested: engine.countsNested,
       isWanted: (traceId) => engine.isWanted(traceId),
@@ -109,6 +110,7 @@ export class ScoringPipeline {
       onDuplicate: () => engine.ledger.runDuplicate(),
       onLate: () => engine.ledger.spanLate(),
     })
+    this.#spans = new ProcessSpans(this.#buffer, Date.now())
     this.#flushing = new Flushing({
       options,
       engine,
@@ -117,39 +119,33 @@ export class ScoringPipeline {
       sink,
       providers: this.#providers,
       reporter,
-      store: this.#store,
+      buffer: this.#buffer,
       otherProcessors: () => otherProcessorsOf(options.tracerProvider, self),
     })
-    this.#sweeps = new SweepTimer(this.#store, now, (error) => reporter.threw('A deadline', error))
+    this.#sweeps = new SweepTimer(this.#buffer, now, (error) => reporter.threw('A deadline', error))
     this.#forgetExit = atExit({ release: () => this.#releaseAtExit(), exited: () => this.#exited() })
   }
 
   /** Called when a span starts. */
   started(span: OpenSpan, parent: ParentSpan | undefined): void {
     if (isLateSpan(span)) return
-    if (this.#store.start(span, parent)) this.#sweeps.changed()
+    if (this.#spans.start(span, parent)) this.#sweeps.changed()
   }
 
   /** Called while a span is ending and can still be written. */
   ending(span: OpenSpan): void {
-    const recognised = this.#store.liveSpanOf(span)
-    const live = recognised && this.#store.ending(recognised)
+    const live = this.#spans.ending(span)
     if (live !== undefined) this.#runEnded(live, span)
   }
 
   /** Called when a span has ended. Returns the run whose agent it is, so that the span can be held or handed on. */
   ended(span: EndedSpan): RunScores | undefined {
-    const recognised = this.#store.liveSpanOf(span)
-    if (recognised === undefined) {
-      if (this.#store.ordinaryEnded(span)) this.#sweeps.changed()
-      this.#notices.ordinarySpanEnded(span)
-      return undefined
-    }
-    if (recognised.role === 'step') this.#notices.stepEnded(span)
     // For SDKs and wrappers that do not call `onEnding`, such as SDK 1.30 and before 2.3.
-    const live = this.#store.ending(recognised)
+    const live = this.#spans.ending(span)
     const scores = live && this.#runEnded(live, 'ended')
-    this.#store.ended(recognised)
+    const role = this.#spans.ended(span)
+    if (role === undefined) this.#notices.ordinarySpanEnded(span)
+    else if (role === 'step') this.#notices.stepEnded(span)
     this.#sweeps.changed()
     return scores
   }
@@ -157,7 +153,7 @@ export class ScoringPipeline {
   /** Called when a span has ended after the shutdown. */
   endedAfterShutdown(span: EndedSpan): void {
     // A run that was open at the shutdown was scored as it was.
-    if (this.#store.liveSpanOf(span) === undefined) this.#notices.endedAfterShutdown(span)
+    if (!this.#spans.isRecognised(span)) this.#notices.endedAfterShutdown(span)
   }
 
   /** Hands an ended span on to `next`, now or after holding it for its scores. */
@@ -195,11 +191,11 @@ export class ScoringPipeline {
 
   /** Takes a log record in which an instrumentation wrote messages. */
   takeLog(log: SourceLog): void {
-    this.#store.addLog(log)
+    this.#spans.addLog(log)
   }
 
   ledger(): LedgerSnapshot {
-    return this.#engine.ledger.snapshot(this.#store.openRuns)
+    return this.#engine.ledger.snapshot(this.#buffer.openRuns)
   }
 
   /** Reports errors in hooks, each once. Nothing is thrown into the application. */
@@ -207,14 +203,14 @@ export class ScoringPipeline {
     return this.#reporter
   }
 
-  #runEnded(live: LiveRun, at: OpenSpan | 'ended'): RunScores | undefined {
+  #runEnded(live: EndedRun, at: OpenSpan | 'ended'): RunScores | undefined {
     const scores = this.#engine.offer(live, () => this.#placeOf(live, at))
     if (scores?.place instanceof SpanPlace) scores.place.endingIsOver()
     return scores
   }
 
   /** @param at the live span in `onEnding`, `ended` in `onEnd`, or `gone` if it was handed on */
-  #placeOf({ span }: LiveRun, at: OpenSpan | 'ended' | 'gone'): SpanPlace {
+  #placeOf({ span }: EndedRun, at: OpenSpan | 'ended' | 'gone'): SpanPlace {
     return new SpanPlace({
       span,
       at,
@@ -223,7 +219,7 @@ export class ScoringPipeline {
     })
   }
 
-  #settled(live: LiveRun, isFinal: boolean): void {
+  #settled(live: EndedRun, isFinal: boolean): void {
     if (isFinal && !live.nested) this.#engine.ledger.runClosed()
     // A run that is only found now has no agent, or was not known to be a run: its spans were handed on.
     this.#reporter.guard('Scoring a run', () => this.#engine.settle(live, isFinal, () => this.#placeOf(live, 'gone')))
@@ -232,13 +228,13 @@ export class ScoringPipeline {
     else void this.#reporter.settle('Looking at a run', () => this.#engine.background.run(this.#readAndLookAt(live)))
   }
 
-  *#readAndLookAt(live: LiveRun): WorkSteps {
+  *#readAndLookAt(live: EndedRun): WorkSteps {
     if (isReadable(live) && !this.#isStopped) yield* live.readInSteps()
     this.#lookAt(live)
   }
 
   /** Counts a settled run, scored or not, and passes it to the notices. */
-  #lookAt(live: LiveRun): void {
+  #lookAt(live: EndedRun): void {
     const isRead = live.wanted && isReadable(live) && !this.#isStopped
     const run = isRead ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
     this.#reporter.guard('Looking at a run', () => this.#notices.runSettled(run))
@@ -249,7 +245,7 @@ export class ScoringPipeline {
     if (this.#options.emit.metrics) this.#metrics.countRun(outcome, agentName)
   }
 
-  #evicted(live: LiveRun): void {
+  #evicted(live: EndedRun): void {
     this.#engine.ledger.runEvicted()
     // If the attributes of a span could not be read, and this threw, the run would never be evicted.
     const name = this.#reporter.guard('Giving up a run', () => live.span.attributes['gen_ai.agent.name'])
@@ -285,7 +281,7 @@ export class ScoringPipeline {
   #releaseAtExit(): void {
     // The process would exit before their deadline. Where that takes several turns, it comes here again afterwards.
     void this.#reporter.settle('The end of the process', async () => {
-      const steps = this.#store.settleAgentless()
+      const steps = this.#buffer.flush()
       // Nothing is scheduled if there is nothing to do: the process would come here again, without end.
       if (steps.next().done !== true) await this.#engine.background.run(steps)
     })

@@ -6,9 +6,8 @@ import type { SpanRole } from '../spans/dialect.ts'
  * - `run`: the agent of a run that nothing else in the trace started.
  * - `nested`: the agent of a run that a tool of another run started.
  * - `part`: not a run of its own.
- * - `not-yet`: undecided, because the kind of an open ancestor is unknown. Never the result for spans of a file.
  */
-export type Placement = 'run' | 'nested' | 'part' | 'not-yet'
+export type Placement = 'run' | 'nested' | 'part'
 
 /** The facts about a span's ancestors that affect its placement. */
 export interface Above {
@@ -18,10 +17,6 @@ export interface Above {
   readonly isBelowTool: boolean
   /** Whether an agent's own span is above, with no tool in between, and not only an entry that is the agent of its run. */
   readonly isBelowAgent: boolean
-  /** Whether an open ancestor of unknown kind is above, with no agent or tool in between. */
-  readonly isBelowUnknown: boolean
-  /** Whether an open entry is above, without an agent. It may turn out to be the agent. */
-  readonly isBelowOpenEntry: boolean
   /** Whether an evaluation of runs is above. Nothing below it belongs to a run. */
   readonly isExcluded: boolean
 }
@@ -43,8 +38,6 @@ export const OUTSIDE: Above = {
   isInRun: false,
   isBelowTool: false,
   isBelowAgent: false,
-  isBelowUnknown: false,
-  isBelowOpenEntry: false,
   isExcluded: false,
 }
 
@@ -54,35 +47,31 @@ const IN_TOOL: Above = { ...IN_RUN, isBelowTool: true }
 const EXCLUDED: Above = { ...OUTSIDE, isExcluded: true }
 
 /**
- * The only rule for what starts a run, for live spans and for files. The outermost agent starts one. An agent below a tool of another run,
+ * The only rule for what starts a run. `buffer/standing.ts` says when it can be applied although spans are open. The outermost agent starts one. An agent below a tool of another run,
  * or below a span that only serves that run, starts a child run. So does an entry that holds one run, directly below an agent: a callback
  * started it anew. An agent directly below another agent is part of that agent's run. An `entry` counts as an agent if models or tools
  * are below it and no agent is, or if it holds the agents below as one run.
  */
 export function placementOf(span: Placed, above: Above, below: Below): Placement {
   if (above.isExcluded || !mayStartRun(span, below)) return 'part'
-  if (above.isBelowUnknown || (span.role === 'entry' && above.isBelowOpenEntry)) return 'not-yet'
   if (!above.isInRun) return 'run'
   const startsAgain = above.isBelowAgent && span.role === 'entry' && span.holdsOneRun
   return above.isBelowTool || startsAgain ? 'nested' : 'part'
 }
 
 /** Whether a span starts a run somewhere, by what is below it. */
-export function mayStartRun(span: Placed, below: Below): boolean {
+function mayStartRun(span: Placed, below: Below): boolean {
   if (span.role !== 'entry') return span.role === 'agent'
   return below.hasWork && (!below.hasAgents || span.holdsOneRun)
 }
 
-/** The ancestors for the children of a span that has ended, or whose kind is known. */
+/** The ancestors for the children of a span. */
 export function aboveChildrenOf({ role }: Pick<Placed, 'role'>, above: Above, placement: Placement): Above {
   if (above.isExcluded) return above
   if (role === 'evaluator') return EXCLUDED
   if (role === 'tool' || role === 'handoff' || role === 'aside') {
-    if (above.isInRun) return IN_TOOL
-    // A run that the tool starts is nested if the entry around it turns out to be an agent.
-    return above.isBelowOpenEntry ? { ...above, isBelowUnknown: true } : above
+    return above.isInRun ? IN_TOOL : above
   }
-  // An agent below a span of unknown kind starts a run or is inside one. Everything below it is inside a run either way.
   if (role === 'agent' && placement !== 'part') return IN_AGENT
   if (role === 'agent') return above.isBelowTool || above.isBelowAgent ? above : { ...above, isBelowAgent: true }
   return placement === 'part' ? above : IN_RUN
@@ -92,24 +81,3 @@ export function aboveChildrenOf({ role }: Pick<Placed, 'role'>, above: Above, pl
 export function aboveAmbiguous(above: Above): Above {
   return aboveChildrenOf({ role: 'tool' }, above, 'part')
 }
-
-/** The ancestors for the children of an open span whose kind may still change. */
-export function aboveChildrenOfOpen(
-  span: Placed & { readonly saysItsKind: boolean; readonly below: Below },
-  above: Above,
-): Above {
-  // A span that runs several agents as one is the agent of their run.
-  const isAgent = span.role === 'agent' || (span.role === 'entry' && span.holdsOneRun)
-  const placement = isAgent ? placementOf({ role: 'agent', holdsOneRun: false }, above, NOTHING) : 'part'
-  const below = aboveChildrenOf(span, above, placement)
-  if (isAgent || below.isBelowTool || below.isExcluded) return below
-  // An entry with agents below it is not their agent.
-  const mayBeAgent = span.role === 'entry' && !below.isInRun && !span.below.hasAgents
-  const isBelowOpenEntry = below.isBelowOpenEntry || mayBeAgent
-  const isBelowUnknown = below.isBelowUnknown || !span.saysItsKind
-  return isBelowOpenEntry === below.isBelowOpenEntry && isBelowUnknown === below.isBelowUnknown
-    ? below
-    : { ...below, isBelowOpenEntry, isBelowUnknown }
-}
-
-const NOTHING: Below = { hasWork: false, hasAgents: false }

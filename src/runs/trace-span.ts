@@ -11,8 +11,6 @@ export class TraceSpan extends SpanFacts {
   parent: TraceSpan | undefined
   /** Whether an ancestor is named but was never seen. */
   isOrphan = false
-  /** Whether a layout looks for the place of an orphan. For spans of this process, that was decided when they began. */
-  readonly isPlacedByLayout: boolean = true
   /** True for an orphan that any of several active runs could own. */
   isAmbiguous = false
   /** True for an agent whose run may lack spans, because another active run could own them as well. */

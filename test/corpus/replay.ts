@@ -1,7 +1,8 @@
 import type { AgentRun } from '../../src/model/agent-run.ts'
-import type { LiveRun } from '../../src/runs/live/live-run.ts'
-import type { ParentSpan } from '../../src/runs/live/span-links.ts'
-import { TraceStore } from '../../src/runs/live/trace-store.ts'
+import type { EndedRun } from '../../src/runs/buffer/ended-run.ts'
+import { ProcessSpans } from '../../src/runs/buffer/process-spans.ts'
+import type { ParentSpan } from '../../src/runs/buffer/process-spans.ts'
+import { TraceBuffer } from '../../src/runs/buffer/trace-buffer.ts'
 import { withoutPause } from '../../src/scoring/background.ts'
 import type { SdkSpanLike } from '../../src/spans/from-sdk-span.ts'
 import type { SourceLog, SourceSpan } from '../../src/spans/source-span.ts'
@@ -66,57 +67,99 @@ function toTime(timeMs: number): readonly [number, number] {
   return [Math.floor(timeMs / 1000), Math.round((timeMs % 1000) * 1e6)]
 }
 
-/** Passes hooks in their order to a store whose clock does not move until the end, and returns the runs as they settled. */
-export function replay(spans: readonly SourceSpan[], logs: readonly SourceLog[], order: Hooks): AgentRun[] {
+/** What a process handed over. */
+export interface Replayed {
+  /** Final runs that no other one started. */
+  readonly runs: readonly AgentRun[]
+  /** How often a run was handed over before it was final, and how many of these changed after that. */
+  readonly early: number
+  readonly revised: number
+}
+
+/** How a recording is replayed. */
+export interface ReplayOptions {
+  /** `still`: time passes only at the end. `recorded`: by the recorded times, so that what waits is due as in the process. */
+  readonly clock: 'still' | 'recorded'
+  /** Milliseconds that runs wait for open spans and for further calls. */
+  readonly settleMs: number
+}
+
+/** Passes hooks in their order to the buffer of a process whose clock does not move until the end, and returns the final runs. */
+export function replay(spans: readonly SourceSpan[], logs: readonly SourceLog[], order: Hooks): readonly AgentRun[] {
+  return replayTimed(spans, logs, order, { clock: 'still', settleMs: 2000 }).runs
+}
+
+/** Passes hooks in their order to the buffer of a process. */
+export function replayTimed(
+  spans: readonly SourceSpan[],
+  logs: readonly SourceLog[],
+  order: Hooks,
+  { clock, settleMs }: ReplayOptions,
+): Replayed {
   const byId = new Map(spans.map((span) => [span.spanId, span]))
+  const logsOf = Map.groupBy(logs, (log) => log.spanId)
   const live = new Map<string, ReplayedSpan>()
-  const settled: AgentRun[] = []
-  let nowMs = 0
-  const store = new TraceStore({
+  const runs: AgentRun[] = []
+  const seen = new Map<EndedRun, AgentRun>()
+  let [nowMs, revised] = [0, 0]
+  const see = (run: EndedRun | undefined): void => {
+    const current = run?.current()
+    if (run === undefined || current === undefined || run.nested) return
+    seen.set(run, current)
+  }
+  const buffer = new TraceBuffer({
     maxOpenRuns: 1000,
     maxSpansPerRun: 2000,
     maxContentBytes: Number.POSITIVE_INFINITY,
     maxRunAgeMs: Number.POSITIVE_INFINITY,
-    settleMs: 2000,
-    sinceMs: 0,
+    maxSyncBytes: 256 * 1024,
+    settleMs,
     now: () => nowMs,
     countsNested: true,
-    rescore: false,
+    rescore: true,
     isWanted: () => true,
-    onSettled: (run: LiveRun) => {
+    onSettled: (run, isFinal) => {
+      const before = seen.get(run)
+      see(run)
       const current = run.current()
-      if (current !== undefined && !run.nested) settled.push(current)
+      if (!isFinal || current === undefined || run.nested) return
+      runs.push(current)
+      if (before !== undefined && before !== current) revised += 1
     },
     onEvicted: () => undefined,
     onDuplicate: () => undefined,
     onLate: () => undefined,
   })
+  const process = new ProcessSpans(buffer, 0)
+  const passTo = (atMs: number): void => {
+    for (let dueMs = buffer.nextDeadlineMs; dueMs !== undefined && dueMs <= atMs; dueMs = buffer.nextDeadlineMs) {
+      nowMs = Math.max(nowMs, dueMs)
+      buffer.sweep()
+    }
+    nowMs = Math.max(nowMs, atMs)
+  }
   for (const [spanId, hook, keys] of order) {
     const recorded = byId.get(spanId)
     if (recorded === undefined) continue
+    if (clock === 'recorded') passTo(hook === 's' ? recorded.startTimeMs : recorded.endTimeMs)
     if (hook === 's') {
       const span = new ReplayedSpan(recorded, keys)
       live.set(spanId, span)
       const parent = recorded.parentSpanId === undefined ? undefined : live.get(recorded.parentSpanId)
-      store.start(span, parent ?? (recorded.parentSpanId === undefined ? undefined : remote(recorded)))
-      for (const log of logs) if (log.spanId === spanId) store.addLog(log)
+      process.start(span, parent ?? (recorded.parentSpanId === undefined ? undefined : remote(recorded)))
+      for (const log of logsOf.get(spanId) ?? []) process.addLog(log)
       continue
     }
     const span = live.get(spanId)
     if (span === undefined) continue
     span.end()
-    const node = store.liveSpanOf(span)
-    if (node === undefined) store.ordinaryEnded(span)
-    else {
-      store.ending(node)
-      store.ended(node)
-    }
+    see(process.ending(span))
+    process.ended(span)
   }
-  nowMs = 2000
-  store.sweep()
-  withoutPause(store.settleAgents())
-  withoutPause(store.giveUpWaiting())
-  return settled
+  passTo(nowMs + 2 * settleMs)
+  withoutPause(buffer.settleAgents())
+  withoutPause(buffer.giveUpWaiting())
+  return { runs, early: seen.size, revised }
 }
 
 function remote({ traceId, parentSpanId = '' }: SourceSpan): ParentSpan {

@@ -1,6 +1,6 @@
 import type { WorkSteps } from '../../scoring/background.ts'
 import { unref } from '../../scoring/keep-process-alive.ts'
-import type { TraceStore } from '../../runs/live/trace-store.ts'
+import type { TraceBuffer } from '../../runs/buffer/trace-buffer.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { HeldSpans } from './held-spans.ts'
@@ -30,7 +30,7 @@ const CURE =
 export interface FlushingParts {
   readonly options: ResolvedOptions
   readonly engine: Engine
-  readonly store: Pick<TraceStore, 'settleAgentless' | 'settleAgents' | 'giveUpWaiting'>
+  readonly buffer: Pick<TraceBuffer, 'flush' | 'settleAgents' | 'giveUpWaiting'>
   readonly held: HeldSpans
   readonly metrics: ScoreMetrics
   readonly sink: Pick<ProviderSink, 'beginShutdown' | 'lostEvents' | 'lateSpansOfShutdown'>
@@ -55,8 +55,8 @@ export class Flushing {
   }
 
   async flush(): Promise<void> {
-    const { options, store, held, metrics, providers, otherProcessors } = this.#parts
-    const done = this.#settle(store.settleAgentless(), SLICE_MS)
+    const { options, buffer, held, metrics, providers, otherProcessors } = this.#parts
+    const done = this.#settle(buffer.flush(), SLICE_MS)
     // What takes longer goes on, and is delivered by the next flush.
     if (options.flushTimeoutMs > 0) await settlesWithin(done, options.flushTimeoutMs, true)
     await this.#doFirst('forceFlush', held.releaseInSteps())
@@ -100,10 +100,10 @@ export class Flushing {
   }
 
   async #finish(): Promise<void> {
-    const { options, store, engine, held, metrics } = this.#parts
-    const agents = store.settleAgents()
+    const { options, buffer, engine, held, metrics } = this.#parts
+    const agents = buffer.settleAgents()
     engine.tasks.beginShutdown()
-    const done = this.#settle(inTurn(agents, store.giveUpWaiting()), FIRST_TURN_MS)
+    const done = this.#settle(inTurn(agents, buffer.giveUpWaiting()), FIRST_TURN_MS)
     metrics.flush()
     if (options.shutdownTimeoutMs > 0) await settlesWithin(done, options.shutdownTimeoutMs, true)
     await this.#doFirst('shutdown', engine.tasks.endShutdown())

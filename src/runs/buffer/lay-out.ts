@@ -46,7 +46,7 @@ function linked(roots: Iterable<TracePlace>): readonly PlacedSpan[] {
     const { span, below } = place
     if (span !== undefined) {
       span.readLogs()
-      span.lookAgain()
+      if (span.isOpen) span.lookAgain()
       span.link(parent, topId, isOrphan)
       spans.push(span)
     }

@@ -21,7 +21,7 @@ export function recordedTree(
     const general = recognise(span.scope.name, span.attributes, span.name)
     const dialect = general && dialectWithoutScope(span, general, withoutScopes)
     const place = tree.record(span)
-    if (dialect !== undefined) tree.add(place, new PlacedSpan(place, span, dialect, logs.get(span.spanId)))
+    if (dialect !== undefined) tree.add(place, new PlacedSpan(place, span, dialect, { logs: logs.get(span.spanId) }))
   }
   return tree
 }

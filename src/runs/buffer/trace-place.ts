@@ -1,5 +1,6 @@
-import type { Dialect } from '../../spans/dialect.ts'
-import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
+import type { Dialect, SpanRole } from '../../spans/dialect.ts'
+import { SdkSourceSpan } from '../../spans/from-sdk-span.ts'
+import type { ReplacedValues, SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import { saysItsKind } from '../../spans/recognition-hints.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
@@ -22,19 +23,25 @@ export class TracePlace {
   sdk: SdkSpanLike | undefined
   /** How many spans had started before it in this process. */
   readonly startOrder: number
-  /** The span, once a dialect recognises it, until its unit is finished. */
+  /** The span, once a dialect recognises it, until its trace is finished. */
   span: PlacedSpan | undefined
+  /** What the span was when it ended, if it was recognised. */
+  role: SpanRole | undefined
   /** Children with something recognised in them. */
   below: TracePlace[] | undefined
   /** Whether it is in the list of its parent. */
   isListed = false
   /** How many of the places below it are active. */
   openBelow = 0
-  /** Whether it is part of a run that is final. What begins below it is late. */
+  /** Whether nothing below it is looked at, because nobody wants its run. */
+  isSkipped = false
+  /** Whether its run is final, so that what begins below it is late. */
   isOver = false
+  /** Whether its run was given up while it was open, so that its end is late. */
+  isCut = false
   /** Whether it was not recognised at its end, before other processors wrote to it. */
   isAsked = false
-  /** Whether a unit waits for the end of this span. */
+  /** Whether a trace waits for the end of this span. */
   isAwaited = false
   /** Log records that came before the span was recognised. */
   logs: SourceLog[] | undefined
@@ -67,15 +74,46 @@ export class TracePlace {
 /** A recognised span in its place. Unlike a span of a file, it may be open. */
 export class PlacedSpan extends TraceSpan {
   readonly place: TracePlace
+  /** The outermost recognised span above it when it was recognised, or itself. */
+  readonly outermost: PlacedSpan
+  /** Of an outermost span: how many recognised spans it has, itself included. */
+  size = 1
+  /** Of an outermost span: whether spans below it were left out at a limit, or began before they could be seen. */
+  isTruncated = false
+  /** The SDK's span, if it is one of this process. */
+  readonly sdk: SdkSpanLike | undefined
+  /** Bytes of content, once it has ended. */
+  contentBytes = 0
+  /** Estimated bytes in memory with its log records, and those without them when it began. */
+  heldBytes = 0
+  ownBytes = 0
   /** Whether its kind is known: many spans only reveal it when they end. */
   saidItsKind: boolean
+  /** Whether it is in a run that is final. */
+  isCovered = false
+  /** Whether the facts that a layout needs were read. */
+  isRead = false
+  /** The log records with which its content was read, once it had ended. */
+  readWith: readonly SourceLog[] | undefined
+  /** Whether it said at its start what it is. Otherwise it is recognised again until its end. */
+  readonly #isCertain: boolean
+  readonly #source: SourceSpan
   #newLogs: SourceLog[] | undefined
 
-  constructor(place: TracePlace, source: SourceSpan, dialect: Dialect, logs?: readonly SourceLog[]) {
+  constructor(
+    place: TracePlace,
+    source: SourceSpan,
+    dialect: Dialect,
+    { above, logs }: { readonly above?: PlacedSpan | undefined; readonly logs?: readonly SourceLog[] | undefined } = {},
+  ) {
     super(source, dialect, roleOf(dialect, source), logs)
     this.place = place
+    this.#source = source
+    this.sdk = place.sdk
+    this.outermost = above?.outermost ?? this
     this.isOpen = place.isOpen
-    this.saidItsKind = !place.isOpen || saysItsKind(dialect, source)
+    this.#isCertain = !place.isOpen || saysItsKind(dialect, source)
+    this.saidItsKind = this.#isCertain
   }
 
   /** Whether it is an agent, or may turn out to be one. */
@@ -87,9 +125,14 @@ export class PlacedSpan extends TraceSpan {
     return this.role === 'model' || this.role === 'tool' || this.role === 'handoff'
   }
 
+  /** How many log records it has so far. */
+  get logCount(): number {
+    return this.logs.length + (this.#newLogs?.length ?? 0)
+  }
+
   /** Must be called before an open span is read, to include the attributes written so far. */
   lookAgain(): void {
-    if (this.saidItsKind) return
+    if (this.#isCertain) return
     const { scope, attributes, name } = this.span
     this.dialect = recognise(scope.name, attributes, name) ?? this.dialect
     this.role = roleOf(this.dialect, this.span)
@@ -97,17 +140,19 @@ export class PlacedSpan extends TraceSpan {
     this.forget()
   }
 
-  /** Must be called when it is ending. Its facts are final from now on. */
-  end(): void {
+  /** Must be called when it is ending. Its facts are final from now on: they are read from values that nobody else can change. */
+  end(taken: ReplacedValues): void {
     this.isOpen = false
+    if (this.#source instanceof SdkSourceSpan) this.#source.replace(taken)
     this.lookAgain()
-    // The role of some spans depends on attributes that are written at their end, although others said what they are before.
+    // The role of some spans depends on attributes of their end, although others said what they are before.
     this.role = roleOf(this.dialect, this.span)
     this.forget()
   }
 
-  addLogs(logs: readonly SourceLog[]): void {
-    this.#newLogs = [...(this.#newLogs ?? []), ...logs]
+  addLog(log: SourceLog): void {
+    this.#newLogs ??= []
+    this.#newLogs.push(log)
   }
 
   /** Must be called before content of log records is read, because they may arrive in any order. */

@@ -1,7 +1,11 @@
+import { mayBeNested } from '../layout/lost-parents.ts'
 import { isBesideItsTool, isFlat } from '../trace-span.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import { TracePlace } from './trace-place.ts'
 import type { PlacedSpan } from './trace-place.ts'
+
+/** With more lost parents than that, each of the agents waits for the end of the others. */
+const MAX_LOST = 256
 
 /** The tree of one trace, as far as spans have arrived: its recognised spans, and all places that connect them. */
 export class TraceTree {
@@ -59,10 +63,37 @@ export class TraceTree {
     }
   }
 
+  /** Whether the layout may put spans whose parent was not seen below an agent. They are above it if it has the same parent. */
+  mayOwnLost(agent: TracePlace): boolean {
+    if (this.lost === 0) return false
+    if (this.#unplaced.size > MAX_LOST) return true
+    const top = topOf(agent)
+    for (const [parentId, places] of this.#unplaced) {
+      if (parentId === top.parentId) continue
+      for (const place of places) if (place.isLost && (place.span === undefined || mayBeNested(place.span))) return true
+    }
+    return false
+  }
+
+  /** Removes a place that is not needed any more, with all below it. Calls back for each of these places. */
+  remove(top: TracePlace, onRemoved: (place: TracePlace) => void): void {
+    if (this.roots.delete(top) && top.isLost) this.lost -= 1
+    const { above } = top
+    if (above?.below !== undefined) above.below = above.below.filter((each) => each !== top)
+    const siblings = this.#unplaced.get(top.parentId)?.filter((each) => each !== top)
+    if (siblings?.length === 0) this.#unplaced.delete(top.parentId)
+    else if (siblings !== undefined) this.#unplaced.set(top.parentId, siblings)
+    const waiting = [top]
+    for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+      waiting.push(...(place.below ?? []))
+      onRemoved(place)
+    }
+  }
+
   /** Lists a place in its parent, and so on upwards. */
   #list(place: TracePlace): void {
     let each = place
-    for (let { above } = each; above !== undefined; above = each.above) {
+    for (let above = this.#parentOf(each); above !== undefined; above = this.#parentOf(each)) {
       if (each.isListed) return
       each.isListed = true
       ;(above.below ??= []).push(each)
@@ -75,6 +106,14 @@ export class TraceTree {
     const siblings = this.#unplaced.get(each.parentId)
     if (siblings === undefined) this.#unplaced.set(each.parentId, [each])
     else siblings.push(each)
+  }
+
+  /** The parent of a place. It may have come after a place that had nothing recognised in it, and was not waiting for it. */
+  #parentOf(place: TracePlace): TracePlace | undefined {
+    if (place.above !== undefined || place.parentId === '') return place.above
+    const parent = this.byId.get(place.parentId)
+    if (parent !== undefined && topOf(parent) !== place) place.above = parent
+    return place.above
   }
 
   #putBelow(root: TracePlace, above: TracePlace): void {
@@ -98,5 +137,16 @@ function raiseAbove(place: TracePlace): void {
   for (let { above } = place; above !== undefined; above = above.above) {
     above.openBelow += 1
     if (above.openBelow > 1 || above.span?.isOpen === true) return
+  }
+}
+
+/** Must be called when the span of a place has ended. Calls back with each place that is not active any more, from below. */
+export function lower(place: TracePlace, onQuiet: (place: TracePlace) => void): void {
+  for (let each = place; !each.isActive;) {
+    onQuiet(each)
+    const { above } = each
+    if (above === undefined) return
+    above.openBelow -= 1
+    each = above
   }
 }

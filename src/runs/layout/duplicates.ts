@@ -8,12 +8,16 @@ import { MAX_APART_MS, RunRecords, signsOf } from './run-records.ts'
  * telemetry writes each run twice, at the top in two traces. An instrumented client below a framework that does not propagate its context
  * leaves model calls without an agent beside the framework's run. Duplicates have the same response ids, or, if the first call failed and
  * there are none, the same agent, question and time.
+ *
+ * @param known those of the runs that are final, so that no other record of them counts
+ * @param onDuplicate called with each run at the top that is removed
  */
 export function dropDuplicateRuns(
   plans: readonly RunPlan[],
+  known: readonly RunPlan[] = [],
   onDuplicate?: (plan: RunPlan) => void,
 ): readonly RunPlan[] {
-  const kept = plans.length > 1 ? withoutDuplicates(plans, { runs: 0 }) : plans
+  const kept = plans.length > 1 ? withoutDuplicates(plans, { runs: 0 }, new Set(known)) : plans
   if (kept.length < plans.length && onDuplicate !== undefined) {
     const all = new Set(kept)
     for (const plan of plans) if (!all.has(plan)) onDuplicate(plan)
@@ -35,7 +39,11 @@ function dropDuplicatesBelow(top: RunPlan): void {
 }
 
 /** @param compared how many runs were compared so far */
-function withoutDuplicates(plans: readonly RunPlan[], compared: { runs: number }): readonly RunPlan[] {
+function withoutDuplicates(
+  plans: readonly RunPlan[],
+  compared: { runs: number },
+  known?: ReadonlySet<RunPlan>,
+): readonly RunPlan[] {
   const duplicates = new Map<RunPlan, RunPlan>()
   const agentless = plans.filter(isAgentless)
   if (agentless.length > 0 && agentless.length < plans.length) {
@@ -51,6 +59,11 @@ function withoutDuplicates(plans: readonly RunPlan[], compared: { runs: number }
     }
   }
   for (const [duplicate, other] of secondRecords(plans)) duplicates.set(duplicate, other)
+  for (const [duplicate, other] of Array.from(duplicates)) {
+    if (known?.has(duplicate) !== true || known.has(other)) continue
+    duplicates.delete(duplicate)
+    duplicates.set(other, duplicate)
+  }
   for (const [duplicate, other] of duplicates) handOver(duplicate.children, other)
   return duplicates.size === 0 ? plans : plans.filter((plan) => !duplicates.has(plan))
 }

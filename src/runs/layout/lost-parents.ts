@@ -2,22 +2,15 @@ import { isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /** The place of a span whose parent is named but was never seen. */
-export interface LostPlace<Span> {
+interface LostPlace {
   /** The innermost agent or tool that must be above it; `undefined` if several outermost agents were active. */
-  readonly at: Span | undefined
+  readonly at: TraceSpan | undefined
   /** True if several active runs could own the span, so that none of them gets it. */
   readonly isAmbiguous: boolean
 }
 
-/** How the ancestors of a span are found. */
-export interface Ancestry<Span> {
-  readonly aboveOf: (span: Span) => Span | undefined
-  /** The id of the topmost known or named ancestor. */
-  readonly topIdOf: (span: Span) => string
-}
-
 /** If more agents and tools were open, the place remains unknown. */
-export const MAX_OPEN: number = 256
+const MAX_OPEN = 256
 
 /** After this many comparisons in a trace, the remaining spans stay where they are. */
 const MAX_COMPARISONS = 1_000_000
@@ -30,14 +23,14 @@ const MAX_COMPARISONS = 1_000_000
  */
 export function nestLost(spans: readonly TraceSpan[]): void {
   if (!spans.some(isLost)) return
-  const places = new Map<string, LostPlace<TraceSpan> | undefined>()
+  const places = new Map<string, LostPlace | undefined>()
   let open: TraceSpan[] = []
   let comparisons = 0
   for (const span of spans) {
     if (isLost(span) && !places.has(span.topId) && comparisons <= MAX_COMPARISONS) {
       comparisons += open.length
       open = open.filter((other) => other.isOpen || other.span.endTimeMs + 1 >= span.span.startTimeMs)
-      places.set(span.topId, mayBeNested(span) ? placeOfLost(span, open, IN_FILE) : undefined)
+      places.set(span.topId, mayBeNested(span) ? placeOfLost(span, open) : undefined)
     }
     // Another child may name the same parent as one of another process.
     const place = span.parent === undefined ? places.get(span.topId) : undefined
@@ -57,7 +50,7 @@ export function mayBeNested({ role, dialect, span }: Pick<TraceSpan, 'role' | 'd
 }
 
 /** Whether a span can be the place of spans with a lost parent. */
-export function isPlace({ role }: TraceSpan): boolean {
+function isPlace({ role }: TraceSpan): boolean {
   return role === 'agent' || role === 'entry' || role === 'tool' || role === 'handoff' || role === 'evaluator'
 }
 
@@ -67,18 +60,14 @@ export function isPlace({ role }: TraceSpan): boolean {
  *
  * @param open Agents and tools that were open then, sorted by start.
  */
-export function placeOfLost<Span extends TraceSpan>(
-  lost: Pick<TraceSpan, 'topId' | 'dialect'>,
-  open: readonly Span[],
-  { aboveOf, topIdOf }: Ancestry<Span>,
-): LostPlace<Span> | undefined {
+function placeOfLost(lost: TraceSpan, open: readonly TraceSpan[]): LostPlace | undefined {
   if (open.length === 0 || open.length > MAX_OPEN) return undefined
-  const around = new Map<Span, Span | undefined>()
-  const inAgent = new Set<Span>()
-  const tops: Span[] = []
+  const around = new Map<TraceSpan, TraceSpan | undefined>()
+  const inAgent = new Set<TraceSpan>()
+  const tops: TraceSpan[] = []
   for (const span of open) {
-    let above = aboveOf(span)
-    while (above !== undefined && !around.has(above)) above = aboveOf(above)
+    let above = span.parent
+    while (above !== undefined && !around.has(above)) above = above.parent
     around.set(span, above)
     if (above !== undefined && (isAgent(above) || inAgent.has(above))) inAgent.add(span)
     else if (isAgent(span) && span.dialect.name === lost.dialect.name) tops.push(span)
@@ -111,15 +100,13 @@ function isAgent({ role }: TraceSpan): boolean {
   return role === 'agent' || role === 'entry'
 }
 
-function isLost({ isOrphan, parent, isPlacedByLayout }: TraceSpan): boolean {
-  return isOrphan && parent === undefined && isPlacedByLayout
+function isLost({ isOrphan, parent }: TraceSpan): boolean {
+  return isOrphan && parent === undefined
 }
 
-const IN_FILE: Ancestry<TraceSpan> = {
-  aboveOf: ({ parent }) => parent,
-  topIdOf: (span) => {
-    let top = span
-    while (top.parent !== undefined) top = top.parent
-    return top.topId
-  },
+/** The id of the topmost known or named ancestor. */
+function topIdOf(span: TraceSpan): string {
+  let top = span
+  while (top.parent !== undefined) top = top.parent
+  return top.topId
 }

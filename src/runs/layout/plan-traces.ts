@@ -10,7 +10,7 @@ import { arrange, compareSpans } from './tree.ts'
  * Lays out the runs of linked spans, from any number of traces, live or from files. Top-level runs are ordered by start; nested ones are
  * their `children`.
  *
- * @param known runs of other spans, among which other records of a run are searched. They are not returned.
+ * @param known runs of other spans that are final. Further records of them are dropped; they themselves are not returned.
  * @param onDuplicate called with each run that another instrumentation recorded, too
  */
 export function planTraces(
@@ -25,7 +25,9 @@ export function planTraces(
     plans.push(...planned.plans)
     loose.push(...planned.loose)
   }
-  const all = nestAgentlessRuns(mergeSplitTraces(dropDuplicateRuns(plans, onDuplicate), loose))
-  const found = known.length === 0 ? all : all.filter((plan) => !known.includes(plan))
-  return found.toSorted((left, right) => compareSpans(left.root.span, right.root.span))
+  const ofAll = dropDuplicateRuns(plans, known, onDuplicate)
+  const kept = known.length === 0 ? ofAll : ofAll.filter((plan) => !known.includes(plan))
+  return nestAgentlessRuns(mergeSplitTraces(kept, loose)).toSorted((left, right) =>
+    compareSpans(left.root.span, right.root.span),
+  )
 }

@@ -8,7 +8,6 @@ const older: RunSigns = {
   form: 'older',
   isOfClient: undefined,
   agentName: 'Ann',
-  isOpen: false,
   startMs: 1000,
   endMs: 1500,
   responseIds: ['r1', 'r2'],
@@ -42,9 +41,6 @@ it.each<[boolean, string, RunSigns, RunSigns]>([
     { ...older, ...silent, callIds: ['c'] },
     { ...newer, question: 'Why?', callIds: ['c'] },
   ],
-  [true, 'an open record with the first response', older, { ...newer, isOpen: true, responseIds: ['r1'] }],
-  [false, 'an open record with another response', older, { ...newer, isOpen: true, responseIds: ['r3'] }],
-  [true, 'an open older record without a name yet', { ...older, isOpen: true, agentName: undefined }, newer],
   [
     true,
     "a client's own record of the responses",
@@ -64,17 +60,4 @@ it('finds a record among many that have the same response, as those of a server 
   const records = new RunRecords<string>()
   for (let at = 0; at < 100; at += 1) records.add({ ...newer, agentName: `Agent ${at}` }, `${at}`)
   expect(records.find({ ...older, agentName: 'Agent 70' })).toBe('70')
-})
-
-it.each([
-  ['over time', 10_000],
-  ['within a second', 100],
-])('lets go of what was added first, %s', (_, apartMs) => {
-  const records = new RunRecords<string>(4)
-  const signs = (at: number): RunSigns => ({ ...newer, startMs: at * apartMs, responseIds: [`r${at}`] })
-  for (let at = 0; at < 8; at += 1) records.add(signs(at), `${at}`)
-  const find = (at: number) => records.find({ ...signs(at), form: 'older' })
-  expect([0, 1, 2, 3, 4, 5, 6, 7].map(find)).toEqual([...Array(4).fill(undefined), '4', '5', '6', '7'])
-  records.add(signs(8), '8')
-  expect([4, 5, 6, 7, 8].map(find)).toEqual([undefined, undefined, '6', '7', '8'])
 })

@@ -1,7 +1,7 @@
 import { nodeCrypto } from '../../spans/node-crypto.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
-/** A record of a run: the span that identifies it, and its model calls so far. */
+/** A record of a run: the span that identifies it, and its calls. */
 export interface RunRecord {
   readonly root: TraceSpan
   readonly models: readonly TraceSpan[]
@@ -16,7 +16,6 @@ export interface RunSigns {
   /** For agentless model calls: whether the model's client wrote them itself. */
   readonly isOfClient: boolean | undefined
   readonly agentName: string | undefined
-  readonly isOpen: boolean
   readonly startMs: number
   readonly endMs: number
   readonly responseIds: readonly string[]
@@ -42,15 +41,8 @@ const MAX_CLIENT_APART_MS = 2000
 /** Maximum number of runs with a similar start time, and the same response or none, that are compared. */
 const MAX_COMPARED = 256
 
-/**
- * @param isOpen whether further spans may add signs
- * @param readsQuestion whether to read the input messages if response ids do not decide
- */
-export function signsOf(
-  { root, models, tools }: RunRecord,
-  isOpen: boolean = false,
-  readsQuestion: boolean = !isOpen,
-): RunSigns {
+/** The signs of a run. Its input messages are only read if response ids do not decide. */
+export function signsOf({ root, models, tools }: RunRecord): RunSigns {
   const { dialect, span } = root
   const responseIds: string[] = []
   for (const { model } of models) if (model?.responseId !== undefined) responseIds.push(shortened(model.responseId))
@@ -64,13 +56,11 @@ export function signsOf(
     form: dialect.formOfTwo,
     isOfClient: root.role === 'model' ? dialect.isOfClient === true : undefined,
     agentName: shortened(root.agent?.name),
-    isOpen,
     startMs: span.startTimeMs,
     endMs: span.endTimeMs,
     responseIds,
     callIds,
-    question:
-      readsQuestion && !isDecided && dialect.formOfTwo !== undefined ? shortened(root.input?.at(-1)?.text) : undefined,
+    question: !isDecided && dialect.formOfTwo !== undefined ? shortened(root.input?.at(-1)?.text) : undefined,
   }
 }
 
@@ -82,8 +72,8 @@ function shortened<Text extends string | undefined>(text: Text): Text | string {
 }
 
 /**
- * Whether two records, one of which may be open, are of the same run: in the two formats of its library, or from a model's client and an
- * instrumentation of that client.
+ * Whether two records are of the same run: in the two formats of its library, or from a model's client and an instrumentation of that
+ * client.
  */
 export function isSameRun(left: RunSigns, right: RunSigns): boolean {
   if (left.form === 'older' && right.form === 'newer') return isOtherForm(left, right)
@@ -96,13 +86,7 @@ export function isSameRun(left: RunSigns, right: RunSigns): boolean {
 function isOtherForm(older: RunSigns, newer: RunSigns): boolean {
   const apartMs = Math.abs(older.startMs - newer.startMs)
   if (apartMs > MAX_FORMS_APART_MS || older.library !== newer.library) return false
-  const isNamed = older.agentName === newer.agentName
-  if (older.isOpen || newer.isOpen) {
-    const mayBeNamed = isNamed || (older.isOpen && older.agentName === undefined)
-    if (!mayBeNamed || (older.isOpen && newer.isOpen)) return mayBeNamed
-    return older.isOpen ? isAmong(older.responseIds, newer) : isAmong(newer.responseIds, older)
-  }
-  if (!isNamed) return false
+  if (older.agentName !== newer.agentName) return false
   if (older.responseIds.length > 0) return isAmong(older.responseIds, newer)
   // If a stream was aborted, only one of the two may have the response id.
   const mayBeSame = newer.responseIds.length === 0 || older.callIds.some((id) => newer.callIds.includes(id))
@@ -121,83 +105,36 @@ function isAmong(ids: readonly string[], { responseIds }: RunSigns): boolean {
   return ids.every((id) => responseIds.includes(id))
 }
 
-/** Records by the second in which their runs began. */
-type Seconds<Run> = Map<number, Second<Run>>
-
-/** Records that were added one after the other, and are dropped together. */
-interface Batch<Run> {
-  readonly entries: Entry<Run>[]
-  /** How many of the entries can be found by second, id and answer. */
-  indexed: number
-  readonly seconds: Seconds<Run>
-}
-
-/**
- * Ended runs, among which other records of a run are searched. They are indexed when somebody searches: most applications write each run
- * once, so that nobody ever does.
- */
+/** Runs among which other records of a run are searched, by the second in which they began. */
 export class RunRecords<Run> {
-  readonly #maxBatch: number
-  #latest: Batch<Run> = newBatch()
-  /** The records that were added before the latest. Thousands of runs may begin within one second. */
-  #before: Batch<Run> = newBatch()
-
-  /** @param maxSize most runs that are kept; at least the latest half of them are */
-  constructor(maxSize: number = Number.POSITIVE_INFINITY) {
-    this.#maxBatch = maxSize / 2
-  }
+  readonly #seconds = new Map<number, Second<Run>>()
 
   add(signs: RunSigns, run: Run): void {
-    if (this.#latest.entries.length >= this.#maxBatch) {
-      this.#before = this.#latest
-      this.#latest = newBatch()
+    const second = secondOf(signs)
+    let ofSecond = this.#seconds.get(second)
+    if (ofSecond === undefined) {
+      ofSecond = { byId: new Map(), unanswered: [] }
+      this.#seconds.set(second, ofSecond)
     }
-    this.#latest.entries.push({ signs, run })
+    const { byId, unanswered } = ofSecond
+    const entry = { signs, run }
+    for (const id of signs.responseIds) addTo(byId, id, entry)
+    for (const id of signs.callIds) addTo(byId, id, entry)
+    if (signs.responseIds.length === 0) unanswered.push(entry)
   }
 
   /** Another record of the same run, if there is one. */
   find(signs: RunSigns): Run | undefined {
-    return findIn(indexed(this.#latest), signs) ?? findIn(indexed(this.#before), signs)
-  }
-}
-
-function newBatch<Run>(): Batch<Run> {
-  return { entries: [], indexed: 0, seconds: new Map() }
-}
-
-function indexed<Run>(batch: Batch<Run>): Seconds<Run> {
-  const { entries, seconds } = batch
-  for (const entry of entries.slice(batch.indexed)) addToIndex(seconds, entry)
-  batch.indexed = entries.length
-  return seconds
-}
-
-function addToIndex<Run>(seconds: Seconds<Run>, entry: Entry<Run>): void {
-  const { signs } = entry
-  const second = secondOf(signs)
-  let ofSecond = seconds.get(second)
-  if (ofSecond === undefined) {
-    ofSecond = { all: [], byId: new Map(), unanswered: [] }
-    seconds.set(second, ofSecond)
-  }
-  const { all, byId, unanswered } = ofSecond
-  all.push(entry)
-  for (const id of signs.responseIds) addTo(byId, id, entry)
-  for (const id of signs.callIds) addTo(byId, id, entry)
-  if (signs.responseIds.length === 0) unanswered.push(entry)
-}
-
-function findIn<Run>(seconds: Seconds<Run>, signs: RunSigns): Run | undefined {
-  if (seconds.size === 0) return undefined
-  for (const offset of [0, -1, 1, -2, 2]) {
-    const ofSecond = seconds.get(secondOf(signs) + offset)
-    if (ofSecond === undefined) continue
-    for (const entries of candidatesFor(signs, ofSecond)) {
-      const found = entries.slice(0, MAX_COMPARED).find((entry) => isSameRun(signs, entry.signs))
-      if (found !== undefined) return found.run
+    for (const offset of [0, -1, 1, -2, 2]) {
+      const ofSecond = this.#seconds.get(secondOf(signs) + offset)
+      if (ofSecond === undefined) continue
+      for (const entries of candidatesFor(signs, ofSecond)) {
+        const found = entries.slice(0, MAX_COMPARED).find((entry) => isSameRun(signs, entry.signs))
+        if (found !== undefined) return found.run
+      }
     }
+    return undefined
   }
-  return undefined
 }
 
 function addTo<Run>(byId: Map<string, Entry<Run>[]>, id: string, entry: Entry<Run>): void {
@@ -212,18 +149,16 @@ interface Entry<Run> {
 }
 
 interface Second<Run> {
-  readonly all: Entry<Run>[]
   /** Runs by response ids and tool call ids. */
   readonly byId: Map<string, Entry<Run>[]>
   readonly unanswered: Entry<Run>[]
 }
 
-/** The entries that may match. Only some ids of an open run are known. */
+/** The entries that may match. */
 function candidatesFor<Run>(
-  { isOpen, responseIds, callIds }: RunSigns,
-  { all, byId, unanswered }: Second<Run>,
+  { responseIds, callIds }: RunSigns,
+  { byId, unanswered }: Second<Run>,
 ): readonly (readonly Entry<Run>[])[] {
-  if (isOpen) return [all]
   const withSameId = (responseIds.length > 0 ? responseIds : callIds).map((id) => byId.get(id) ?? [])
   return responseIds.length > 0 ? withSameId : [...withSameId, unanswered]
 }

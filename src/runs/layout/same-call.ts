@@ -6,21 +6,6 @@ import type { RunRecord } from './run-records.ts'
 /** How far the inner record of a call may extend beyond the outer one. */
 export const MAX_BEYOND_MS = 20
 
-/**
- * Whether an agentless run is another record of an agent's calls: the same responses in the same trace, or identical calls anywhere.
- */
-export function isOfAgent(run: RunRecord, agent: RunRecord): boolean {
-  const ids = responseIdsOf(run)
-  const agentIds = responseIdsOf(agent)
-  const isTogether = run.root.span.traceId === agent.root.span.traceId
-  if (isTogether && ids.length > 0 && ids.every((id) => agentIds.includes(id))) return true
-  return madeCalls(agent, run.models)
-}
-
-function responseIdsOf({ models }: RunRecord): readonly string[] {
-  return models.flatMap((model) => model.model?.responseId ?? [])
-}
-
 /** Whether an agent, ended or open, made all calls of an agentless run that an instrumentation of the model's client recorded. */
 export function madeCalls({ root, models }: RunRecord, calls: readonly TraceSpan[]): boolean {
   const [first] = calls
@@ -35,7 +20,7 @@ export function madeCalls({ root, models }: RunRecord, calls: readonly TraceSpan
  * Whether two spans of different instrumentations record the same model call: they have the same response id, or one is within the other in
  * time, and they have the same tool calls or the same question and answer. A framework may assign its own id to a streamed answer.
  */
-export function isSameCall(call: TraceSpan, other: TraceSpan): boolean {
+function isSameCall(call: TraceSpan, other: TraceSpan): boolean {
   if (call.span.scope.name === other.span.scope.name) return false
   const id = call.model?.responseId
   if (id !== undefined && id === other.model?.responseId) return true

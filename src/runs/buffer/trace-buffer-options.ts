@@ -1,7 +1,7 @@
-import type { LiveRun } from './live-run.ts'
+import type { EndedRun } from './ended-run.ts'
 
-/** The limits of the store, and its callbacks. */
-export interface TraceStoreOptions {
+/** The limits of the buffer, and its callbacks. */
+export interface TraceBufferOptions {
   /** Maximum number of open runs. */
   readonly maxOpenRuns: number
   /** Maximum number of spans that are kept of a run. */
@@ -12,25 +12,25 @@ export interface TraceStoreOptions {
   readonly maxRunAgeMs: number
   /** Milliseconds to wait for the open recognised spans of a run. */
   readonly settleMs: number
-  /** When it began to receive spans, in milliseconds since the epoch. */
-  readonly sinceMs: number
+  /** Above it, a run is laid out in a later turn of the event loop. */
+  readonly maxSyncBytes: number
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
-  /** Whether any scorer could want a run of this trace. Called once, when the first span of the trace starts. */
+  /** Whether any scorer could want a run of this trace. Called once, when the first recognised span of the trace starts. */
   readonly isWanted: (traceId: string) => boolean
-  /** Whether nested runs are counted even if nobody wants them. */
+  /** Whether runs that tools of other runs started are handed over, too. */
   readonly countsNested: boolean
-  /** Whether a run that was settled at its deadline is settled again when its last spans have ended. */
+  /** Whether a run that was handed over at its deadline is handed over again when its last spans have ended. */
   readonly rescore: boolean
   /**
    * Called once for each ended run, when it is as complete as it will be. With `rescore`, it is also called earlier, with `isFinal` false,
    * if spans stayed open for too long.
    */
-  readonly onSettled: (run: LiveRun, isFinal: boolean) => void
-  /** Called when the oldest run is evicted at a limit while its agent is still open. */
-  readonly onEvicted: (run: LiveRun) => void
+  readonly onSettled: (run: EndedRun, isFinal: boolean) => void
+  /** Called when a run is given up at a limit before its agent has ended. */
+  readonly onEvicted: (run: EndedRun) => void
   /** Called for a run that another instrumentation already recorded. It is not scored again. */
   readonly onDuplicate: () => void
-  /** Called when a recognised span arrives after its run was closed. */
+  /** Called when a recognised span arrives after its run was final. */
   readonly onLate: () => void
 }

@@ -2,7 +2,8 @@ import { readComparisonKey } from '../comparison-key.ts'
 import { frozenInSteps } from '../view/frozen.ts'
 import { readHoldsUnparsed } from '../view/unparsed.ts'
 import { readLogMessage } from '../../spans/content/semconv-content.ts'
-import type { LiveSpan } from './live-span.ts'
+import { isFlat } from '../trace-span.ts'
+import type { PlacedSpan } from './trace-place.ts'
 
 /** Maximum number of tool calls of a span that are read per step. */
 const CALLS_OF_A_STEP = 100
@@ -17,8 +18,8 @@ type Steps = Generator<undefined, void>
  * Reads the content of a large run's spans before the run is put together, in steps. Each span caches its facts. A model's input is only
  * read if the run needs it: few scorers do, but it may be the only place with the results of tool calls.
  */
-export function* readAhead(spans: readonly LiveSpan[]): Steps {
-  const models: LiveSpan[] = []
+export function* readAhead(spans: readonly PlacedSpan[]): Steps {
+  const models: PlacedSpan[] = []
   let [asked, answered] = [0, 0]
   /** Models without tool calls; the next model's input may contain their calls. */
   let silent = 0
@@ -45,27 +46,27 @@ export function* readAhead(spans: readonly LiveSpan[]): Steps {
 const LARGE_BYTES = 16 * 1024
 
 /** Reads, in steps, what the layout reads of spans, and of large spans also what their run reads. */
-export function* readForLayout(spans: readonly LiveSpan[]): Steps {
+export function* readForLayout(spans: Iterable<PlacedSpan>): Steps {
   for (const span of spans) {
     if (span.isRead) continue
     span.isRead = true
-    span.sortLogs()
+    span.readLogs()
     if (span.contentBytes > LARGE_BYTES) yield* readWhole(span)
-    if (span.role === 'model' || span.isFlat) void span.input
+    if (span.role === 'model' || isFlat(span)) void span.input
     if (span.role === 'model') void span.toolCalls
-    if (span.isFlat && span.role === 'agent') void span.transcript
+    if (isFlat(span) && span.role === 'agent') void span.transcript
     yield
   }
 }
 
 /** Reads everything in a large span, in steps. Never throws. */
-function* readWhole(span: LiveSpan): Steps {
+function* readWhole(span: PlacedSpan): Steps {
   yield* quietly(readContent(span))
   yield* quietly(readInput(span))
 }
 
-function* readContent(span: LiveSpan): Steps {
-  span.sortLogs()
+function* readContent(span: PlacedSpan): Steps {
+  span.readLogs()
   const { logs } = span
   // The run of a nested agent may have read it already.
   if (span.readWith === logs) return
@@ -94,7 +95,7 @@ function countOf(read: () => readonly unknown[]): number {
   }
 }
 
-function* readInput(span: LiveSpan): Steps {
+function* readInput(span: PlacedSpan): Steps {
   yield* freezeAll(span.input)
 }
 

@@ -1,0 +1,229 @@
+import type { Dialect } from '../../spans/dialect.ts'
+import { markIncomplete } from '../layout/run-layout.ts'
+import type { RunPlan } from '../layout/run-layout.ts'
+import { EndedRun, rootOf, spansOf } from './ended-run.ts'
+import { PlacedSpan } from './trace-place.ts'
+import type { TracePlace } from './trace-place.ts'
+import type { TraceBufferOptions } from './trace-buffer-options.ts'
+import type { Unit } from './unit.ts'
+import type { Units } from './units.ts'
+
+type HandingOverOptions = Pick<
+  TraceBufferOptions,
+  'countsNested' | 'maxSyncBytes' | 'maxContentBytes' | 'onSettled' | 'onDuplicate' | 'onEvicted'
+>
+
+/** Final runs among which other records of their calls are searched. */
+const MAX_KNOWN = 64
+
+/** Hands over the runs of layouts: each once when it is final, and earlier if it may be scored before. */
+export class HandingOver {
+  readonly #options: HandingOverOptions
+  readonly #units: Units
+  /** Runs that became final, until somebody takes them. */
+  #due: EndedRun[] = []
+  readonly #known: { readonly plan: RunPlan; readonly bytes: number }[] = []
+  #knownBytes = 0
+  readonly #forms = { newer: false, older: false }
+
+  constructor(units: Units, options: HandingOverOptions) {
+    this.#units = units
+    this.#options = options
+  }
+
+  /** Must be called when a span has begun whose library may write each run in two formats. */
+  began({ formOfTwo }: Dialect): void {
+    if (formOfTwo !== undefined) this.#forms[formOfTwo] = true
+  }
+
+  /** Final runs whose calls another instrumentation may have recorded in one of these units. */
+  knownBeside(units: ReadonlySet<Unit>): readonly RunPlan[] {
+    if (this.#known.length === 0) return []
+    const traceIds = new Set(Array.from(units, ({ traceId }) => traceId))
+    return this.#known.map(({ plan }) => plan).filter(({ root }) => !traceIds.has(root.span.traceId))
+  }
+
+  /** The run of an agent that is handed over before it is final: its scorers that need no more may run while its span is ending. */
+  early(plan: RunPlan, kind: 'run' | 'nested'): EndedRun | undefined {
+    const root = rootOf(plan)
+    const unit = this.#unitOf(root)
+    if (unit === undefined || this.#isSecondForm(root)) return undefined
+    const run = this.#runOf(unit, root, kind)
+    this.#give(run, plan)
+    return run
+  }
+
+  /** The run of an agent that is too large to be laid out while its span is ending. */
+  promise(root: PlacedSpan, unit: Unit): EndedRun | undefined {
+    return this.#isSecondForm(root) ? undefined : this.#runOf(unit, root, 'run')
+  }
+
+  /** Hands over agents' runs at their deadline, although spans of them are open. */
+  unfinished(plan: RunPlan): void {
+    const root = rootOf(plan)
+    const unit = this.#unitOf(root)
+    if (unit === undefined || root.isOpen || root.role === 'model' || this.#isSecondForm(root)) return
+    const run = this.#runOf(unit, root, 'run')
+    if (run.isFinal) return
+    this.#give(run, plan)
+    this.#options.onSettled(run, false)
+  }
+
+  /** Makes runs final. Those without an agent only if nothing may follow. */
+  final(plans: readonly RunPlan[], withAgentless: boolean): void {
+    for (const plan of plans) {
+      const root = rootOf(plan)
+      const unit = this.#unitOf(root)
+      if (unit === undefined || root.isOpen || (root.role === 'model' && !withAgentless)) continue
+      if (this.#isSecondForm(root)) this.duplicate(plan)
+      else if (!root.isCovered || unit.runs.has(root))
+        this.#finish(plan, unit, root.role === 'model' ? 'agentless' : 'run')
+    }
+  }
+
+  /** A nested run is final, although the run around it is not. */
+  finalNested(plan: RunPlan, unit: Unit): void {
+    const root = rootOf(plan)
+    if (this.#isSecondForm(root)) return
+    const run = this.#runOf(unit, root, 'nested')
+    if (run.isFinal) return
+    this.#give(run, plan)
+    run.isFinal = true
+    this.#due.push(run)
+  }
+
+  /** Counts a run that was recorded before. */
+  readonly duplicate = (plan: RunPlan): void => {
+    const root = rootOf(plan)
+    if (root.isCovered || this.#unitOf(root) === undefined) return
+    this.#cover(plan)
+    this.#options.onDuplicate()
+  }
+
+  /** Counts model calls without an agent that no scorer could want. */
+  unwanted(unit: Unit): void {
+    let last: PlacedSpan | undefined
+    for (const { span } of unit.byId.values()) if (span?.isWork === true && !span.isCovered) last = span
+    if (last?.sdk === undefined) return
+    const run = new EndedRun(last, { span: last.sdk, traceId: unit.traceId, kind: 'agentless', wanted: false }, 0)
+    run.isFinal = true
+    this.#due.push(run)
+    for (const top of unit.tops) this.#units.close(unit, top)
+  }
+
+  /** Gives up what began and is not final. */
+  evict(unit: Unit): void {
+    for (const top of unit.tops) {
+      this.#units.close(unit, top)
+      if (top.sdk === undefined) continue
+      const place = { span: top.sdk, traceId: unit.traceId, kind: 'run', wanted: unit.isWanted } as const
+      this.#options.onEvicted(unit.runs.get(top) ?? new EndedRun(top, place, 0))
+    }
+  }
+
+  /** Whether runs are final and were not passed on. */
+  get hasDue(): boolean {
+    return this.#due.length > 0
+  }
+
+  /** Passes on the runs that are final, in steps. */
+  *passOn(): Generator<undefined, void> {
+    while (this.#due.length > 0) {
+      const due = this.#due
+      this.#due = []
+      for (const run of due) {
+        this.#options.onSettled(run, true)
+        yield
+      }
+    }
+  }
+
+  #finish(plan: RunPlan, unit: Unit, kind: 'run' | 'agentless'): void {
+    const root = rootOf(plan)
+    const run = this.#runOf(unit, root, kind, lastCallOf(plan))
+    if (run.isFinal) return
+    this.#give(run, plan)
+    if (this.#options.countsNested) this.#finishNested(plan)
+    const size = this.#cover(plan)
+    run.isFinal = true
+    if (root.place.isActive) cutOpen(root.place)
+    this.#due.push(run)
+    if (kind !== 'agentless') unit.addFinal(root.place, size)
+    this.#know(plan, run.contentBytes)
+  }
+
+  #know(plan: RunPlan, bytes: number): void {
+    this.#known.push({ plan, bytes })
+    this.#knownBytes += bytes
+    // While nothing else is held, nothing can record its calls again.
+    const most = this.#units.size < 2 ? 0 : MAX_KNOWN
+    while (this.#known.length > most || this.#knownBytes > this.#options.maxContentBytes / 8) {
+      this.#knownBytes -= this.#known.shift()?.bytes ?? 0
+    }
+  }
+
+  #finishNested(top: RunPlan): void {
+    const waiting = [...top.children]
+    for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
+      waiting.push(...plan.children)
+      const unit = this.#unitOf(rootOf(plan))
+      if (unit !== undefined && !plan.root.isOpen && plan.root.role !== 'model') this.finalNested(plan, unit)
+    }
+  }
+
+  #give(run: EndedRun, plan: RunPlan): void {
+    if (rootOf(plan).outermost.isTruncated) markIncomplete(plan)
+    run.take(plan)
+  }
+
+  /** @returns how many spans are covered by it, and were not before */
+  #cover(plan: RunPlan): number {
+    let size = 0
+    for (const span of spansOf(plan)) {
+      const unit = this.#unitOf(span)
+      if (span.isCovered || unit === undefined) continue
+      size += 1
+      unit.cover(span)
+      this.#units.close(unit, span.outermost)
+    }
+    return size
+  }
+
+  #runOf(unit: Unit, root: PlacedSpan, kind: 'run' | 'nested' | 'agentless', last: PlacedSpan = root): EndedRun {
+    const known = unit.runs.get(root)
+    if (known !== undefined) return known
+    const span = kind === 'agentless' ? (last.sdk ?? root.sdk) : root.sdk
+    if (span === undefined) throw new Error('Expected a span of this process, got one of a file.')
+    const place = { span, traceId: unit.traceId, kind, wanted: unit.isWanted }
+    const run = new EndedRun(root, place, this.#options.maxSyncBytes + 1)
+    unit.runs.set(root, run)
+    return run
+  }
+
+  /** Once a library wrote runs in its newer form, it writes each run in both, and those in the older form are second records. */
+  #isSecondForm({ dialect }: PlacedSpan): boolean {
+    return dialect.formOfTwo === 'older' && this.#forms.newer
+  }
+
+  #unitOf({ span }: PlacedSpan): Unit | undefined {
+    return this.#units.get(span.traceId)
+  }
+}
+
+/** A run is final although spans below its agent are open: their ends will be late. */
+function cutOpen(agent: TracePlace): void {
+  const waiting = [agent]
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    if (place.span?.isOpen === true) {
+      place.isOver = true
+      place.isCut = true
+    }
+    waiting.push(...(place.below ?? []))
+  }
+}
+
+/** The last model call, whose span receives the score of a run without an agent. */
+function lastCallOf({ models }: RunPlan): PlacedSpan | undefined {
+  const last = models.at(-1)
+  return last instanceof PlacedSpan ? last : undefined
+}

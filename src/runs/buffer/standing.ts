@@ -1,0 +1,69 @@
+import { mayBeNested } from '../layout/lost-parents.ts'
+import type { PlacedSpan, TracePlace } from './trace-place.ts'
+
+/** How many unrecognised spans above one are looked at again. */
+const MAX_ASKED = 16
+/** How far up a span is looked for that is recognised, or whose run is final. No program nests that many ordinary spans. */
+const MAX_CLIMB = 128
+
+/**
+ * What an ended span is, as far as the open spans above it let it be known:
+ *
+ * - `run`: nothing above it can own its run.
+ * - `nested`: the agent of a run that a tool of another run started.
+ * - `part`: inside another agent's run, or below an evaluation of runs.
+ * - `not-yet`: an open span above may turn out to be its agent, or the layout may put it below another one.
+ */
+export type Standing = 'run' | 'nested' | 'part' | 'not-yet'
+
+/**
+ * The rule of `placement.ts` for a span that has ended, while spans above it are open.
+ *
+ * @param recognise looks again whether a span above is recognised by now
+ */
+export function standingOf(place: TracePlace, span: PlacedSpan, recognise: (place: TracePlace) => void): Standing {
+  let isBelowTool = !span.isAgent
+  let found: Standing | undefined
+  let steps = 0
+  let [top, topSpan] = [place, span]
+  for (let { above } = place; above !== undefined; above = above.above) {
+    steps += 1
+    top = above
+    if (above.span === undefined && steps <= MAX_ASKED) recognise(above)
+    const around = above.span
+    if (around === undefined) continue
+    topSpan = around
+    if (around.isOpen) around.lookAgain()
+    const { role } = around
+    if (role === 'evaluator') return 'part'
+    // Below that agent's tool, only an evaluation around it matters.
+    if (found !== undefined) continue
+    if (!around.saidItsKind) return 'not-yet'
+    // An entry that has ended may only now get the work that makes it the agent.
+    if (role === 'entry' && !around.isOpen) return 'not-yet'
+    if (role === 'agent' || (role === 'entry' && around.holdsOneRun)) {
+      const startsAgain = role === 'agent' && span.role === 'entry' && span.holdsOneRun
+      if (!span.isAgent || !(isBelowTool || startsAgain)) return 'part'
+      found = 'nested'
+      continue
+    }
+    // An entry with an agent directly below is never the agent.
+    if (role === 'entry' && (isBelowTool || span.role === 'entry')) return 'not-yet'
+    if (role === 'tool' || role === 'handoff' || role === 'aside') isBelowTool = true
+  }
+  if (found !== undefined) return found
+  // What is below a lost parent may be put below another agent.
+  return top.isLost && mayBeNested(topSpan) ? 'not-yet' : 'run'
+}
+
+/** The nearest place above a span that is recognised, or whose run is final. */
+export function nearestAbove(place: TracePlace, recognise: (place: TracePlace) => void): TracePlace | undefined {
+  let steps = 0
+  for (let { above } = place; above !== undefined && steps < MAX_CLIMB; above = above.above) {
+    steps += 1
+    if (above.isOver) return above
+    if (above.span === undefined && steps <= MAX_ASKED) recognise(above)
+    if (above.span !== undefined) return above
+  }
+  return undefined
+}
