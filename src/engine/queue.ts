@@ -8,7 +8,7 @@ export type DropReason =
 /** A job in the queue. */
 export interface QueueJob {
   /** Jobs with a higher priority start first. Jobs of equal priority start in the order in which they were added. */
-  readonly priority: 0 | 1 | 2
+  readonly priority: 0 | 1
   /** Does the work. It must settle and must not reject: the job itself handles time limits and errors. */
   start(): Promise<void>
   /** Called instead of `start` if the job is dropped. */
@@ -33,7 +33,7 @@ interface Waiting {
 }
 
 /**
- * A bounded queue with three priorities. Every job that is added is either started or dropped with a reason, exactly once.
+ * A bounded queue with two priorities. Every job that is added is either started or dropped with a reason, exactly once.
  *
  * If it is full, a new job replaces the newest waiting job of a lower priority, because the oldest are closest to their turn. If there
  * is none, the new job is dropped.
@@ -41,7 +41,7 @@ interface Waiting {
 export class ScoringQueue {
   readonly #options: QueueOptions
   /** By priority, each in order of arrival. */
-  readonly #waiting: readonly [Waiting[], Waiting[], Waiting[]] = [[], [], []]
+  readonly #waiting: readonly [Waiting[], Waiting[]] = [[], []]
   #running = 0
 
   constructor(options: QueueOptions) {
@@ -50,30 +50,7 @@ export class ScoringQueue {
 
   /** Jobs that wait for their turn. */
   get size(): number {
-    return this.#waiting[0].length + this.#waiting[1].length + this.#waiting[2].length
-  }
-
-  /** Jobs that are running. */
-  get running(): number {
-    return this.#running
-  }
-
-  /** When the job that has waited longest expires, on the clock of `now`. */
-  get nextDeadlineMs(): number | undefined {
-    let sinceMs = Number.POSITIVE_INFINITY
-    for (const [first] of this.#waiting) sinceMs = Math.min(sinceMs, first?.sinceMs ?? sinceMs)
-    return sinceMs === Number.POSITIVE_INFINITY ? undefined : sinceMs + this.#options.maxAgeMs
-  }
-
-  /** Drops the jobs that have expired. */
-  sweep(): void {
-    const newestMs = this.#options.now() - this.#options.maxAgeMs
-    for (const lane of this.#waiting) {
-      for (let first = lane[0]; first !== undefined && first.sinceMs <= newestMs; first = lane[0]) {
-        lane.shift()
-        first.job.dropped('expired')
-      }
-    }
+    return this.#waiting[0].length + this.#waiting[1].length
   }
 
   add(job: QueueJob): void {
@@ -97,10 +74,21 @@ export class ScoringQueue {
     return undefined
   }
 
+  /** Drops the jobs that have expired. That is soon enough when a job ends or is added: running ones end in limited time. */
+  #dropExpired(): void {
+    const newestMs = this.#options.now() - this.#options.maxAgeMs
+    for (const lane of this.#waiting) {
+      for (let first = lane[0]; first !== undefined && first.sinceMs <= newestMs; first = lane[0]) {
+        lane.shift()
+        first.job.dropped('expired')
+      }
+    }
+  }
+
   #startNext(): void {
-    this.sweep()
+    this.#dropExpired()
     while (this.#running < this.#options.concurrency) {
-      const next = this.#waiting[2].shift() ?? this.#waiting[1].shift() ?? this.#waiting[0].shift()
+      const next = this.#waiting[1].shift() ?? this.#waiting[0].shift()
       if (!next) break
       this.#running += 1
       void this.#finish(next.job)

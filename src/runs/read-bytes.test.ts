@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { mostReadBytes, readBytesOf } from './read-bytes.ts'
+import { readBytesOf, ReadEstimate } from './read-bytes.ts'
 
 const span = (role: string, contentBytes: number) => ({ role, contentBytes })
 
@@ -17,9 +17,15 @@ test('without spans of tools, every request counts: each may have results that n
   expect(readBytesOf(conversation)).toBe(4_650_000 + 30 * 512)
 })
 
-test('what is known without the spans is never less', () => {
-  for (const spans of [tools, conversation, [...conversation, ...tools], [span('model', 7), span('tool', 9)]]) {
-    const contentBytes = spans.reduce((sum, each) => sum + each.contentBytes, 0)
-    expect(readBytesOf(spans)).toBeLessThanOrEqual(mostReadBytes(contentBytes, spans.length))
+test('the estimate never falls below what it has to be at least', () => {
+  const spans = [span('agent', 1000), ...conversation, ...tools, span('model', 700_000), span('tool', 9)]
+  const estimate = new ReadEstimate()
+  let least = 0
+  for (const each of spans) {
+    estimate.add(each)
+    expect(estimate.leastBytes).toBeGreaterThanOrEqual(least)
+    expect(estimate.bytes).toBeGreaterThanOrEqual(estimate.leastBytes)
+    least = estimate.leastBytes
   }
+  expect(estimate.bytes).toBe(readBytesOf(spans))
 })

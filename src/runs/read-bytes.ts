@@ -12,21 +12,37 @@ const SPAN_BYTES = 512
  * calls, one request and all replies are read: together at most twice the largest call. If no tool has a span, every request is read,
  * because it may have the results of tools.
  */
-export function readBytesOf(spans: Iterable<ReadableSpan>): number {
-  let [all, models, largest, placed] = [0, 0, 0, 0]
-  let hasTools = false
-  for (const { role, contentBytes } of spans) {
-    all += contentBytes
-    placed += SPAN_BYTES
-    if (role === 'tool') hasTools = true
-    if (role !== 'model') continue
-    models += contentBytes
-    largest = Math.max(largest, contentBytes)
+export class ReadEstimate {
+  #others = 0
+  #models = 0
+  #largest = 0
+  #hasTools = false
+
+  add({ role, contentBytes }: ReadableSpan): void {
+    this.#others += SPAN_BYTES
+    if (role === 'tool') this.#hasTools = true
+    if (role !== 'model') {
+      this.#others += contentBytes
+      return
+    }
+    this.#models += contentBytes
+    this.#largest = Math.max(this.#largest, contentBytes)
   }
-  return placed + (hasTools ? all - models + Math.min(models, 2 * largest) : all)
+
+  /** The estimate for the spans so far. */
+  get bytes(): number {
+    return this.#hasTools ? this.leastBytes : this.#others + this.#models
+  }
+
+  /** What the estimate cannot fall below, whatever spans are added. */
+  get leastBytes(): number {
+    return this.#others + Math.min(this.#models, 2 * this.#largest)
+  }
 }
 
-/** The same if every request is read: an upper bound that is known without looking at the spans. */
-export function mostReadBytes(contentBytes: number, spanCount: number): number {
-  return contentBytes + spanCount * SPAN_BYTES
+/** The estimate for all spans of a run. */
+export function readBytesOf(spans: Iterable<ReadableSpan>): number {
+  const estimate = new ReadEstimate()
+  for (const span of spans) estimate.add(span)
+  return estimate.bytes
 }

@@ -1,5 +1,5 @@
 import type { RunPlan } from '../layout/run-layout.ts'
-import { mostReadBytes } from '../read-bytes.ts'
+import { ReadEstimate } from '../read-bytes.ts'
 import type { HandingOver } from './handing-over.ts'
 import { layOut } from './lay-out.ts'
 import { standingOf } from './standing.ts'
@@ -137,7 +137,7 @@ function planOf(agent: PlacedSpan): RunPlan | undefined {
 
 /** What is known of a part of a tree without laying it out. */
 interface Survey {
-  /** An upper bound of the bytes of content that are read of it. Above the limit, it is not counted to the end. */
+  /** Estimated bytes of content that are read of it. Above the limit, they are not counted to the end. */
   readonly readBytes: number
   /** Whether the kind of an open span in it is not known. */
   readonly hasUnknown: boolean
@@ -145,13 +145,13 @@ interface Survey {
 
 /** Looks over a place with all below it, up to a limit: an agent may be nested in thousands of others, each of which is surveyed. */
 function surveyOf(top: TracePlace, maxBytes: number): Survey {
-  let readBytes = 0
+  const estimate = new ReadEstimate()
   let hasUnknown = false
   const waiting = [top]
-  for (let place = waiting.pop(); place !== undefined && readBytes <= maxBytes; place = waiting.pop()) {
+  for (let place = waiting.pop(); place !== undefined && estimate.leastBytes <= maxBytes; place = waiting.pop()) {
     const { span, below } = place
     if (span !== undefined) {
-      readBytes += mostReadBytes(span.contentBytes, 1)
+      estimate.add(span)
       if (span.isOpen) {
         span.lookAgain()
         if (!span.saidItsKind) hasUnknown = true
@@ -159,5 +159,5 @@ function surveyOf(top: TracePlace, maxBytes: number): Survey {
     }
     if (below !== undefined) waiting.push(...below)
   }
-  return { readBytes, hasUnknown }
+  return { readBytes: estimate.bytes, hasUnknown }
 }
