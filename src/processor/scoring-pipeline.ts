@@ -146,7 +146,7 @@ export class ScoringPipeline {
     const role = this.#spans.ended(span)
     if (role === undefined) this.#notices.ordinarySpanEnded(span)
     else if (role === 'step') this.#notices.stepEnded(span)
-    this.#sweeps.changed()
+    if (!this.#buffer.isEmpty) this.#sweeps.changed()
     return scores
   }
 

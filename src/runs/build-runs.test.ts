@@ -49,6 +49,22 @@ describe('the same spans give the same runs', () => {
     )
   })
 
+  it('if spans between them come before their own parents', () => {
+    const spans = [
+      agent('a'),
+      plain('p', { parentSpanId: 'a' }),
+      plain('o', { parentSpanId: 'p' }),
+      chat('c', { parentSpanId: 'o' }),
+    ]
+    const before = textOf(spans)
+    expect(buildRuns(spans)[0]?.steps).toHaveLength(1)
+    fc.assert(
+      fc.property(fc.shuffledSubarray(spans, { minLength: spans.length }), (shuffled) => {
+        expect(textOf(shuffled)).toBe(before)
+      }),
+    )
+  })
+
   it('when some come twice', () => {
     fc.assert(
       fc.property(

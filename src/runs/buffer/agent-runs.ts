@@ -43,11 +43,11 @@ export class AgentRuns {
   decide(place: TracePlace, unit: Unit): void {
     const { span } = place
     if (span === undefined || span.isOpen || (!span.isAgent && unit.candidates.size === 0)) return
-    const standing = standingOf(place, span, this.#parts.recognise)
+    const standing = standingOf(place, span, this.#parts)
     if (standing === 'not-yet' || (standing === 'run' && unit.mayOwnLost(place))) return
     this.#waiting.delete(place)
     unit.candidates.delete(place)
-    if (standing === 'part' || (standing === 'nested' && !this.#parts.options.countsNested)) return
+    if (standing === 'part') return
     const isSmall = surveyOf(place, this.#parts.options.maxSyncBytes).readBytes <= this.#parts.options.maxSyncBytes
     if (standing === 'nested') {
       // Otherwise it is handed over with the run around it.
@@ -65,10 +65,10 @@ export class AgentRuns {
 
   /** An agent has ended, and spans below it are open. Attributes can only be written now, so scorers that need no more may run at once. */
   waitForBelow(place: TracePlace, span: PlacedSpan, unit: Unit): void {
-    const { maxSyncBytes, countsNested, now } = this.#parts.options
+    const { maxSyncBytes, now } = this.#parts.options
     const isByParents = !unit.isFlat && !unit.isBeside
-    const standing = isByParents ? standingOf(place, span, this.#parts.recognise) : 'not-yet'
-    if (standing === 'part' || (standing === 'nested' && !countsNested)) {
+    const standing = isByParents ? standingOf(place, span, this.#parts) : 'not-yet'
+    if (standing === 'part') {
       unit.candidates.delete(place)
       return
     }

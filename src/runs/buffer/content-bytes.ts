@@ -12,6 +12,9 @@ const HELD_BYTES_OF_SPAN = 2048
 /** Memory for each further attribute, event, item or log record, besides its text. */
 const HELD_BYTES_OF_ENTRY = 64
 
+/** Texts and keys up to these lengths are counted by their characters. */
+const [USUAL_LENGTH, USUAL_LENGTH_OF_KEY, BYTES_OF_NUMBER] = [4000, 256, 8]
+
 /** The SDK's default limit for a span's attributes and events. */
 const USUAL_ENTRIES = 256
 /** Reading one attribute or event above that limit takes as long as reading this many bytes of content. */
@@ -32,10 +35,9 @@ export interface TakenSpan extends Size, ReplacedValues {}
  */
 export function takeSpan(span: SdkSpanLike): TakenSpan {
   const taker = new ValueTaker()
-  const takenAttributes = takeAttributes(() => span.attributes, taker)
+  const takenAttributes = takeAttributesOf(span, taker)
   const takenEvents = takeEvents(span, taker)
-  taker.take(guarded(() => span.name) ?? '')
-  taker.take(guarded(() => span.status.message) ?? '')
+  takeTexts(span, taker)
   const entries = takenAttributes.count + takenEvents.count
   let contentBytes = taker.bytes
   if (entries > USUAL_ENTRIES) contentBytes += (entries - USUAL_ENTRIES) * BYTES_OF_MORE_ENTRIES
@@ -51,16 +53,19 @@ export function takeSpan(span: SdkSpanLike): TakenSpan {
 /** Estimates the memory of a span that is open, so that one that never ends is counted, too. Never throws. */
 export function heldBytesOfOpen(span: SdkSpanLike): number {
   const taker = new ValueTaker()
-  const count = takeAttributes(() => span.attributes, taker).count + takeEvents(span, taker).count
-  taker.take(guarded(() => span.name) ?? '')
-  taker.take(guarded(() => span.status.message) ?? '')
+  const count = takeAttributesOf(span, taker).count + takeEvents(span, taker).count
+  takeTexts(span, taker)
   const heldBytes = HELD_BYTES_OF_SPAN + taker.bytes + count * HELD_BYTES_OF_ENTRY + heldBytesOfLinks(span)
   return heldBytes + (taker.isTooRich ? BYTES_OF_UNCOUNTED : 0)
 }
 
 /** Links are held with the span, and nothing reads them. */
 function heldBytesOfLinks(span: SdkSpanLike): number {
-  if (guarded(() => span.links?.length) === 0) return 0
+  try {
+    if (span.links === undefined || span.links.length === 0) return 0
+  } catch {
+    return 0
+  }
   const taker = new ValueTaker()
   let count = 0
   guarded(() =>
@@ -77,6 +82,41 @@ interface Taken<T> {
 }
 
 type Attributes = Readonly<Record<string, unknown>>
+
+/** Takes the attributes of a span. Nearly all are short texts and numbers, which are what they seem. */
+function takeAttributesOf(span: SdkSpanLike, taker: ValueTaker): Taken<Attributes> {
+  try {
+    let [count, bytes, isUsual] = [0, 0, true]
+    const { attributes } = span
+    // Attributes are plain objects, and `for in` needs no array of keys.
+    // oxlint-disable-next-line eslint/guard-for-in
+    for (const key in attributes) {
+      const value = attributes[key]
+      count += 1
+      if (typeof value === 'string' && value.length < USUAL_LENGTH) bytes += value.length
+      else if (typeof value === 'number' || typeof value === 'boolean') bytes += BYTES_OF_NUMBER
+      else isUsual = false
+      if (key.length > USUAL_LENGTH_OF_KEY) isUsual = false
+    }
+    if (isUsual) {
+      taker.bytes += bytes
+      return { values: undefined, count }
+    }
+  } catch {
+    // One that cannot be read is left out below.
+  }
+  return takeAttributes(() => span.attributes, taker)
+}
+
+/** Takes the name and the message of the status. */
+function takeTexts(span: SdkSpanLike, taker: ValueTaker): void {
+  taker.take(guarded(() => span.name) ?? '')
+  try {
+    if (span.status.message !== undefined) taker.take(span.status.message)
+  } catch {
+    // What cannot be read takes nothing.
+  }
+}
 
 function takeAttributes(read: () => Attributes, taker: ValueTaker): Taken<Attributes> {
   let count = 0
@@ -124,6 +164,7 @@ function takeEvents(span: SdkSpanLike, taker: ValueTaker): Taken<readonly Event[
   let count = 0
   try {
     const { events } = span
+    if (events.length === 0 && isOrdinaryArray(events)) return { values: undefined, count }
     isReplaced = !isOrdinaryArray(events)
     taker.forEach(events, (event) => {
       count += 2

@@ -57,13 +57,14 @@ export class ProcessSpans {
   ending(span: SdkSpanLike): EndedRun | undefined {
     const place = this.#own(span)
     if (place === undefined) return undefined
-    if (place.span === undefined && place.isOpen && !place.isAsked && !place.isOver) {
+    if (place.span === undefined && !place.isAsked && place.isOpen && !place.isOver) {
       // Most hand-written spans get their attributes after their start.
       const dialect = dialectOfSdkSpan(span)
       if (dialect !== undefined && dialect !== 'ordinary') this.#hold(span, place, dialect)
       place.isAsked = true
     }
-    return this.#buffer.end(place)
+    // A recognised span whose trace is finished has only its role left.
+    return place.span === undefined && place.role === undefined ? undefined : this.#buffer.end(place)
   }
 
   /** Must be called when a span has ended, after `ending`. Returns the role of a recognised span. */

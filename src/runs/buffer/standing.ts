@@ -20,8 +20,16 @@ export type Standing = 'run' | 'nested' | 'part' | 'not-yet'
  * The rule of `placement.ts` for a span that has ended, while spans above it are open.
  *
  * @param recognise looks again whether a span above is recognised by now
+ * @param options if nested runs do not count, they are parts
  */
-export function standingOf(place: TracePlace, span: PlacedSpan, recognise: (place: TracePlace) => void): Standing {
+export function standingOf(
+  place: TracePlace,
+  span: PlacedSpan,
+  {
+    recognise,
+    options,
+  }: { readonly recognise: (place: TracePlace) => void; readonly options: { readonly countsNested: boolean } },
+): Standing {
   let isBelowTool = !span.isAgent
   let found: Standing | undefined
   let steps = 0
@@ -37,13 +45,16 @@ export function standingOf(place: TracePlace, span: PlacedSpan, recognise: (plac
     const { role } = around
     if (role === 'evaluator') return 'part'
     // Below that agent's tool, only an evaluation around it matters.
-    if (found !== undefined) continue
+    if (found !== undefined) {
+      if (steps > MAX_CLIMB) return found
+      continue
+    }
     if (!around.saidItsKind) return 'not-yet'
     // An entry that has ended may only now get the work that makes it the agent.
     if (role === 'entry' && !around.isOpen) return 'not-yet'
     if (role === 'agent' || (role === 'entry' && around.holdsOneRun)) {
       const startsAgain = role === 'agent' && span.role === 'entry' && span.holdsOneRun
-      if (!span.isAgent || !(isBelowTool || startsAgain)) return 'part'
+      if (!options.countsNested || !span.isAgent || !(isBelowTool || startsAgain)) return 'part'
       found = 'nested'
       continue
     }

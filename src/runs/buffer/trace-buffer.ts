@@ -74,6 +74,11 @@ export class TraceBuffer {
     return this.#units.heldBytes
   }
 
+  /** Whether nothing is held. Then nothing becomes due. */
+  get isEmpty(): boolean {
+    return this.#units.size === 0
+  }
+
   /** The next deadline, on the clock of `now`; `undefined` if there is none. */
   get nextDeadlineMs(): number | undefined {
     const { now, settleMs } = this.#options
