@@ -1,6 +1,5 @@
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
-import { judgeWorkerPanels } from './judge-workers.ts'
 import { choice, lines } from './panels.ts'
 
 const ALL = 'job=~"$job"'
@@ -73,14 +72,11 @@ export function workers(): dashboard.Dashboard {
       lines(
         {
           title: 'Stuck workers',
-          description: 'Workers and judge workers of which /health says that they do nothing although messages wait.',
+          description: 'Workers of which /health says that they do nothing although messages wait.',
           unit: 'short',
           size: [8, 8],
         },
-        [
-          [`sum(spanscore_worker_stuck{${ALL}})`, 'workers'],
-          [`sum(spanscore_judge_worker_stuck{${ALL}})`, 'judge workers'],
-        ],
+        [[`sum(spanscore_worker_stuck{${ALL}})`, 'workers']],
       ),
     )
     .withRow(new dashboard.RowBuilder('What is left out'))
@@ -112,15 +108,11 @@ export function workers(): dashboard.Dashboard {
       lines(
         {
           title: 'Failing writes to Kafka',
-          description:
-            'For how long each worker or judge worker could not write jobs or dead letters, which wait meanwhile. 0 if it can.',
+          description: 'For how long each worker could not write dead letters, which wait meanwhile. 0 if it can.',
           unit: 's',
           size: [8, 8],
         },
-        [
-          [`max by (instance) (${eitherName('spanscore_worker_writes_failing')})`, '{{instance}}'],
-          [`max by (instance) (${eitherName('spanscore_judge_worker_writes_failing')})`, '{{instance}}'],
-        ],
+        [[`max by (instance) (${eitherName('spanscore_worker_writes_failing')})`, '{{instance}}']],
       ),
     )
     .withRow(new dashboard.RowBuilder('Delivering'))
@@ -161,7 +153,5 @@ export function workers(): dashboard.Dashboard {
         ],
       ),
     )
-    .withRow(new dashboard.RowBuilder('Judge workers'))
-  for (const panel of judgeWorkerPanels(ALL)) board.withPanel(panel)
   return board.build()
 }

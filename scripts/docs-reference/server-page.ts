@@ -16,8 +16,6 @@ export function serverPage(): string {
     metricTable('server/src/send/service-metrics.ts'),
     '### Of a worker',
     metricTable('server/src/send/worker-metrics.ts'),
-    '### Of a judge worker',
-    metricTable('server/src/send/judge-metrics.ts'),
   )
 }
 

@@ -1,5 +1,4 @@
 import { alert, page, ticket } from './alert.ts'
-import { JUDGE_WORKERS } from './judge-worker-alerts.ts'
 import { AGENT_AND_SCORER, named } from './recording.ts'
 import type { RuleGroup } from './recording.ts'
 import type { Table } from './table.ts'
@@ -206,5 +205,5 @@ const PIPELINE: RuleGroup = {
 
 /** The alerts. */
 export function alertGroups(table: Table): RuleGroup[] {
-  return [alignment(table), scoring(table), PIPELINE, WORKERS, JUDGE_WORKERS]
+  return [alignment(table), scoring(table), PIPELINE, WORKERS]
 }

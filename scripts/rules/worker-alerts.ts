@@ -5,23 +5,14 @@ import type { RuleGroup } from './recording.ts'
 const messages = (outcome: string, range: string) =>
   `sum by (job) (increase(spanscore_worker_messages_total{outcome="${outcome}"}[${range}]))`
 
-/** The processes of one kind, if they had partitions in the last hours and have none now. */
-const without = (kind: string) => {
-  const partitions = `spanscore_${kind}_partitions`
-  return [
-    `label_replace(sum by (job) (max_over_time(${partitions}[6h])) > 0`,
-    `  unless sum by (job) (${partitions}) > 0, "kind", "${kind.replace('_', ' ')}", "", "")`,
-  ].join('\n')
-}
-
-/** Alerts on workers that read from Kafka; the first four of them on judge workers as well. */
+/** Alerts on workers that read from Kafka. */
 export const WORKERS: RuleGroup = {
   name: 'spanscore-workers',
   interval: '30s',
   rules: [
     alert(
       'SpanscoreWorkerStuck',
-      'max by (job, instance) ({__name__=~"spanscore_(worker|judge_worker)_stuck"}) == 1',
+      'max by (job, instance) (spanscore_worker_stuck) == 1',
       page,
       {
         summary: 'The worker {{ $labels.instance }} does nothing although messages wait',
@@ -33,10 +24,13 @@ export const WORKERS: RuleGroup = {
     alert(
       'SpanscoreNobodyReads',
       // A process that has ended reports nothing, so that no other alert sees it.
-      [without('worker'), 'or', without('judge_worker')].join('\n'),
+      [
+        'sum by (job) (max_over_time(spanscore_worker_partitions[6h])) > 0',
+        '  unless sum by (job) (spanscore_worker_partitions) > 0',
+      ].join('\n'),
       page,
       {
-        summary: 'No {{ $labels.kind }} of {{ $labels.job }} reads from Kafka',
+        summary: 'No worker of {{ $labels.job }} reads from Kafka',
         description:
           'There were some in the last six hours. None is running now, or none gets a partition. What they would read waits on Kafka until its retention.',
       },
@@ -44,7 +38,7 @@ export const WORKERS: RuleGroup = {
     ),
     alert(
       'SpanscoreDeadLetters',
-      `sum by (job) (increase({__name__=~"spanscore_(worker_messages|judge_worker_jobs)_total", outcome="dead-letter"}[15m])) > 0`,
+      `${messages('dead-letter', '15m')} > 0`,
       ticket,
       {
         summary: 'Messages that cannot be read go to the dead-letter topic',
@@ -55,12 +49,12 @@ export const WORKERS: RuleGroup = {
     ),
     alert(
       'SpanscoreKafkaNotWritten',
-      'max by (job, instance) ({__name__=~"spanscore_(worker|judge_worker)_writes_failing(_seconds)?"}) > 60',
+      'max by (job, instance) ({__name__=~"spanscore_worker_writes_failing(_seconds)?"}) > 60',
       ticket,
       {
         summary: 'The worker {{ $labels.instance }} cannot write to Kafka',
         description:
-          'For {{ $value | printf "%.0f" }} s it could not write jobs for judges, or messages that cannot be read. They wait; when too many wait, it reads nothing.',
+          'For {{ $value | printf "%.0f" }} s it could not move messages that cannot be read to the dead-letter topic. They wait; when too many wait, it reads nothing.',
       },
       { for: '1m' },
     ),

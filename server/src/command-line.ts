@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
-import { toJudgeOptions, toOptions, toWorkerOptions } from './given-options.ts'
+import { toOptions, toWorkerOptions } from './given-options.ts'
 import type { GivenOptions } from './given-options.ts'
 import { startServer } from './start.ts'
 import type { RunningServer } from './start.ts'
@@ -78,49 +78,28 @@ const program = new Command('spanscore-server')
   )
   .option('--jaeger <url>', 'base URL of a Jaeger UI that the page links to, such as http://localhost:16686', url)
   .addOption(
-    new Option(
-      '--role <role>',
-      'service: takes OTLP itself; worker: reads spans from Kafka; judge: asks judges about runs that workers chose',
-    )
-      .choices(['service', 'worker', 'judge'])
+    new Option('--role <role>', 'service: takes OTLP itself; worker: reads spans from Kafka')
+      .choices(['service', 'worker'])
       .default('service'),
   )
-  .option('--brokers <list>', 'worker, judge: host:port of brokers, with commas between')
-  .option(
-    '--group <name>',
-    'worker, judge: the consumer group that shares the partitions; judge workers share <name>.judges',
-    'spanscore',
-  )
-  .option('--topic-prefix <prefix>', 'worker, judge: topics are <prefix>.spans, .logs, .jobs and .dead', 'spanscore')
-  .option('--kafka-tls', 'worker, judge: reach brokers over TLS', false)
-  .option('--kafka-ca <file>', 'worker, judge: certificate authority of the brokers, PEM')
-  .option('--kafka-cert <file>', 'worker, judge: certificate of this client, PEM')
-  .option('--kafka-key <file>', 'worker, judge: its key, PEM')
+  .option('--brokers <list>', 'worker: host:port of brokers, with commas between')
+  .option('--group <name>', 'worker: the consumer group that shares the partitions', 'spanscore')
+  .option('--topic-prefix <prefix>', 'worker: topics are <prefix>.spans, .logs and .dead', 'spanscore')
+  .option('--kafka-tls', 'worker: reach brokers over TLS', false)
+  .option('--kafka-ca <file>', 'worker: certificate authority of the brokers, PEM')
+  .option('--kafka-cert <file>', 'worker: certificate of this client, PEM')
+  .option('--kafka-key <file>', 'worker: its key, PEM')
   .addOption(
-    new Option('--kafka-sasl <mechanism>', 'worker, judge: SASL mechanism to sign in with').choices([
+    new Option('--kafka-sasl <mechanism>', 'worker: SASL mechanism to sign in with').choices([
       'PLAIN',
       'SCRAM-SHA-256',
       'SCRAM-SHA-512',
     ]),
   )
-  .option('--kafka-user <name>', 'worker, judge: user name for SASL')
-  .option(
-    '--kafka-password-file <file>',
-    'worker, judge: file with the password; or the variable SPANSCORE_KAFKA_PASSWORD',
-  )
-  .option(
-    '--session-timeout <seconds>',
-    'worker, judge: time without a heartbeat after which others take over',
-    positive,
-    10,
-  )
+  .option('--kafka-user <name>', 'worker: user name for SASL')
+  .option('--kafka-password-file <file>', 'worker: file with the password; or the variable SPANSCORE_KAFKA_PASSWORD')
+  .option('--session-timeout <seconds>', 'worker: time without a heartbeat after which others take over', positive, 10)
   .option('--carry-after <seconds>', 'worker: age at which an open run is appended again', number, 3600)
-  .option(
-    '--judge-jobs',
-    'worker: write jobs for judge workers to <prefix>.jobs instead of asking judges itself',
-    false,
-  )
-  .option('--max-job-age <seconds>', 'judge: maximum time that a job waits; older ones are skipped', number, 21_600)
   .action(async (given: GivenOptions) => {
     await run(given)
   })
@@ -147,15 +126,7 @@ async function run(given: GivenOptions): Promise<void> {
       `Reads ${given.topicPrefix}.spans and ${given.topicPrefix}.logs from ${given.brokers}. Scores go to ${given.to}.`,
     )
     say(`Answers /health and /ready on http://${given.host}:${worker.httpPort}.`)
-    stopOnSignals('commits what is scored and leaves the group', () => worker.stop())
-    return
-  }
-  if (given.role === 'judge') {
-    const { startJudgeWorker } = await import('./start-judge-worker.ts')
-    const worker = await startJudgeWorker(toJudgeOptions(given, say))
-    say(`Reads ${given.topicPrefix}.jobs from ${given.brokers}. Scores go to ${given.to}.`)
-    say(`Answers /health and /ready on http://${given.host}:${worker.httpPort}.`)
-    stopOnSignals('waits for judges that are asked, commits and leaves the group', () => worker.stop())
+    stopOnSignals('waits for judges that are asked, commits what is scored and leaves the group', () => worker.stop())
     return
   }
   const server = await startServer(toOptions(given, say))

@@ -1,8 +1,6 @@
 import { readCertificates, readKeyPair } from './given-certificates.ts'
 import { givenHeaders } from './given-headers.ts'
 import { readGiven } from './read-given.ts'
-import type { Destination } from './send/acknowledged-exporter.ts'
-import type { JudgeServerOptions } from './start-judge-worker.ts'
 import type { WorkerServerOptions } from './start-worker.ts'
 import type { ServerOptions } from './start.ts'
 
@@ -44,7 +42,7 @@ export interface GivenOptions {
   readonly pageDays: number
   readonly pageSize: number
   readonly jaeger?: string
-  readonly role: 'service' | 'worker' | 'judge'
+  readonly role: 'service' | 'worker'
   readonly brokers?: string
   readonly group: string
   readonly topicPrefix: string
@@ -57,8 +55,6 @@ export interface GivenOptions {
   readonly kafkaPasswordFile?: string
   readonly sessionTimeout: number
   readonly carryAfter: number
-  readonly judgeJobs: boolean
-  readonly maxJobAge: number
 }
 
 /** Receives a line for the operator. */
@@ -68,12 +64,22 @@ const MEBIBYTE = 1024 * 1024
 
 /** @throws Error with what was expected and what came */
 export function toWorkerOptions(given: GivenOptions, report: Report): WorkerServerOptions {
-  const { to, configPath, limits, traces } = toOptions(given, report)
+  const { to, configPath, limits, traces, host, httpPort } = toOptions(given, report)
+  if (to === undefined) throw new Error('--role worker: expected --to with the endpoint that scores go to, got none.')
+  if (given.brokers === undefined) throw new Error('--role worker: expected --brokers host:port,…, got none.')
   return {
-    ...toGroupOptions(given, report),
-    to: required(to, given),
+    host,
+    httpPort,
+    kafka: {
+      brokers: brokersIn(given.brokers),
+      clientId: 'spanscore',
+      tls: toKafkaTls(given, report),
+      sasl: toKafkaSasl(given),
+    },
+    sessionTimeoutMs: given.sessionTimeout * 1000,
+    commitMs: 1000,
+    to,
     configPath,
-    jobsTopic: given.judgeJobs ? `${given.topicPrefix}.jobs` : undefined,
     limits,
     traces,
     report,
@@ -84,45 +90,6 @@ export function toWorkerOptions(given: GivenOptions, report: Report): WorkerServ
       dead: `${given.topicPrefix}.dead`,
     },
     carryAfterMs: given.carryAfter * 1000,
-  }
-}
-
-/** @throws Error with what was expected and what came */
-export function toJudgeOptions(given: GivenOptions, report: Report): JudgeServerOptions {
-  const { to, configPath } = toOptions(given, report)
-  return {
-    ...toGroupOptions(given, report),
-    to: required(to, given),
-    configPath,
-    report,
-    groupId: `${given.group}.judges`,
-    topics: { jobs: `${given.topicPrefix}.jobs`, dead: `${given.topicPrefix}.dead` },
-    maxJobAgeMs: given.maxJobAge * 1000,
-  }
-}
-
-function required(to: ServerOptions['to'], { role }: GivenOptions): Destination {
-  if (to === undefined) throw new Error(`--role ${role}: expected --to with the endpoint that scores go to, got none.`)
-  return to
-}
-
-/** Options that workers and judge workers share. */
-function toGroupOptions(
-  given: GivenOptions,
-  report: Report,
-): Pick<WorkerServerOptions, 'kafka' | 'host' | 'httpPort' | 'sessionTimeoutMs' | 'commitMs'> {
-  if (given.brokers === undefined) throw new Error(`--role ${given.role}: expected --brokers host:port,…, got none.`)
-  return {
-    host: given.host,
-    httpPort: given.httpPort,
-    kafka: {
-      brokers: brokersIn(given.brokers),
-      clientId: 'spanscore',
-      tls: toKafkaTls(given, report),
-      sasl: toKafkaSasl(given),
-    },
-    sessionTimeoutMs: given.sessionTimeout * 1000,
-    commitMs: 1000,
   }
 }
 

@@ -83,6 +83,7 @@ export class Service {
   #latestSweepMs: number
   #nextExpiryMs = 0
   readonly #scoring = new Set<Promise<void>>()
+  readonly #released = new AbortController()
 
   constructor(parts: ServiceParts) {
     this.#parts = parts
@@ -144,6 +145,7 @@ export class Service {
     this.#isStopping = true
     clearInterval(this.#timer)
     this.#timer = undefined
+    this.#released.abort()
     this.#parts.log.close()
   }
 
@@ -232,7 +234,7 @@ export class Service {
       for (const offered of offers) {
         if (turn.isOver) await turn.next()
         while (scorer.isBusy && !this.#isStopping) await sleep(BUSY_MS)
-        scores.push(scorer.offer(offered))
+        scores.push(scorer.offer(offered, this.#released.signal))
       }
       const runIds = offers.flatMap(({ run }) => idsOf(run))
       void this.#track(this.#deliver(settled, scores, runIds))
@@ -243,10 +245,11 @@ export class Service {
     }
   }
 
-  async #deliver(settled: SettledSpans, scores: readonly Promise<void>[], runIds: readonly string[]): Promise<void> {
+  async #deliver(settled: SettledSpans, scores: readonly Promise<boolean>[], runIds: readonly string[]): Promise<void> {
     const { buffer, nowMs, outbox, take } = this.#parts
     try {
-      await Promise.all(scores)
+      // The spans of a run that another process scores stay on the log.
+      if ((await Promise.all(scores)).includes(false)) return
       // Records of other runs that are being scored may be included: they are delivered before those runs' own parcels.
       outbox.add({ ...take(), onDelivered: () => this.#delivered(settled, runIds) })
     } catch (error) {

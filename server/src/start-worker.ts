@@ -1,24 +1,50 @@
-import type { LoadedConfig } from './config/load-config.ts'
-import { jobConfigHash } from './kafka/judges/job-config-hash.ts'
-import { JobWriter } from './kafka/judges/job-writer.ts'
+import { randomUUID } from 'node:crypto'
+
+import { loadConfig } from './config/load-config.ts'
+import { readinessOf } from './health.ts'
 import { Worker } from './kafka/worker.ts'
 import type { WorkerOptions } from './kafka/worker.ts'
+import { limited } from './limited.ts'
 import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
 import { ServiceScorer } from './score/service-scorer.ts'
+import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
+import type { Destination } from './send/acknowledged-exporter.ts'
+import { Outbox } from './send/outbox.ts'
+import { ServiceMeters } from './send/service-meters.ts'
+import { TakenSignals } from './send/taken-signals.ts'
 import { WorkerMetrics } from './send/worker-metrics.ts'
-import { openWorkerProcess, serveWorkerHealth } from './worker-process.ts'
-import type { RunningWorker, WorkerProcessOptions } from './worker-process.ts'
+import { serveHealth } from './serve-health.ts'
+import type { HealthServer } from './serve-health.ts'
 
 /** Options of a Kafka worker's process. */
-export interface WorkerServerOptions extends WorkerOptions, WorkerProcessOptions {
-  /** The topic of judge jobs; `undefined` if judges are asked here. */
-  readonly jobsTopic: string | undefined
+export interface WorkerServerOptions extends WorkerOptions {
+  /** The destination of scores. */
+  readonly to: Destination
+  /** All workers use the same file. */
+  readonly configPath: string | undefined
   /** Limits of spans and log records. */
   readonly limits: RecordLimits
+  /** The address for health and readiness. */
+  readonly host: string
+  /** 0 means any free port. */
+  readonly httpPort: number
+  /** Receives lines for the operator. */
+  readonly report: (line: string) => void
 }
 
-const STOP_TIMEOUT_MS = 10_000
+/** A running worker. */
+export interface RunningWorker {
+  readonly httpPort: number
+  readonly counts: () => unknown
+  /** Waits for judges that are asked, delivers finished scores, commits, and leaves the group. */
+  stop(timeoutMs?: number): Promise<void>
+}
+
+/** Added to the timeout of a score, for its delivery. */
+const DELIVERY_MS = 5000
+/** An orchestrator gives a process thirty seconds to end. */
+const LONGEST_STOP_MS = 25_000
 
 /**
  * Starts a worker, which reads spans from Kafka, scores whole runs, and sends the scores.
@@ -26,42 +52,41 @@ const STOP_TIMEOUT_MS = 10_000
  * @throws Error if it cannot start: what was expected, what came, and what to do
  */
 export async function startWorker(options: WorkerServerOptions): Promise<RunningWorker> {
-  const { report, config, meters, outbox } = openWorkerProcess(options)
-  const jobs = await openJobs({ ...options, report }, config)
-  const scorer = new ServiceScorer({ options: config.options, meters, jobs })
+  const { to, configPath, limits, traces, report: say } = options
+  const report = limited(say)
+  const config = loadConfig(configPath, say)
+  const meters = new ServiceMeters(randomUUID(), to)
+  const taken = new TakenSignals()
+  const outbox = new Outbox({
+    logs: createLogExporter(to, taken),
+    spans: createSpanExporter(to, taken),
+    report,
+    now: () => performance.now(),
+  })
+  const scorer = new ServiceScorer({ options: config.options, meters })
   const worker = await Worker.start(options, {
     scorer,
     outbox,
-    reader: await RequestReader.create(options.limits),
+    reader: await RequestReader.create(limits),
     report,
-    configuration: JSON.stringify([scorer.scorers, config.text, options.traces]),
+    configuration: JSON.stringify([scorer.scorers, config.text, traces]),
     take: () => scorer.take(),
-    isHeldUp: () => outbox.isFull || jobs?.isFull === true,
   })
-  const metrics = new WorkerMetrics(worker, outbox, meters, jobs)
-  const http = await serveWorkerHealth(options, outbox, {
-    get stuck() {
-      return worker.condition.stuck
-    },
-    get unavailable() {
-      return worker.condition.unavailable ?? jobs?.unavailable
-    },
-  })
-  options.report(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
-  if (jobs !== undefined) options.report(`Writes jobs for judges to ${options.jobsTopic}.`)
+  const metrics = new WorkerMetrics(worker, outbox, meters)
+  const http = await serveWorkerHealth(options, outbox, worker)
+  say(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
+  for (const { id, why } of scorer.unavailableJudges) say(`${id} will skip its runs. ${why}`)
   return {
     httpPort: http.port,
     counts: () => ({
       worker: { ...worker.counts, partitions: worker.partitions, lag: worker.lag },
       traces: worker.traces(),
       outbox: { ...outbox.counts, waiting: outbox.size },
-      jobs: { ...jobs?.counts, waitingBytes: jobs?.waitingBytes },
       ledger: scorer.ledger(),
     }),
-    stop: async (timeoutMs = STOP_TIMEOUT_MS) => {
+    stop: async (timeoutMs = Math.min(LONGEST_STOP_MS, scorer.timeoutMs + DELIVERY_MS)) => {
       http.close()
       await worker.stop(timeoutMs)
-      await jobs?.close()
       await outbox.shutdown()
       await metrics.shutdown()
       await scorer.shutdown()
@@ -69,12 +94,25 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
   }
 }
 
-/** Set if judges are configured, and judge workers should ask them. */
-async function openJobs(
-  { kafka, jobsTopic, report }: WorkerServerOptions,
-  { options, text }: LoadedConfig,
-): Promise<JobWriter | undefined> {
-  const hasJudges = options.scorers.some((entry) => ('scorer' in entry ? entry.scorer : entry).kind === 'judge')
-  if (jobsTopic === undefined || !hasJudges) return undefined
-  return JobWriter.start(kafka, { topic: jobsTopic, configHash: jobConfigHash(text), report })
+/** Answers `/health` and `/ready` for a worker. */
+function serveWorkerHealth(
+  { host, httpPort }: WorkerServerOptions,
+  outbox: Outbox,
+  { condition }: Worker,
+): Promise<HealthServer> {
+  return serveHealth(host, httpPort, {
+    health: () => {
+      const { stuck } = condition
+      return stuck === undefined
+        ? { status: 200, body: { status: 'ok' } }
+        : { status: 503, body: { status: 'stuck', reasons: [stuck] } }
+    },
+    ready: () =>
+      readinessOf({
+        idleMs: 0,
+        undeliveredMs: outbox.failingForMs,
+        isOutboxFull: outbox.isFull,
+        unavailable: condition.unavailable,
+      }),
+  })
 }

@@ -127,7 +127,7 @@ export function admit(parts: AdmissionParts, request: AdmissionRequest): Admissi
   if (choice.status !== 'chosen') return rejected(choice, run)
   const { judge } = scorer.scorer
   const admission =
-    judge === undefined || place.handOver !== undefined
+    judge === undefined
       ? weighed(scores, {
           status: 'admitted',
           run,
@@ -142,7 +142,7 @@ export function admit(parts: AdmissionParts, request: AdmissionRequest): Admissi
 }
 
 /** Checks that a judge is available and within its budget, and reserves its cost. */
-export function admitJudge(
+function admitJudge(
   { budget, options, reporter }: AdmissionParts,
   scores: RunScores,
   { id }: ResolvedScorer,

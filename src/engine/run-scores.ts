@@ -58,6 +58,11 @@ export class RunScores {
     return reporter.guard('Putting a run together', () => this.run.current())
   }
 
+  /** Whether another process gives some of the scores. */
+  get isWithdrawn(): boolean {
+    return this.tasks.some((task) => task.isWithdrawn)
+  }
+
   /** Resolves when no score is pending. */
   whenAllIn(): Promise<void> {
     if (!this.isAwaited) return Promise.resolve()
@@ -157,6 +162,7 @@ export class Task {
   #evaluated: { readonly run: AgentRun | undefined; readonly evaluation: Evaluation } | undefined
   /** Whether the scorer was asked while spans of the run were open. */
   #isEarly: boolean
+  #isWithdrawn = false
 
   private constructor(scores: RunScores, scorer: ResolvedScorer, state: TaskState) {
     this.scores = scores
@@ -191,6 +197,11 @@ export class Task {
   /** Whether a score is pending. */
   get isAwaited(): boolean {
     return this.#state !== 'provisional' && this.#state !== 'done'
+  }
+
+  /** Whether another process gives the score. */
+  get isWithdrawn(): boolean {
+    return this.#isWithdrawn
   }
 
   get isJudge(): boolean {
@@ -228,6 +239,15 @@ export class Task {
     const isOutdated = this.#isEarly && !isOpen && this.isOutdated(readRun())
     this.#isEarly = false
     this.advance(isOpen ? 'provisional' : isOutdated ? 'queued' : 'done')
+  }
+
+  /** Another process gives the score. Returns false if none is pending. */
+  withdraw(): boolean {
+    if (!this.isAwaited || !this.advance('done')) return false
+    this.#isWithdrawn = true
+    this.admitted = undefined
+    this.call = undefined
+    return true
   }
 
   /** Whether the run has changed since it was evaluated. */

@@ -7,14 +7,13 @@ import type { Ledger } from '../scoring/ledger.ts'
 import { admit, isReadInSteps, isSmall } from './admission.ts'
 import type { Admitted, Rejected } from './admission.ts'
 import type { ResolvedOptions, ResolvedScorer } from './config/options.ts'
-import type { HandedRun } from './place.ts'
 import { ScoringQueue } from './queue.ts'
 import type { DropReason } from './queue.ts'
 import { redactFailed } from './redact.ts'
 import { EXPIRED, NO_RUN, QUEUE_FULL, SHUT_DOWN } from './rejections.ts'
 import type { Reporter } from './reporter.ts'
 import type { AdmittedRun, RunScores, Task } from './run-scores.ts'
-import { ScorerCall, settleCost } from './scorer-call.ts'
+import { NO_COST, ScorerCall, settleCost } from './scorer-call.ts'
 
 /** Scores are dropped after waiting this long in the queue. */
 const MAX_AGE_MS = 300_000
@@ -25,7 +24,7 @@ export interface TasksParts {
   readonly budget: Budget
   readonly reporter: Reporter
   readonly background: Background
-  readonly ledger: Pick<Ledger, 'handedOver'>
+  readonly ledger: Pick<Ledger, 'withdrawn'>
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   readonly write: (scores: RunScores, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean) => void
@@ -127,6 +126,30 @@ export class Tasks {
     yield* eachInSteps([...this.#pending], (scores) => this.#giveUpAll(scores))
   }
 
+  /** Another process scores this settled run from now on: pending scores are neither written nor counted here. */
+  withdraw(scores: RunScores): void {
+    for (const task of scores.tasks) {
+      const { state, admitted, call } = task
+      if (!task.withdraw()) continue
+      // What a judge costs that was asked already stays booked as estimated.
+      if (state !== 'scoring') admitted?.reservation?.settle(NO_COST)
+      if (admitted !== undefined) this.#contentBytes -= scores.run.contentBytes
+      if (task.evaluation === undefined) this.#parts.ledger.withdrawn(task.scorer.id)
+      call?.abort(SHUT_DOWN)
+    }
+    this.#checkAllIn(scores)
+  }
+
+  /** Withdraws the runs about which judges have still to be asked. */
+  withdrawUnasked(): void {
+    for (const scores of this.#pending) {
+      const isUnasked = scores.tasks.some(
+        ({ isJudge, state }) => isJudge && (state === 'queued' || state === 'admitted'),
+      )
+      if (isUnasked) this.withdraw(scores)
+    }
+  }
+
   #giveUpAll({ tasks }: RunScores): void {
     for (const task of tasks) {
       if (task.state === 'admitted' || task.state === 'scoring') this.#abandon(task)
@@ -184,11 +207,6 @@ export class Tasks {
     const admission = admit(this.#parts, { scores, scorer, moment: 'settled', hasRoom })
     if (admission.status === 'rejected') this.#reject(task, admission)
     if (admission.status !== 'admitted' || !task.advance('admitted')) return
-    const { handOver } = scores.place
-    if (task.isJudge && handOver !== undefined) {
-      this.#inBackground(task, this.#handOver(task, admission, handOver))
-      return
-    }
     task.admitted = admission
     this.#contentBytes += scores.run.contentBytes
     if (this.#isStopping && !task.outlastsShutdown) this.#abandon(task)
@@ -256,34 +274,6 @@ export class Tasks {
       this.#finish(task, evaluation, true)
     }
     take(undefined)
-  }
-
-  *#handOver(
-    task: Task,
-    { run, rate }: Admitted,
-    handOver: (handed: HandedRun) => Promise<Skipped | undefined>,
-  ): WorkSteps {
-    const { scores, scorer } = task
-    const { redact } = this.#parts.options
-    let visible: AgentRun
-    try {
-      visible = redact === undefined ? run : yield* scores.redacted(run, redact)
-    } catch (error) {
-      this.#conclude(task, scores.unasked(scorer.about, redactFailed(error), run, rate), run, true)
-      return
-    }
-    const { point, upstream } = scores
-    const handed = { run: visible, scorer: scorer.about, rate, point: point.value, upstreamProbability: upstream }
-    void handOver(handed).then((unscored) => {
-      if (unscored === undefined) {
-        // The process that asks the judge counts the outcome.
-        this.#parts.ledger.handedOver(scorer.id)
-        task.advance('done')
-        this.#checkAllIn(scores)
-      } else {
-        this.#conclude(task, scores.unasked(scorer.about, unscored, run, rate), run, false)
-      }
-    })
   }
 
   /** Gives up a score that was admitted, whether its scorer is running or not. */

@@ -22,14 +22,11 @@ export type SkipReason =
   | 'sampled-out'
   /** The budget lowers the rate of judges, and the lower rate did not keep the run. Weights compensate for it. */
   | 'thinned'
-  /**
-   * The run was chosen, but the budget had no room for it, it would have counted for more than 1,000 runs, or it is too large for a judge
-   * worker.
-   */
+  /** The run was chosen, but the budget had no room for it, or it would have counted for more than 1,000 runs. */
   | 'refused'
   /** The judge failed repeatedly, or cannot answer, and is not asked for a while. */
   | 'circuit-open'
-  /** The judge's key or package is missing, or no judge worker has this version of it. */
+  /** The judge's key or package is missing. */
   | 'judge-unavailable'
   /** The span is recorded but not sampled. Set `scoreUnsampled` to ask judges about it. */
   | 'unsampled'

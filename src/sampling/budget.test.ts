@@ -42,23 +42,6 @@ function offer(perSecond: number, minutes: number, clock: { ms: number }, ask: (
   return admitted
 }
 
-/** Places in the order of offers that a budget lets through, whether it moves from one process to another meanwhile. */
-function admittedPlaces(moves: boolean): number[] {
-  const { clock, place } = setUp({})
-  const limits = { ...UNLIMITED, callsPerMinute: 30, usdPerDay: 0.6 }
-  let budget = new Budget(limits, () => clock.ms)
-  const admitted: number[] = []
-  for (let n = 0; n < 2_000; n += 1) {
-    clock.ms += 777
-    if (moves && n % 7 === 0) budget = new Budget(limits, () => clock.ms, JSON.parse(JSON.stringify(budget.history())))
-    const decision = budget.admit({ point: place(), rate: 1, factor: budget.factor(), estimate: CALL })
-    if (!decision.admitted) continue
-    admitted.push(n)
-    decision.reservation.settle({ ...CALL, costUsd: 0.0009 })
-  }
-  return admitted
-}
-
 describe('A budget', () => {
   test('that is offered 100 scores a second and allows 1 reserves 1 a second', () => {
     const { clock, budget } = setUp({ callsPerMinute: 60 })
@@ -279,38 +262,5 @@ describe('A budget', () => {
     budget.reserve(CALL)
     clock.ms -= 3_600_000
     expect(budget.reserve(CALL)).toBeUndefined()
-  })
-
-  test('continues from the history of another one without a difference', () => {
-    // Numbers are handed on with six digits, so that a place next to the rate may fall on its other side.
-    const [alone, moved] = [new Set(admittedPlaces(false)), admittedPlaces(true)]
-    expect(moved.filter((n) => !alone.has(n)).length).toBeLessThan(alone.size / 50)
-    expect(Math.abs(moved.length - alone.size)).toBeLessThan(alone.size / 50)
-  })
-
-  test('keeps calls in flight booked at their estimate when another one continues', () => {
-    const { clock, budget } = setUp({ usdPerDay: 0.01 })
-    for (let n = 0; n < 6; n += 1) budget.reserve(CALL)
-    clock.ms += 1_000
-    const next = new Budget({ ...UNLIMITED, usdPerDay: 0.01 }, () => clock.ms, budget.history())
-    const admitted = Array.from({ length: 10 }, () => next.reserve(CALL)).filter((each) => each !== undefined)
-    expect(admitted).toHaveLength(4)
-    // A day later all of it may be spent again.
-    clock.ms += 25 * 3_600_000
-    expect(next.usedRatio()).toBe(0)
-  })
-
-  test('treats amounts from the future as spent now, and converts windows of another length', () => {
-    const { clock, budget } = setUp({ callsPerMinute: 600 })
-    for (let n = 0; n < 60; n += 1) {
-      clock.ms += 100
-      budget.reserve(CALL)
-    }
-    const behind = new Budget({ ...UNLIMITED, callsPerMinute: 600 }, () => clock.ms - 3_600_000, budget.history())
-    expect(behind.usedRatio()).toBeCloseTo(0.1)
-    const shared = new Budget({ ...UNLIMITED, callsPerMinute: 60, share: 0.1 }, () => clock.ms, budget.history())
-    // Ten calls in 100 seconds, of which sixty were made.
-    expect(shared.usedRatio()).toBeCloseTo(6)
-    expect(shared.reserve(CALL)).toBeUndefined()
   })
 })

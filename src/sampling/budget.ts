@@ -1,4 +1,3 @@
-import type { LimitHistory } from './limit-history.ts'
 import { RollingLimit } from './rolling-limit.ts'
 
 const MINUTE_MS = 60_000
@@ -86,14 +85,6 @@ export interface BudgetRequest {
   readonly estimate: Cost
 }
 
-/** What a budget has spent and what was requested, so that another process can continue from there. */
-export interface BudgetHistory {
-  /** The time of this state, on the budget's clock. */
-  readonly atMs: number
-  /** The history of each limit, by its name. Limits of `Infinity` are left out. */
-  readonly limits: Readonly<Record<string, LimitHistory>>
-}
-
 /**
  * Keeps judges within their limits. A limit is spent evenly: before it would have to refuse scores, the budget reduces the rates by a
  * factor that callers record, so that weights stay true. A score is refused before anything is spent on it.
@@ -102,11 +93,8 @@ export class Budget {
   readonly #limits: readonly Limit[]
   readonly #now: () => number
 
-  /**
-   * @param now Milliseconds of a clock that does not go back, such as `performance.now`.
-   * @param history What was spent before, on the same clock.
-   */
-  constructor(limits: BudgetLimits, now: () => number, history?: BudgetHistory) {
+  /** @param now Milliseconds of a clock that does not go back, such as `performance.now`. */
+  constructor(limits: BudgetLimits, now: () => number) {
     this.#now = now
     this.#limits = [
       { name: 'callsPerMinute', given: limits.callsPerMinute, of: (cost) => cost.calls, window: calls(limits) },
@@ -123,14 +111,6 @@ export class Budget {
         window: new RollingLimit(limits.usdPerDay * limits.share, DAY_MS),
       },
     ]
-    if (history !== undefined) this.#resume(history)
-  }
-
-  /** The state at this moment, reservations included. */
-  history(): BudgetHistory {
-    const atMs = this.#now()
-    const limits = this.#limits.filter(({ window }) => window.limit !== Number.POSITIVE_INFINITY)
-    return { atMs, limits: Object.fromEntries(limits.map(({ name, window }) => [name, window.history(atMs)])) }
   }
 
   /** The factor, from 0 to 1, by which rates are multiplied at this moment. It depends only on earlier runs. */
@@ -182,15 +162,6 @@ export class Budget {
   usedRatio(): number {
     const nowMs = this.#now()
     return Math.max(...this.#limits.map((limit) => limit.window.usedRatio(nowMs)))
-  }
-
-  #resume({ atMs, limits }: BudgetHistory): void {
-    const nowMs = this.#now()
-    for (const { name, window } of this.#limits) {
-      const known = limits[name]
-      // Another machine's clock may be ahead: its future counts as now.
-      if (known !== undefined) window.resume(known, Math.min(atMs, nowMs), nowMs)
-    }
   }
 
   #blocking(estimate: Cost, nowMs: number): Limit | undefined {

@@ -1,5 +1,3 @@
-import type { LimitHistory } from './limit-history.ts'
-
 /** A window is divided into this many slots. The amounts of one slot leave the window together. */
 const SLOTS_PER_WINDOW = 60
 
@@ -179,60 +177,6 @@ export class RollingLimit {
     return this.#paced.share
   }
 
-  /** The state at this moment, in numbers of six digits. */
-  history(nowMs: number): LimitHistory {
-    this.#moveTo(nowMs)
-    return {
-      windowMs: this.#windowMs,
-      spent: this.#newestFirst(this.#spent),
-      wanted: this.#newestFirst(this.#wanted),
-      free: this.#newestFirst(this.#free),
-      takenShare: sixDigits(this.#takenShare),
-      reservedPerScore: sixDigits(this.#reservedPerScore),
-      remembered: sixDigits(this.#rememberedNow(nowMs)),
-      seenMs: this.#sinceMs === undefined ? 0 : Math.max(0, Math.round(nowMs - this.#sinceMs)),
-    }
-  }
-
-  /**
-   * Continues from the state of another limit, whose window may have another length. It must be called before anything else.
-   *
-   * @param atMs The time of that state, on the clock of this limit.
-   */
-  resume(history: LimitHistory, atMs: number, nowMs: number): void {
-    this.#moveTo(nowMs)
-    const { spent, wanted, free, seenMs } = history
-    this.#used = this.#resumeSlots(this.#spent, spent, history, atMs)
-    this.#wantedInWindow = this.#resumeSlots(this.#wanted, wanted, history, atMs)
-    this.#freeInWindow = this.#resumeSlots(this.#free, free, history, atMs)
-    this.#takenShare = history.takenShare
-    this.#reservedPerScore = history.reservedPerScore
-    this.#remembered = history.remembered
-    this.#rememberedAtMs = atMs
-    if (seenMs > 0) this.#sinceMs = atMs - seenMs
-  }
-
-  /** @returns The sum of what is within the window. */
-  #resumeSlots(slots: Float64Array, amounts: readonly number[], { windowMs }: LimitHistory, atMs: number): number {
-    const slotMs = windowMs / SLOTS_PER_WINDOW
-    let sum = 0
-    for (const [back, amount] of amounts.entries()) {
-      // Uses the middle of each slot, so that rounding cannot move an amount into the slot beside it.
-      const slot = Math.min(
-        this.#newest,
-        Math.floor(((Math.floor(atMs / slotMs) - back + 0.5) * slotMs) / this.#slotMs),
-      )
-      if (amount === 0 || this.#newest - slot >= SLOTS) continue
-      add(slots, slot, amount)
-      sum += amount
-    }
-    return sum
-  }
-
-  #newestFirst(slots: Float64Array): number[] {
-    return Array.from({ length: SLOTS }, (_, back) => sixDigits(slots[(this.#newest - back + SLOTS) % SLOTS] ?? 0))
-  }
-
   /** The largest constant spending, per slot, that stays within the limit while earlier spending leaves the window. */
   #affordablePerSlot(): number {
     let available = this.limit - this.#used
@@ -286,10 +230,6 @@ function pacedShare(scores: number): number {
     else low = offered
   }
   return low / scores
-}
-
-function sixDigits(value: number): number {
-  return Number(value.toPrecision(6))
 }
 
 function add(slots: Float64Array, slot: number, amount: number): void {

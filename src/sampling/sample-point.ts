@@ -23,13 +23,6 @@ export class SamplePoint {
     this.#salt = salt
   }
 
-  /** A point that was computed elsewhere. @param value From 0 (included) to 1 (excluded). */
-  static at(value: number): SamplePoint {
-    const point = new SamplePoint('')
-    point.#value = value
-    return point
-  }
-
   /** The number. It is computed at the first use, because hashing takes time. */
   get value(): number {
     this.#value ??= valueOf(this.#traceId, this.#salt)

@@ -105,8 +105,8 @@ export class Ledger {
     counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1)
   }
 
-  /** Takes an offered run out of the counts, because the process that calls the scorer counts it. */
-  handedOver(scorerId: string): void {
+  /** Takes an offered run out of the counts, because another process scores and counts it. */
+  withdrawn(scorerId: string): void {
     const counts = this.#scorers.get(scorerId)
     if (counts) counts.runs -= 1
   }

@@ -13,9 +13,8 @@ const read = (name: string) => readFileSync(join(root, name), 'utf8')
 const options = new Set(
   [...read('server/src/command-line.ts').matchAll(/(?:option|Option)\(\s*'(--[a-z-]+)/g)].map(([, name]) => name),
 )
-/** Partitions of the topics of spans and of jobs in docs/scale.md. Any workers beyond that number have nothing to read. */
-const partitionsOf = (topic: string) =>
-  Number(new RegExp(`--topic spanscore\\.${topic} --partitions (\\d+)`).exec(read('docs/scale.md'))?.[1])
+/** Partitions of the topics of spans in docs/scale.md. Any workers beyond that number have nothing to read. */
+const partitions = Number(/--topic spanscore\.\$topic --partitions (\d+)/.exec(read('docs/scale.md'))?.[1])
 
 const labels = z.record(z.string(), z.string())
 const probe = z.strictObject({
@@ -41,15 +40,12 @@ const deployment = z.strictObject({
             name: z.string(),
             image: z.string(),
             args: z.array(z.string()),
-            env: z.array(z.unknown()).optional(),
-            volumeMounts: z.array(z.unknown()).optional(),
             ports: z.array(z.strictObject({ name: z.literal('http'), containerPort: z.int() })),
             livenessProbe: probe,
             readinessProbe: probe,
             resources: z.strictObject({ requests: labels, limits: labels }),
           }),
         ]),
-        volumes: z.array(z.unknown()).optional(),
       }),
     }),
   }),
@@ -73,16 +69,6 @@ const scaledObject = z.strictObject({
     cooldownPeriod: z.int(),
     triggers: z.array(
       z.discriminatedUnion('type', [
-        z.strictObject({
-          type: z.literal('kafka'),
-          metadata: z.strictObject({
-            bootstrapServers: z.string(),
-            consumerGroup: z.string(),
-            topic: z.string(),
-            lagThreshold: z.string().regex(/^\d+$/),
-            offsetResetPolicy: z.literal('earliest'),
-          }),
-        }),
         z.strictObject({
           type: z.literal('prometheus'),
           metadata: z.strictObject({
@@ -130,36 +116,22 @@ describe('the manifests for Kubernetes', () => {
       const [{ args, ports, livenessProbe, readinessProbe }] = spec.template.spec.containers
       const given = new Map(args.map((arg) => arg.split('=') as [string, string]))
       expect([...given.keys()].filter((name) => !options.has(name))).toEqual([])
-      expect(['worker', 'judge']).toContain(given.get('--role'))
+      expect(given.get('--role')).toBe('worker')
       expect(given.get('--http-port')).toBe(String(ports[0]?.containerPort))
       expect(livenessProbe.httpGet.path).toBe('/health')
       expect(readinessProbe.httpGet.path).toBe('/ready')
     }
   })
 
-  it.each([
-    ['spanscore-worker', partitionsOf('\\$topic')],
-    ['spanscore-judge-worker', partitionsOf('jobs')],
-  ])('scale %s up to the number of partitions', (name, most) => {
-    const { spec } = scaled.find(({ metadata }) => metadata.name === name) ?? {}
-    expect(spec?.scaleTargetRef.name).toBe(name)
-    expect(spec?.maxReplicaCount).toBe(most)
+  it('scale workers up to the number of partitions', () => {
+    const [{ spec } = { spec: undefined }, ...others] = scaled
+    expect(others).toEqual([])
+    expect(spec?.scaleTargetRef.name).toBe('spanscore-worker')
+    expect(spec?.maxReplicaCount).toBe(partitions)
   })
 
   it('replace pods without adding one, which would get no partition and never be ready if all of them are taken', () => {
     for (const { spec } of deployments) expect(spec.strategy.rollingUpdate).toEqual({ maxSurge: 0, maxUnavailable: 1 })
-  })
-
-  it('scale judge workers by the jobs that wait', () => {
-    const target = deployments.find(({ metadata }) => metadata.name === 'spanscore-judge-worker')
-    const { spec } = scaled.find(({ metadata }) => metadata.name === 'spanscore-judge-worker') ?? {}
-    const [trigger] = spec?.triggers ?? []
-    expect(trigger).toMatchObject({
-      type: 'kafka',
-      metadata: { consumerGroup: 'spanscore.judges', topic: 'spanscore.jobs' },
-    })
-    const { args } = target!.spec.template.spec.containers[0]
-    expect(args).toContain(`--brokers=${trigger?.type === 'kafka' ? trigger.metadata.bootstrapServers : ''}`)
   })
 
   it('scale workers by a metric that workers have, at an address of the shipped stack, and by the processor that they request', () => {

@@ -58,9 +58,7 @@ export const configSchema = strict({
     share: z.number().gt(0).max(1).optional(),
   })
     .optional()
-    .describe(
-      'Limits for judges: of each process, or of all judge workers together. Default: 60 calls a minute, 10 US dollars a day.',
-    ),
+    .describe('Limits for judges, of each process. Default: 60 calls a minute, 10 US dollars a day.'),
   concurrency: z
     .number()
     .int()

@@ -78,7 +78,7 @@ function checkSettings(topic: string, settings: ReadonlyMap<string, string | nul
 }
 
 /** The existing topics. Waits for brokers that do not answer yet, but not for those that refuse. */
-export async function topicsOf(kafka: KafkaOptions, base: BaseOptions): Promise<readonly string[]> {
+async function topicsOf(kafka: KafkaOptions, base: BaseOptions): Promise<readonly string[]> {
   const endMs = performance.now() + WAIT_FOR_BROKERS_MS
   for (;;) {
     const admin = new Admin({ ...base, retries: 0 })

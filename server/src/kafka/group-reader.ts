@@ -7,7 +7,6 @@ import type { Ending } from './end-offsets.ts'
 import { recordAt } from './fetch-request.ts'
 import { GroupMember } from './group-member.ts'
 import type { GroupMemberParts } from './group-member.ts'
-import type { GroupOptions } from './group-options.ts'
 import { KafkaClient } from './kafka-client.ts'
 import { LongCommits } from './long-commits.ts'
 import { otherGroups } from './other-groups.ts'
@@ -21,7 +20,7 @@ export interface GroupReaderParts
   extends
     Pick<GroupMemberParts, 'topics' | 'partitionCount' | 'configHash' | 'onRebalance' | 'onAssigned'>,
     Pick<TopicFetcherParts, 'sources' | 'report' | 'onTimes'> {
-  readonly options: Pick<GroupOptions, 'groupId' | 'sessionTimeoutMs'>
+  readonly options: Pick<GroupMemberParts, 'groupId' | 'sessionTimeoutMs'>
   readonly base: BaseOptions
   /** The topic for unreadable messages. */
   readonly deadTopic: string
@@ -29,7 +28,7 @@ export interface GroupReaderParts
   readonly partitions: ReadonlyMap<number, Ending>
 }
 
-/** Reads the topics of workers and judge workers, as a member of a consumer group. */
+/** Reads the topics of workers, as a member of a consumer group. */
 export class GroupReader {
   readonly member: GroupMember
   readonly ends: EndOffsets

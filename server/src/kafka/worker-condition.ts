@@ -33,7 +33,7 @@ export interface WorkerConditionParts {
   readonly orphanMs: number
   /** Whether the group rebalances, or the worker stops. */
   readonly isPaused: () => boolean
-  /** Whether scores or jobs wait for their destination. */
+  /** Whether scores wait for their destination. */
   readonly isHeldUp: () => boolean
 }
 
@@ -95,7 +95,7 @@ export class WorkerCondition {
 }
 
 /** What readiness says if leaders of partitions do not answer; `undefined` if all do. */
-export function whySilent(partitions: Iterable<Pick<WatchedPartition, 'number' | 'isSilent'>>): string | undefined {
+function whySilent(partitions: Iterable<Pick<WatchedPartition, 'number' | 'isSilent'>>): string | undefined {
   const silent = [...partitions].filter(({ isSilent }) => isSilent).map(({ number }) => number)
   return silent.length === 0
     ? undefined
@@ -103,7 +103,7 @@ export function whySilent(partitions: Iterable<Pick<WatchedPartition, 'number' |
 }
 
 /** What readiness says if commits of partitions cannot be read; `undefined` if there are none. */
-export function whyWaiting(partitions: readonly number[]): string | undefined {
+function whyWaiting(partitions: readonly number[]): string | undefined {
   return partitions.length === 0
     ? undefined
     : `Partition ${partitions.join(', ')} cannot be taken over: no broker that leads it answers, and what was committed is there.`

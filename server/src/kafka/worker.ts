@@ -12,9 +12,9 @@ import { CarryForward } from './carry-forward.ts'
 import { checkTopics } from './check-topics.ts'
 import type { Topics } from './check-topics.ts'
 import { Commits } from './commits.ts'
-import type { GroupOptions } from './group-options.ts'
 import { GroupReader } from './group-reader.ts'
 import { clientOptions } from './kafka-client.ts'
+import type { KafkaOptions } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
 import { PartitionClock } from './partition-clock.ts'
 import { PartitionLog } from './partition-log.ts'
@@ -23,7 +23,15 @@ import { WorkerCondition } from './worker-condition.ts'
 import { noCounts } from './worker-counts.ts'
 
 /** Options of a worker. */
-export interface WorkerOptions extends GroupOptions {
+export interface WorkerOptions {
+  /** The brokers. */
+  readonly kafka: KafkaOptions
+  /** The consumer group. */
+  readonly groupId: string
+  /** Without heartbeats for this long, other members take over the partitions. */
+  readonly sessionTimeoutMs: number
+  /** How often progress is committed. */
+  readonly commitMs: number
   /** Names of the topics. */
   readonly topics: Topics
   /** The limits apply to all partitions of the process together. */
@@ -37,8 +45,6 @@ export type WorkerParts = Pick<ServiceParts, 'scorer' | 'outbox' | 'take' | 'rep
   readonly reader: RequestReader
   /** What all workers should share: scorers, their versions and settings, and how long to wait for runs. */
   readonly configuration: string
-  /** Whether scores or jobs wait for their destination. */
-  readonly isHeldUp: () => boolean
 }
 
 /** Scoring pauses after this many commit intervals without a commit. With the work in progress, that makes two. */
@@ -109,7 +115,7 @@ export class Worker {
       waiting: () => assignedCommits.waiting,
       orphanMs: options.traces.orphanMs,
       isPaused: () => this.#isPaused,
-      isHeldUp: parts.isHeldUp,
+      isHeldUp: () => parts.outbox.isFull,
     })
   }
 
@@ -162,6 +168,8 @@ export class Worker {
     this.#isPaused = true
     clearInterval(this.#timer)
     this.#reader.stopReading()
+    // The next owner asks them.
+    this.#parts.scorer.leaveUnasked()
     await this.#settleDown(timeoutMs)
     await this.#commits.commitUntil(endMs)
     await this.#reader.member.leave()

@@ -14,6 +14,13 @@ export interface OfferedRun {
 export interface RunScorer {
   /** Whether further runs should wait, because the queue of code scorers is nearly full. */
   readonly isBusy: boolean
-  /** Resolves when every scorer has scored, skipped or failed. Never rejects. */
-  offer(offered: OfferedRun): Promise<void>
+  /**
+   * Resolves when every scorer has scored, skipped or failed, or when the run was left to another process. Never rejects.
+   *
+   * @param lost aborted when another process scores the run from now on
+   * @returns false if another process scores the run
+   */
+  offer(offered: OfferedRun, lost: AbortSignal): Promise<boolean>
+  /** Leaves the runs about which judges have still to be asked to another process. */
+  leaveUnasked(): void
 }

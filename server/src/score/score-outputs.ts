@@ -37,6 +37,14 @@ export interface WrittenScore {
   readonly extra: ExtraAttributes
 }
 
+/** What a process that scores can observe of itself. */
+export interface ScoringGauges {
+  /** Waiting scores. */
+  readonly queueSize: () => number
+  /** How much of the tightest limit of the budget is used, 0 to 1. */
+  readonly budgetUsedRatio: () => number
+}
+
 /** The output of one service. All of its processes are counted together. */
 interface ServiceOutput {
   readonly meters: MeterOutput
@@ -51,16 +59,16 @@ export class ScoreOutputs {
   readonly #outputs = new LatestUsed<ServiceOutput>(MAX_SERVICES, (output) => void shutDown(output))
   readonly #rules: EmitRules
   readonly #meters: ServiceMeters
-  readonly #queued: () => number
+  readonly #gauges: ScoringGauges
 
   /**
    * @param meters the destination of metrics
-   * @param queued the number of waiting scores
+   * @param gauges the state of the process, which each service's metrics contain
    */
-  constructor(rules: EmitRules, meters: ServiceMeters, queued: () => number) {
+  constructor(rules: EmitRules, meters: ServiceMeters, gauges: ScoringGauges) {
     this.#rules = rules
     this.#meters = meters
-    this.#queued = queued
+    this.#gauges = gauges
   }
 
   /** Metrics of a service. */
@@ -112,10 +120,9 @@ export class ScoreOutputs {
     const meters = this.#meters.create(resource)
     const metrics = new ScoreMetrics({
       gauges: {
-        queueSize: this.#queued,
+        ...this.#gauges,
         openRuns: () => 0,
         heldSpans: () => 0,
-        budgetUsedRatio: () => 0,
       },
       meterProvider: () => meters.meterProvider,
       // The provider is the service's own, so nothing it throws needs to be suppressed.

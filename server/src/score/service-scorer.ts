@@ -13,7 +13,6 @@ import type { AgentRun, Evaluation, ScorePlace, ScoringOptions } from 'spanscore
 
 import type { GatheredRecords } from '../send/gathered-scores.ts'
 import type { ServiceMeters } from '../send/service-meters.ts'
-import type { JudgeJobs } from './judge-job.ts'
 import type { OfferedRun, RunScorer } from './run-scorer.ts'
 import { scoreIds } from './score-ids.ts'
 import type { ScoreIds } from './score-ids.ts'
@@ -26,8 +25,6 @@ export interface ServiceScorerParts {
   readonly meters: ServiceMeters
   /** Receives each result as it is written. */
   readonly onScore?: OnScore
-  /** Receives questions for judges in another process. Without it, judges are asked here. */
-  readonly jobs?: JudgeJobs | undefined
 }
 
 /** Called with each result of a scorer; the id is the run's. */
@@ -45,14 +42,11 @@ export class ServiceScorer implements RunScorer {
   readonly #outputs: ScoreOutputs
   readonly #copied: CopiedAttributes
   readonly #onScore: OnScore | undefined
-  readonly #jobs: JudgeJobs | undefined
 
   /** @throws TypeError `<path>: expected …, got …` */
-  constructor({ options, meters, onScore, jobs }: ServiceScorerParts) {
+  constructor({ options, meters, onScore }: ServiceScorerParts) {
     this.#onScore = onScore
-    this.#jobs = jobs
-    // Keys and packages of judges that another process asks are not needed here.
-    const resolved = resolveOptions(jobs === undefined ? options : { ...options, strict: false }, true)
+    const resolved = resolveOptions(options, true)
     this.#engine = new Engine({
       options: resolved,
       reporter: new Reporter(),
@@ -62,7 +56,10 @@ export class ServiceScorer implements RunScorer {
       },
       maxInlineMs: MAX_INLINE_MS,
     })
-    this.#outputs = new ScoreOutputs(resolved.emit, meters, () => this.queued)
+    this.#outputs = new ScoreOutputs(resolved.emit, meters, {
+      queueSize: () => this.queued,
+      budgetUsedRatio: () => this.#engine.budget.usedRatio(),
+    })
     this.#copied = new CopiedAttributes(resolved.metricAttributes)
   }
 
@@ -85,7 +82,7 @@ export class ServiceScorer implements RunScorer {
   }
 
   get isBusy(): boolean {
-    return this.#engine.tasks.isBusy || this.#jobs?.isFull === true
+    return this.#engine.tasks.isBusy
   }
 
   /** Waiting scores. */
@@ -98,13 +95,23 @@ export class ServiceScorer implements RunScorer {
     return this.#engine.ledger.snapshot(0)
   }
 
-  /** Passes a run and its nested runs to the scorers. Resolves when each has scored, skipped or failed. */
-  async offer(offered: OfferedRun): Promise<void> {
+  /** Maximum milliseconds for one score, including retries. */
+  get timeoutMs(): number {
+    return this.#engine.options.timeoutMs
+  }
+
+  /** Passes a run and its nested runs to the scorers. */
+  async offer(offered: OfferedRun, lost: AbortSignal): Promise<boolean> {
     const { run, isCounted } = offered
     if (isCounted) this.#outputs.metricsOf(run.resource).countRun('closed', run.agent.name)
     const nested = this.#engine.countsNested ? nestedOf(run) : []
-    await Promise.all([run, ...nested].map((each) => this.#offerOne(offered, each)))
+    const whole = await Promise.all([run, ...nested].map((each) => this.#offerOne(offered, each, lost)))
     this.#engine.ledger.runClosed()
+    return whole.every(Boolean)
+  }
+
+  leaveUnasked(): void {
+    this.#engine.tasks.withdrawUnasked()
   }
 
   /** Records written since the last call. */
@@ -119,9 +126,17 @@ export class ServiceScorer implements RunScorer {
     await this.#outputs.shutdown()
   }
 
-  async #offerOne(offered: OfferedRun, run: AgentRun): Promise<void> {
+  /** @returns false if another process scores the run */
+  async #offerOne(offered: OfferedRun, run: AgentRun, lost: AbortSignal): Promise<boolean> {
     const scorable = toScorable(run, run !== offered.run, this.#engine.isWanted(run.traceId))
-    await this.#engine.settle(scorable, true, () => this.#placeOf(offered, run))?.whenAllIn()
+    const scores = this.#engine.settle(scorable, true, () => this.#placeOf(offered, run))
+    if (scores === undefined) return true
+    const withdraw = () => this.#engine.tasks.withdraw(scores)
+    lost.addEventListener('abort', withdraw)
+    if (lost.aborted) withdraw()
+    await scores.whenAllIn()
+    lost.removeEventListener('abort', withdraw)
+    return !scores.isWithdrawn
   }
 
   /** @param run the offered run, or one that is nested in it */
@@ -130,7 +145,6 @@ export class ServiceScorer implements RunScorer {
     const target = targetOf(run)
     const extra = this.#copied.of({ attributes, resource: { attributes: resource } })
     const revision = spans.count
-    const jobs = this.#jobs
     return {
       target,
       isHeld: false,
@@ -143,12 +157,6 @@ export class ServiceScorer implements RunScorer {
         this.#outputs.write(resource, { evaluation: revised, run: read, target, endTimeMs, ids, counted, extra })
       },
       allIn: () => undefined,
-      handOver:
-        jobs &&
-        ((handed) => {
-          const ids = scoreIds(target, handed.scorer, spans)
-          return jobs.write({ ...handed, ids, revision, isCounted, resource, extra })
-        }),
     }
   }
 }

@@ -1,6 +1,5 @@
 import type { ObservableResult } from '@opentelemetry/api'
 
-import type { JobWriter } from '../kafka/judges/job-writer.ts'
 import type { Worker } from '../kafka/worker.ts'
 import type { Outbox } from './outbox.ts'
 import type { MeterOutput, ServiceMeters } from './service-meters.ts'
@@ -9,7 +8,7 @@ import type { MeterOutput, ServiceMeters } from './service-meters.ts'
 export class WorkerMetrics {
   readonly #output: MeterOutput
 
-  constructor(worker: Worker, outbox: Outbox, meters: ServiceMeters, jobs: JobWriter | undefined) {
+  constructor(worker: Worker, outbox: Outbox, meters: ServiceMeters) {
     this.#output = meters.create({ 'service.name': 'spanscore' })
     const meter = this.#output.meterProvider.getMeter('spanscore')
     const counter = (name: string, description: string, observe: (result: ObservableResult) => void) =>
@@ -45,23 +44,11 @@ export class WorkerMetrics {
       result.observe(outbox.counts.refused, { outcome: 'refused' })
       result.observe(outbox.counts.failures, { outcome: 'failed-attempt' })
     })
-    counter('jobs', 'Jobs for judge workers by outcome.', (result) => {
-      if (jobs === undefined) return
-      result.observe(jobs.counts.written, { outcome: 'written' })
-      result.observe(jobs.counts.tooLarge, { outcome: 'skipped', reason: 'too-large' })
-      result.observe(jobs.counts.failures, { outcome: 'failed-attempt' })
-    })
-    gauge(
-      'jobs_waiting',
-      'Jobs for judge workers that the brokers have not acknowledged.',
-      'By',
-      () => jobs?.waitingBytes ?? 0,
-    )
     gauge(
       'writes_failing',
-      'For how long jobs or dead letters could not be written to Kafka; 0 if they can.',
+      'For how long dead letters could not be written to Kafka; 0 if they can.',
       's',
-      () => Math.max(worker.deadLettersFailingForMs, jobs?.failingForMs ?? 0) / 1000,
+      () => worker.deadLettersFailingForMs / 1000,
     )
     gauge('lag', 'Messages on the partitions of this worker that were not read yet.', '{message}', () => worker.lag)
     gauge('partitions', 'Partitions of this worker.', '{partition}', () => worker.partitions.length)

@@ -125,7 +125,7 @@ describe('files', () => {
       /--kafka-key .*other\.key: expected the key of the certificate in .*one\.crt/,
     ],
     [
-      '--role=judge --brokers=127.0.0.1:1 --kafka-tls --kafka-cert one.crt',
+      '--role=worker --brokers=127.0.0.1:1 --kafka-tls --kafka-cert one.crt',
       /Expected both --kafka-cert and --kafka-key, got one of them\.$/,
     ],
     ['--role=worker --brokers=127.0.0.1:1 --kafka-ca one.crt', /--kafka-ca: expected --kafka-tls too\.$/],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startWorker } from '../../src/start-worker.ts'
-import type { RunningWorker } from '../../src/worker-process.ts'
+import type { RunningWorker } from '../../src/start-worker.ts'
 import { until } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
 import { FetchGate } from './fetch-gate.ts'

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 
 import { startWorker } from '../../src/start-worker.ts'
-import type { RunningWorker } from '../../src/worker-process.ts'
+import type { RunningWorker } from '../../src/start-worker.ts'
 import { toRequest, until } from '../traces.ts'
 import { startKafka } from './kafka-cluster.ts'
 import { Sender } from './sender.ts'

@@ -80,26 +80,12 @@ export function recordingRule(name: string): string {
   return rule.expr
 }
 
-/** True if an expression is about judge workers and their jobs. */
-export function isOnJudges(expression: string): boolean {
-  return /spanscore_(judge_worker|worker_jobs)_/.test(expression)
-}
-
-/**
- * Finds the expressions of the dashboard of workers that return no data in spite of the metrics that were received.
- *
- * @param isMeant Selects the expressions to query.
- */
-export async function emptyPanels(
-  prometheus: Prometheus,
-  isMeant: (expression: string) => boolean,
-): Promise<readonly string[]> {
+/** Finds the expressions of the dashboard of workers that return no data in spite of the metrics that were received. */
+export async function emptyPanels(prometheus: Prometheus): Promise<readonly string[]> {
   const { panels }: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(
     dashboardFiles['workers.json']?.() ?? '',
   )
-  const expressions = panels
-    .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr.replace('$job', '.*')))
-    .filter(isMeant)
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr.replace('$job', '.*')))
   if (expressions.length < 5) throw new Error(`Expected expressions of the dashboard, got ${expressions.length}.`)
   const empty: string[] = []
   for (const expression of expressions) {

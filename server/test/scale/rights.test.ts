@@ -1,27 +1,26 @@
-/** Permissions that are revoked from running workers and judge workers and granted again, and topics that are deleted. */
+/** Permissions that are revoked from running workers and granted again. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { startJudgeWorker } from '../../src/start-judge-worker.ts'
 import { startWorker } from '../../src/start-worker.ts'
-import type { RunningWorker } from '../../src/worker-process.ts'
-import { createSink } from '../sink.ts'
+import type { RunningWorker } from '../../src/start-worker.ts'
 import { until } from '../traces.ts'
-import { countsOf, judgedIn, jobsTopic, makeRuns as makeJudged, polite, useJudgeBench } from './judge-bench.ts'
-import type { KafkaBrokers } from './kafka-brokers.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
 import { deny } from './rights.ts'
 import { SecureKafka } from './secure-kafka.ts'
 import { makeRuns, WorkerBench } from './worker-bench.ts'
 import { topicsOf } from './worker-options.ts'
 
 const secure = new SecureKafka()
-const judges = useJudgeBench(() => secure.withPasswords(1, ['PLAIN'], true))
-let kafka: KafkaBrokers
+let kafka: KafkaCluster
 
-beforeAll(() => {
-  kafka = judges.kafka
+beforeAll(async () => {
+  kafka = await secure.withPasswords(1, ['PLAIN'], true)
 })
 
-afterAll(() => secure.remove())
+afterAll(async () => {
+  await kafka.close()
+  secure.remove()
+})
 
 const access = () => ({
   kafka: {
@@ -133,48 +132,5 @@ describe('a worker', () => {
     await isReady(worker)
     await worker.stop()
     expect(new Set(bench.scores.map(({ attributes }) => attributes['spanscore.score.id'])).size).toBe(10)
-  })
-})
-
-describe('workers and judge workers', () => {
-  it('report missing permissions for jobs and a missing topic, and continue when they can again', async () => {
-    const name = 'no-jobs'
-    await judges.createTopics(name, 1)
-    await using sink = await createSink()
-    judges.answer = (request) => polite(request)
-    const config = judges.configure(name)
-    const topic = jobsTopic(name)
-    const worker = await judges.startWriter(name, sink, config, access())
-    const judge = await startJudgeWorker(judges.options(name, sink.url, config, access()))
-    const isJudged = (count: number) =>
-      until(() => new Set(judgedIn(sink).map(({ traceId }) => traceId)).size === count, `${count} scores`, 60_000)
-    await judges.send(name, makeJudged(5))
-    await isJudged(5)
-
-    const letWrite = await deny(kafka, 'worker', ['TOPIC', topic], 'WRITE')
-    await judges.send(name, makeJudged(5))
-    await saysAtReadiness(worker, `The brokers do not let this user write to the topic ${topic}: give it WRITE`)
-    await letWrite()
-    await isJudged(10)
-    await isReady(worker)
-
-    const letRead = await deny(kafka, 'worker', ['TOPIC', topic], 'READ')
-    await saysAtReadiness(judge, `The brokers do not let this user read the topic ${topic}: give it READ`)
-    await judges.send(name, makeJudged(5))
-    await until(() => Number(countsOf(worker).jobs['written']) === 15, 'jobs that wait', 30_000)
-    await letRead()
-    await isJudged(15)
-    await isReady(judge)
-
-    await kafka.admin.deleteTopics({ topics: [topic] })
-    await saysAtReadiness(judge, `There is no topic ${topic}: create it again`)
-    await judges.send(name, makeJudged(20))
-    await saysAtReadiness(worker, `There is no topic ${topic}: create it again`)
-    await kafka.createTopics({ [topic]: {} }, 1)
-    await isJudged(35)
-    await isReady(worker)
-    await isReady(judge)
-    await Promise.all([worker.stop(), judge.stop()])
-    expect(judgedIn(sink)).toHaveLength(35)
   })
 })

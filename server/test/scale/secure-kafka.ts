@@ -41,7 +41,7 @@ export class SecureKafka {
 
   /**
    * Starts brokers that require a password. The user `admin` may do everything, with the password `admin-secret`; `worker` has
-   * `worker-secret` for PLAIN, and `scram-secret` for SCRAM-SHA-512; `judge` has `judge-secret` for SCRAM-SHA-256.
+   * `worker-secret` for PLAIN, and `scram-secret` for SCRAM-SHA-512.
    *
    * @param mayByDefault Whether users may do what no rule covers.
    */
@@ -55,18 +55,12 @@ export class SecureKafka {
         `sasl.enabled.mechanisms=${mechanisms.join(',')}`,
         'sasl.mechanism.inter.broker.protocol=PLAIN',
         `listener.name.client.plain.sasl.jaas.config=${PLAIN} required username="admin" password="admin-secret" user_admin="admin-secret" user_worker="worker-secret";`,
-        `listener.name.client.scram-sha-256.sasl.jaas.config=${SCRAM} required;`,
         `listener.name.client.scram-sha-512.sasl.jaas.config=${SCRAM} required;`,
         'authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer',
         `allow.everyone.if.no.acl.found=${mayByDefault}`,
         'super.users=User:admin;User:ANONYMOUS',
       ],
-      formatArgs: [
-        '--add-scram',
-        'SCRAM-SHA-512=[name=worker,password=scram-secret]',
-        '--add-scram',
-        'SCRAM-SHA-256=[name=judge,password=judge-secret]',
-      ],
+      formatArgs: ['--add-scram', 'SCRAM-SHA-512=[name=worker,password=scram-secret]'],
     })
   }
 

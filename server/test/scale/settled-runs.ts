@@ -1,4 +1,4 @@
-import type { RunningWorker } from '../../src/worker-process.ts'
+import type { RunningWorker } from '../../src/start-worker.ts'
 
 interface Sample {
   readonly atMs: number

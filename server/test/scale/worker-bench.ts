@@ -50,12 +50,30 @@ export class WorkerBench implements AsyncDisposable {
 
   /** The number of messages with spans that the group has read, according to its latest commits. */
   async messagesRead(): Promise<number> {
+    return (await this.#commits()).reduce((sum, { end }) => sum + end, 0)
+  }
+
+  /** The number of messages whose runs are scored, according to the group's latest commits. */
+  async messagesScored(): Promise<number> {
+    let scored = 0
+    for (const { lowest, runs } of await this.#commits()) {
+      scored += lowest
+      let start = lowest
+      for (const { end, state } of runs) {
+        if (state !== 'open') scored += end - start
+        start = end
+      }
+    }
+    return scored
+  }
+
+  async #commits() {
     const [group] = await this.#kafka.admin.listConsumerGroupOffsets({ groups: [this.name] })
     const committed = group?.topics.find(({ name }) => name === topicsOf(this.name).spans)?.partitions ?? []
-    const ends = committed.map(({ committedOffset, metadata }) =>
-      readCommit({ offset: Number(committedOffset), metadata: metadata ?? '' }),
-    )
-    return ends.reduce((sum, { end }) => sum + end, 0)
+    return committed.map(({ committedOffset, metadata }) => {
+      const lowest = Math.max(0, Number(committedOffset))
+      return { lowest, ...readCommit({ offset: lowest, metadata: metadata ?? '' }) }
+    })
   }
 
   /** The scores of tool errors, of which each run has one. */

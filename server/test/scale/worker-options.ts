@@ -34,7 +34,6 @@ export function workerOptions(
     carryAfterMs: 600_000,
     to: { url: to, headers: {}, timeoutMs: 5000 },
     configPath: undefined,
-    jobsTopic: undefined,
     limits: { maxSpansPerRequest: 20_000, maxSpanBytes: 1024 * 1024 },
     host: '127.0.0.1',
     httpPort: 0,

@@ -1,7 +1,7 @@
 import { startProgram } from '../program.ts'
 import type { Program } from '../program.ts'
 
-/** A worker, or a judge worker, in a process of its own. */
+/** A worker in a process of its own. */
 export interface WorkerProcess extends Program {
   readonly httpPort: number
 }
