@@ -56,6 +56,12 @@ ${more}`,
   return path
 }
 
+/** Arguments of a worker in a process of its own. */
+function argsOf({ name, sink }: WorkerBench, configPath: string): readonly string[] {
+  const to = ['--to', sink.url, '--brokers', kafka.brokers.join(','), '--config', configPath]
+  return [...to, '--group', name, '--topic-prefix', name, ...'--settle 1 --session-timeout 4'.split(' ')]
+}
+
 function makeRuns(count: number): MadeRun[] {
   return Array.from({ length: count }, (_, index) => makeRun({ text: `Weather in town number ${index} of ${count}?` }))
 }
@@ -78,9 +84,7 @@ it(`asks about each of ${RUNS} runs, while a worker is killed, one joins, and on
   let answered = 0
   delayMs = () => 100 + (answered++ % 7) * 60
   const before = judge.requests.length
-  const args = ['--to', bench.sink.url, '--brokers', kafka.brokers.join(','), '--config', configure('killed')]
-  const names = '--group killed --topic-prefix killed --settle 1 --session-timeout 4'.split(' ')
-  const start = () => startWorkerProcess([...args, ...names])
+  const start = () => startWorkerProcess(argsOf(bench, configure('killed')))
   const workers = [await start(), await start()]
   let uncommitted = 0
   const steps = new Map([
@@ -161,7 +165,8 @@ it('leaves runs whose judges were not asked to the next worker when it is asked 
 it('goes on with the partition if a judge does not answer: what exceeds the queue is skipped with the reason', async () => {
   await using bench = await WorkerBench.create(kafka, 'silent', 1)
   delayMs = () => 600_000
-  const worker = await startWorker(bench.options({ configPath: configure('silent', 'queueSize: 10\ntimeoutMs: 3000') }))
+  // It has a process of its own, because the other tests would find the circuit of the judge open.
+  const worker = await startWorkerProcess(argsOf(bench, configure('silent', 'queueSize: 10\ntimeoutMs: 3000')))
   const runs = makeRuns(60)
   await bench.send(runs)
   const reasons = () =>
@@ -169,8 +174,8 @@ it('goes on with the partition if a judge does not answer: what exceeds the queu
       .filter(({ name }) => name === 'evaluate rubric')
       .map(({ attributes }) => attributes['spanscore.rubric.status_reason'])
   await until(() => reasons().length >= 60 && bench.hasScored(runs), 'a reason for each, and scores by code', 60_000)
-  expect(new Set(reasons())).toEqual(new Set(['queue-full', 'judge-timeout']))
-  await worker.stop()
+  expect(new Set(reasons())).toEqual(new Set(['queue-full', 'judge-timeout', 'circuit-open']))
+  expect(await worker.stop()).toBe(0)
 })
 
 it('scores every run after the broker was away while judges were asked', async () => {
