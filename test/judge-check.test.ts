@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { labelledCases } from '../src/cli/judge-check/labelled-case.ts'
 import type { LabelledCase } from '../src/cli/judge-check/labelled-case.ts'
@@ -111,19 +114,37 @@ describe('spanscore judge-check', () => {
     expect(stdout).toContain('✗ rubric-grob (rubric, de)\n    Right is fail: The answer insults the user')
   })
 
+  it('checks each judge of a configuration, with its settings', async () => {
+    await using server = await createScriptedOpenAIServer(judge(([best = '']) => best))
+    const directory = mkdtempSync(join(tmpdir(), 'spanscore-judge-check-'))
+    const path = join(directory, 'spanscore.config.ts')
+    const model = `{ id: 'local/small', url: '${server.url}' }`
+    const scorer = `prebuilt.createCompletenessScorer({ model: ${model}, judge: { price: { input: 1, output: 2 } } })`
+    const entry = resolve(import.meta.dirname, '../src/entries/scorers.ts')
+    writeFileSync(path, `import * as prebuilt from '${entry}'\nexport default { scorers: [${scorer}] }\n`)
+    const { stdout } = await runCommand(['judge-check', '--config', path, '--scorer', 'rubric'])
+    rmSync(directory, { recursive: true })
+    expect(stdout).toMatch(/^local\/small\n! rubric +3 of 7 .* \$\d+\.\d\d for 1,000 runs$/m)
+  })
+
   it('says why nothing was scored if the judge does not answer in the form that is asked for', async () => {
     await using server = await createScriptedOpenAIServer(() => 'I would rather not.')
     const argv = ['judge-check', '--model', 'scripted/judge', '--url', server.url, '--scorer', 'rubric', '--json']
     const { code, stdout } = await runCommand(argv)
-    expect(JSON.parse(stdout)).toMatchObject({
-      verdict: { kind: 'silent' },
-      scorers: [{ scorer: 'rubric', right: 0, noScore: 7 }],
-      cases: Array.from({ length: 7 }, () => ({ outcome: 'no-score', score: { code: 'judge-invalid-reply' } })),
-    })
+    expect(JSON.parse(stdout)).toMatchObject([
+      {
+        model: 'scripted/judge',
+        verdict: { kind: 'silent' },
+        scorers: [{ scorer: 'rubric', right: 0, noScore: 7 }],
+        cases: Array.from({ length: 7 }, () => ({ outcome: 'no-score', score: { code: 'judge-invalid-reply' } })),
+      },
+    ])
     expect(code).toBe(1)
   })
 
   it.each([
+    { argv: ['--config', 'none.config.ts'], message: '--config: expected the path of a configuration file' },
+    { argv: ['--model', 'a/b', '--config', 'x.ts'], message: 'expected either --model or --config, got both' },
     { argv: ['--model', 'gpt'], message: "expected model to be '<provider>/<model>'" },
     { argv: ['--model', 'openai/gpt-5-mini'], message: 'has no API key' },
     { argv: ['--model', 'a/b', '--scorer', 'rubrik'], message: '--scorer: expected a prebuilt judge scorer' },

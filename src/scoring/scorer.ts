@@ -104,6 +104,8 @@ export interface ScorerJudge {
   readonly model: string
   /** Whether the price table knows the model. */
   readonly priced: boolean
+  /** The options `model` and `judge` that a prebuilt scorer was created with, so that the same judge can be checked; absent in others. */
+  readonly options?: { readonly model: unknown; readonly judge?: unknown }
   /** Upper estimate of the cost of one score of this run. The budget reserves it. */
   estimate(run: AgentRun): { readonly calls: number; readonly tokens: number; readonly costUsd?: number }
   /** Why no call can be made (a missing package or key) and what to do about it; `undefined` if nothing is missing. Does no I/O. */

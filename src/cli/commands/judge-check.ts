@@ -14,7 +14,8 @@ export const judgeCheckCommand: CliCommand = {
           'some of them with orders to the judge. Reports how many it judges rightly, which not, and what 1,000 runs cost. ' +
           'It shows what it may cost before it asks.',
       )
-      .requiredOption('--model <provider/model>', 'the judge, such as openai/gpt-5-mini')
+      .option('--model <provider/model>', 'the judge, such as openai/gpt-5-mini')
+      .option('--config <file>', 'check the judges of a configuration instead (default: as of spanscore score)')
       .option('--url <url>', 'the base URL of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1')
       .option('--scorer <id>', 'check only this judge scorer (may be repeated)', collectValues)
       .option('--max-usd <dollars>', 'ask no further case once this is spent, at list prices', '1')

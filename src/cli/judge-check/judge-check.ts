@@ -3,19 +3,24 @@ import type { JudgeScorerOptions } from '../../scorers/judge/judge-scorer.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
 import { createProgress } from '../progress.ts'
+import { loadConfig } from '../score/load-config.ts'
 import { safeJson, safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 import { checkJudge, estimateCheck } from './check-judge.ts'
-import type { CheckedCase, CheckEstimate } from './check-judge.ts'
+import type { CheckedCase, CheckEstimate, CheckSettings } from './check-judge.ts'
 import { toCheckVerdict } from './check-verdict.ts'
+import type { CheckVerdict } from './check-verdict.ts'
 import { labelledCases, scorerOf } from './labelled-case.ts'
 import type { LabelledCase } from './labelled-case.ts'
 import { countByScorer, renderReport } from './report.ts'
+import type { ScorerCheck } from './report.ts'
 
 /** The command-line options of `spanscore judge-check`. */
 export interface JudgeCheckOptions {
-  /** `<provider>/<model>`. */
-  readonly model: string
+  /** `<provider>/<model>`; either this or `config`. */
+  readonly model?: string
+  /** A configuration file, whose judges are checked. */
+  readonly config?: string
   /** The base URL of an OpenAI-compatible API. */
   readonly url?: string
   /** Ids of the judge scorers to check; all if absent. */
@@ -28,37 +33,67 @@ export interface JudgeCheckOptions {
   readonly json?: boolean
 }
 
-/** Asks a judge about the labelled cases of the package, and reports how often it is right. */
+/** Asks judges about the labelled cases of the package, and reports how often each is right. */
 export async function judgeCheck(options: JudgeCheckOptions, context: CommandContext): Promise<ExitCode> {
   const cases = chooseCases(options.scorer)
-  const model: JudgeScorerOptions['model'] = {
-    id: options.model,
-    ...(options.url !== undefined && { url: options.url }),
+  const settings: CheckSettings = {
+    maxCostUsd: toPositive('--max-usd', options.maxUsd, 'US dollars'),
+    timeoutMs: toPositive('--timeout', options.timeout, 'seconds') * 1000,
+    concurrency: CONCURRENCY,
   }
-  const maxCostUsd = toPositive('--max-usd', options.maxUsd, 'US dollars')
-  const timeoutMs = toPositive('--timeout', options.timeout, 'seconds') * 1000
-  const judge: JudgeScorerOptions = { model }
-  const estimate = prepare(cases, judge)
-  context.stderr.write(`spanscore: ${announce(cases.length, estimate, maxCostUsd, options.model)}\n`)
+  const judges = chooseJudges(options, context)
+  const estimates = judges.map(({ judge }) => prepare(cases, judge))
   return keepProcessAlive(async () => {
-    const progress = createProgress({ stream: context.stderr, totalBytes: undefined })
-    const checked = await checkJudge(cases, judge, {
-      maxCostUsd,
-      timeoutMs,
-      concurrency: CONCURRENCY,
-      onCase: (done) => progress.show(() => `asked ${done} of ${cases.length}`),
-    })
-    progress.clear()
-    const verdict = toCheckVerdict(checked)
-    const text =
-      options.json === true
-        ? safeJson(
-            `${JSON.stringify({ verdict, scorers: countByScorer(checked), cases: checked.map(toJson) }, undefined, 2)}\n`,
-          )
-        : renderReport(checked, verdict, createPaint(context.stdout, context.environment))
-    await write(context.stdout, text)
-    return verdict.kind === 'reliable' ? 0 : 1
+    const reports: JudgeCheckReport[] = []
+    for (const [index, { name, judge }] of judges.entries()) {
+      const estimate = estimates[index]
+      if (estimate === undefined) continue
+      context.stderr.write(`spanscore: ${safeLine(name)}: ${announce(cases.length, estimate, settings.maxCostUsd)}\n`)
+      const progress = createProgress({ stream: context.stderr, totalBytes: undefined })
+      const onCase = (done: number): void => progress.show(() => `asked ${done} of ${cases.length}`)
+      const checked = await checkJudge(cases, judge, { ...settings, onCase })
+      progress.clear()
+      const verdict = toCheckVerdict(checked)
+      reports.push({ model: name, verdict, scorers: countByScorer(checked), cases: checked.map(toJson) })
+      if (options.json === true) continue
+      await write(
+        context.stdout,
+        renderReport(name, checked, verdict, createPaint(context.stdout, context.environment)),
+      )
+    }
+    if (options.json === true) await write(context.stdout, safeJson(`${JSON.stringify(reports, undefined, 2)}\n`))
+    return reports.every(({ verdict }) => verdict.kind === 'reliable') ? 0 : 1
   })
+}
+
+/** What is printed of one judge as JSON. */
+interface JudgeCheckReport {
+  readonly model: string
+  readonly verdict: CheckVerdict
+  readonly scorers: readonly ScorerCheck[]
+  readonly cases: readonly unknown[]
+}
+
+interface NamedJudge {
+  readonly name: string
+  readonly judge: JudgeScorerOptions
+}
+
+/** The judge of the command line, or the judges of the configuration, each model once. */
+function chooseJudges({ model, url, config }: JudgeCheckOptions, context: CommandContext): readonly NamedJudge[] {
+  if (model !== undefined) {
+    if (config !== undefined) throw new UsageError('expected either --model or --config, got both')
+    return [{ name: model, judge: { model: { id: model, ...(url !== undefined && { url }) } } }]
+  }
+  if (url !== undefined) throw new UsageError('--url: expected --model beside it, got none')
+  const judges = new Map<string, NamedJudge>()
+  for (const { scorer } of loadConfig(config, context).scorers) {
+    if (scorer.judge?.options === undefined || judges.has(scorer.judge.model)) continue
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a factory has checked them when the scorer was created
+    judges.set(scorer.judge.model, { name: scorer.judge.model, judge: scorer.judge.options as JudgeScorerOptions })
+  }
+  if (judges.size > 0) return [...judges.values()]
+  throw new UsageError('expected --model, or a configuration with a prebuilt judge scorer, got neither')
 }
 
 /** Cases that are asked at the same time: few enough for the rate limits of new accounts and for a model on the own machine. */
@@ -92,11 +127,11 @@ function prepare(cases: readonly LabelledCase[], judge: JudgeScorerOptions): Che
   }
 }
 
-function announce(count: number, { calls, tokens, costUsd }: CheckEstimate, maxCostUsd: number, model: string): string {
+function announce(count: number, { calls, tokens, costUsd }: CheckEstimate, maxCostUsd: number): string {
   const work = `${count} cases, about ${calls} calls, at most ${tokens.toLocaleString('en')} tokens`
   const cost =
     costUsd === undefined
-      ? `the price of ${safeLine(model)} is not known, so --max-usd cannot end it`
+      ? 'its price is not known, so --max-usd cannot end it'
       : `at most ${costUsd.toFixed(2)} USD; no further case is asked after ${maxCostUsd} USD (--max-usd)`
   return `${work}; ${cost}`
 }

@@ -46,12 +46,18 @@ function sum(values: readonly (number | undefined)[]): number {
 }
 
 /** The report for people: a line for each scorer, each case that the judge got wrong, and the verdict. */
-export function renderReport(checked: readonly CheckedCase[], verdict: CheckVerdict, paint: Paint): string {
+export function renderReport(
+  model: string,
+  checked: readonly CheckedCase[],
+  verdict: CheckVerdict,
+  paint: Paint,
+): string {
   const use = new JudgeUse()
   for (const { evaluation } of checked) if (evaluation !== undefined) use.add(evaluation)
   const colour = verdict.kind === 'reliable' ? 'green' : verdict.kind === 'mixed' ? 'yellow' : 'red'
   const missed = checked.filter(({ outcome }) => outcome === 'wrong' || outcome === 'no-score')
   const lines = [
+    paint('bold', safeLine(model)),
     ...countByScorer(checked).map((counts) => scorerLine(counts, paint)),
     ...(missed.length > 0 ? ['', paint('bold', 'Cases that it got wrong, or that have no score')] : []),
     ...missed.flatMap((each) => caseLines(each, paint)),

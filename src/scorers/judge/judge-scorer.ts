@@ -88,11 +88,14 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
     kind: 'judge',
     passAt: options.passAt,
     identity: { judge: judge.identity, frame: promptScaffold(), calls, scorer: definition.identity },
-    judge: judge.toScorerJudge((run) => {
-      const answers = countAnswers?.(run) ?? 0
-      const parts = Math.max(1, Math.ceil(answers / answersPerCall(judge.settings)))
-      return { calls: calls - 1 + parts, contentBytes: bytesOf(drafts(run), judge.settings.maxPromptBytes), answers }
-    }),
+    judge: {
+      ...judge.toScorerJudge((run) => {
+        const answers = countAnswers?.(run) ?? 0
+        const parts = Math.max(1, Math.ceil(answers / answersPerCall(judge.settings)))
+        return { calls: calls - 1 + parts, contentBytes: bytesOf(drafts(run), judge.settings.maxPromptBytes), answers }
+      }),
+      options: { model: options.model, ...(options.judge !== undefined && { judge: options.judge }) },
+    },
     // It looks itself at what the run lacks, because it shows the judge everything that there is.
     mayLack: RUN_FACTS,
     assess: async (_view, context, { run }) => {
