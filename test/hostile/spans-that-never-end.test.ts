@@ -17,7 +17,7 @@ function heapMiB(): number {
   return process.memoryUsage().heapUsed / 2 ** 20
 }
 
-/** After this many spans, the tables of recent spans are full. */
+/** More spans than are known by their ids at the same time. */
 const REQUESTS = 35_000
 
 test('requests that never end, with an ended model call below each, take no memory once their runs are evicted', () => {
