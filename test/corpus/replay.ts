@@ -71,8 +71,7 @@ function toTime(timeMs: number): readonly [number, number] {
 export interface Replayed {
   /** Final runs that no other one started. */
   readonly runs: readonly AgentRun[]
-  /** How often a run was handed over before it was final, and how many of these changed after that. */
-  readonly early: number
+  /** How many of them were read before they were final, and changed after that. */
   readonly revised: number
 }
 
@@ -159,7 +158,7 @@ export function replayTimed(
   passTo(nowMs + 2 * settleMs)
   withoutPause(buffer.settleAgents())
   withoutPause(buffer.giveUpWaiting())
-  return { runs, early: seen.size, revised }
+  return { runs, revised }
 }
 
 function remote({ traceId, parentSpanId = '' }: SourceSpan): ParentSpan {
