@@ -1,5 +1,6 @@
 import type { Message, ToolCallPart } from '../model/message.ts'
 import { SpanFacts } from '../spans/facts.ts'
+import type { SpanIds } from '../spans/ids.ts'
 import type { Below } from './placement.ts'
 
 /**
@@ -19,6 +20,8 @@ export class TraceSpan extends SpanFacts {
   topId = ''
   /** What was below it in this process and has been dropped with a finished run. */
   forgottenBelow: Below | undefined
+  /** The ids that only another record of its run has. */
+  otherIds: SpanIds | undefined
   /** Whether the span is still open. It then shapes the tree, but no facts are read from it. */
   isOpen = false
   /** Spans of the same model or tool call that other instrumentations wrote inside it. */
@@ -52,6 +55,15 @@ export class TraceSpan extends SpanFacts {
     this.mark = 0
   }
 
+  /** The ids of the spans above it, from the nearest, as far as they are known. */
+  *idsAbove(): Generator<SpanIds, void> {
+    let left = MAX_ABOVE
+    for (let { parent } = this; parent !== undefined && left > 0; parent = parent.parent) {
+      left -= 1
+      if (parent.ids !== undefined) yield parent.ids
+    }
+  }
+
   addInner(span: TraceSpan): void {
     if (this.#inner === undefined) {
       this.#inner = []
@@ -66,6 +78,9 @@ export class TraceSpan extends SpanFacts {
     this.lastChild = span
   }
 }
+
+/** Most spans above a run that are asked for ids: each of thousands of nested runs asks all of those above it. */
+export const MAX_ABOVE = 100
 
 const NONE: readonly TraceSpan[] = []
 

@@ -174,10 +174,12 @@ export interface Dialect {
 
   /** The agent of an agent or entry span; for any other span the agent for which it ran, if known. */
   agent?(span: SourceSpan): AgentIdentity | undefined
-  /** The conversation or session, if the span has it. */
-  conversationId?(span: SourceSpan): string | undefined
-  /** The user for whom the agent ran, if the span has it. */
-  userId?(span: SourceSpan): string | undefined
+  /** The library's own attribute keys of the conversation, best first. `gen_ai.conversation.id` and `session.id` are read of every span. */
+  readonly conversationKeys?: readonly string[]
+  /** The library's own attribute keys of the user for whom the agent ran. `user.id` and `enduser.id` are read of every span. */
+  readonly userKeys?: readonly string[]
+  /** Whether what the span has as `gen_ai.conversation.id` identifies something else. */
+  isNoConversation?(attributes: Readonly<Record<string, unknown>>): boolean
   /** Default: the span's status, then its exception event (see `outcomeOf`). */
   outcome?(span: SourceSpan): SpanOutcome
 

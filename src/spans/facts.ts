@@ -8,6 +8,8 @@ import type {
   SpanRole,
   ToolIdentity,
 } from './dialect.ts'
+import { idsOf } from './ids.ts'
+import type { SpanIds } from './ids.ts'
 import { endOfString } from './cut-json.ts'
 import { isCutJson, isHalfJson, MAX_PARSED_LENGTH } from './json.ts'
 import { plausibleUsage } from './outside-number.ts'
@@ -89,16 +91,12 @@ export class SpanFacts {
     return this.#once(FACT.agent)
   }
 
-  get conversationId(): string | undefined {
-    return guarded(() => this.dialect.conversationId?.(this.span))
+  get ids(): SpanIds | undefined {
+    return guarded(() => idsOf(this.span.attributes, this.dialect))
   }
 
   get requestId(): string | undefined {
     return guarded(() => this.dialect.requestId?.(this.span))
-  }
-
-  get userId(): string | undefined {
-    return guarded(() => this.dialect.userId?.(this.span))
   }
 
   get outcome(): SpanOutcome {

@@ -7,6 +7,10 @@ import type { Usage } from '../model/message.ts'
  * has them as deprecated constants. Old names are read if the new one is absent.
  */
 
+/** What records the question and the answer of an agent, whose model calls do not show which of them they are. */
+export const AGENTS_INPUT = 'gen_ai.input.messages on the invoke_agent span'
+export const AGENTS_OUTPUT = 'gen_ai.output.messages on the invoke_agent span'
+
 type Attributes = Readonly<Record<string, unknown>>
 
 /** The span's operation: `chat`, `invoke_agent`, `execute_tool`, … */
@@ -75,16 +79,6 @@ export function semconvTool(attributes: Attributes): ToolIdentity | undefined {
   if (id !== undefined) tool.id = id
   if (attributes['gen_ai.tool.type'] === 'extension') tool.providerExecuted = true
   return tool
-}
-
-/** The conversation, by the conventions' name and other common ones. */
-export function semconvConversationId(attributes: Attributes): string | undefined {
-  return textOf(attributes['gen_ai.conversation.id']) ?? textOf(attributes['session.id'])
-}
-
-/** The user, by the name of the general conventions. */
-export function semconvUserId(attributes: Attributes): string | undefined {
-  return textOf(attributes['user.id']) ?? textOf(attributes['enduser.id'])
 }
 
 function first(attributes: Attributes, keys: readonly string[]): number | undefined {

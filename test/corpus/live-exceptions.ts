@@ -35,6 +35,12 @@ export const liveExceptions: readonly LiveException[] = [
     why: 'both forms of telemetry write each run: a nested agent is below the older form alone, whose spans end after the run in the newer form',
   },
   {
+    library: /^ai-7\.0\.173-(legacy-and-otel|otel-and-legacy)$/,
+    scenario: /./,
+    isNeverLive: true,
+    why: "the AI SDK sets the session's id at the start of its older spans, which most of these recordings are played without: the run is handed over before the older record, which alone has the id, ends",
+  },
+  {
     library: /^python-traceloop-llama-index-/,
     scenario: /^07-stream$/,
     isNeverLive: true,

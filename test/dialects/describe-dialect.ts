@@ -118,9 +118,9 @@ function keysRead(dialect: Dialect): readonly string[] {
 
 function factsOf(facts: SpanFacts): unknown {
   const { agent, outcome, systemInstructions, input, output, toolCalls, transcript, toolDefinitions } = facts
-  const { model, usage, tool, toolArguments, toolResult, conversationId, userId, holdsOneRun, hasFinalForm } = facts
+  const { model, usage, tool, toolArguments, toolResult, ids, holdsOneRun, hasFinalForm } = facts
   const said = { systemInstructions, input, output, toolCalls, transcript, toolDefinitions, toolArguments, toolResult }
-  return { agent, outcome, ...said, model, usage, tool, conversationId, userId, holdsOneRun, hasFinalForm }
+  return { agent, outcome, ...said, model, usage, tool, ids, holdsOneRun, hasFinalForm }
 }
 
 /** One span of each name and role: hostile values on all of them would take minutes. */

@@ -4,7 +4,9 @@ import type { ReplacedValues, SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import { saysItsKind } from '../../spans/recognition-hints.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
-import { TraceSpan } from '../trace-span.ts'
+import { idsOf } from '../../spans/ids.ts'
+import type { SpanIds } from '../../spans/ids.ts'
+import { MAX_ABOVE, TraceSpan } from '../trace-span.ts'
 
 /**
  * Where a span is in its trace, whether a dialect recognises it or not. Children refer to the places of their parents, so that a place lives
@@ -21,6 +23,8 @@ export class TracePlace {
   isOpen = true
   /** The SDK's span, while it is open. */
   sdk: SdkSpanLike | undefined
+  /** The ids of the conversation and the user that the span has, whether a dialect recognises it or not; of this process, those at its start. */
+  ids: SpanIds | undefined
   /** How many spans had started before it in this process. */
   readonly startOrder: number
   /** The span, once a dialect recognises it, until its trace is finished. */
@@ -57,6 +61,7 @@ export class TracePlace {
     this.isRemote = ids.isRemote
     this.above = above
     this.sdk = sdk
+    this.ids = sdk && idsAtStart(sdk)
     this.startOrder = startOrder
   }
 
@@ -68,6 +73,15 @@ export class TracePlace {
   /** Whether its parent is named and belongs to this process, but was not seen. */
   get isLost(): boolean {
     return this.above === undefined && this.parentId !== '' && !this.isRemote
+  }
+}
+
+/** Attributes are the application's own object: reading them may throw. */
+function idsAtStart({ attributes }: SdkSpanLike): SpanIds | undefined {
+  try {
+    return idsOf(attributes, undefined)
+  } catch {
+    return undefined
   }
 }
 
@@ -148,6 +162,15 @@ export class PlacedSpan extends TraceSpan {
     // The role of some spans depends on attributes of their end, although others said what they are before.
     this.role = roleOf(this.dialect, this.span)
     this.forget()
+  }
+
+  override *idsAbove(): Generator<SpanIds, void> {
+    let left = MAX_ABOVE
+    for (let { above } = this.place; above !== undefined && left > 0; above = above.above) {
+      left -= 1
+      const ids = above.span?.ids ?? above.ids
+      if (ids !== undefined) yield ids
+    }
   }
 
   addLog(log: SourceLog): void {

@@ -1,5 +1,6 @@
 import { mayBeNested } from '../layout/lost-parents.ts'
 import { isBesideItsTool, isFlat } from '../trace-span.ts'
+import { idsOf } from '../../spans/ids.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import { TracePlace } from './trace-place.ts'
 import type { PlacedSpan } from './trace-place.ts'
@@ -38,11 +39,12 @@ export class TraceTree {
   }
 
   /** The place of a span that has ended, from a file or a request. Spans may come in any order. */
-  record({ spanId, parentSpanId = '', parentIsRemote = false }: SourceSpan): TracePlace {
+  record({ spanId, parentSpanId = '', parentIsRemote = false, attributes }: SourceSpan): TracePlace {
     const above = spanId === parentSpanId ? undefined : this.byId.get(parentSpanId)
     const isRemote = above === undefined && parentIsRemote
     const place = new TracePlace({ spanId, parentId: parentSpanId, isRemote }, above, undefined, 0)
     place.isOpen = false
+    place.ids = idsOf(attributes, undefined)
     this.register(place)
     return place
   }

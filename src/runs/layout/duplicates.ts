@@ -1,6 +1,7 @@
 import { AgentsAtWork } from './agents-at-work.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import type { RunPlan } from './run-layout.ts'
+import { takeIds } from './record-ids.ts'
 import { MAX_APART_MS, RunRecords, signsOf } from './run-records.ts'
 
 /**
@@ -64,7 +65,10 @@ function withoutDuplicates(
     duplicates.delete(duplicate)
     duplicates.set(other, duplicate)
   }
-  for (const [duplicate, other] of duplicates) handOver(duplicate.children, other)
+  for (const [duplicate, other] of duplicates) {
+    takeIds(other.root, duplicate)
+    handOver(duplicate.children, other)
+  }
   return duplicates.size === 0 ? plans : plans.filter((plan) => !duplicates.has(plan))
 }
 

@@ -1,3 +1,4 @@
+import { AGENTS_INPUT, AGENTS_OUTPUT } from '../../spans/semconv.ts'
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Absence, ContentFact } from '../../spans/dialect.ts'
 import { isHalfJson } from '../../spans/json.ts'
@@ -81,8 +82,8 @@ function askedLast({ models }: RunPlan): boolean {
 }
 
 /** The agent's own messages decide what its model calls do not. */
-const UNDECIDED_ANSWER = { why: 'undecided', switch: 'gen_ai.output.messages on the invoke_agent span' } as const
-const UNDECIDED_QUESTION = { why: 'undecided', switch: 'gen_ai.input.messages on the invoke_agent span' } as const
+const UNDECIDED_ANSWER = { why: 'undecided', switch: AGENTS_OUTPUT } as const
+const UNDECIDED_QUESTION = { why: 'undecided', switch: AGENTS_INPUT } as const
 
 /** Whether tools may have been called that no span shows. This alone takes far less time than all that is missing. */
 export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefined {

@@ -23,6 +23,8 @@ import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { assistantText, emptyText, isAround, lastUserText, textBesideCalls, withoutSystem } from './message-text.ts'
 import { Memo } from './memo.ts'
+import { CONVERSATION_IDS, USER_IDS } from '../../spans/ids.ts'
+import { idOfRun } from './run-ids.ts'
 
 /** The slots of the facts. */
 const SLOT = {
@@ -86,11 +88,11 @@ export class RunFacts {
   }
 
   get conversationId(): string | undefined {
-    return this.#memo.once(SLOT.conversationId, () => this.#first((facts) => facts.conversationId))
+    return this.#memo.once(SLOT.conversationId, () => idOfRun(this.#plan, CONVERSATION_IDS))
   }
 
   get userId(): string | undefined {
-    return this.#memo.once(SLOT.userId, () => this.#first((facts) => facts.userId))
+    return this.#memo.once(SLOT.userId, () => idOfRun(this.#plan, USER_IDS))
   }
 
   get systemInstructions(): string | undefined {
@@ -367,18 +369,6 @@ export class RunFacts {
     const names = this.#memo.once(SLOT.agentNames, () => new Set([...models, ...tools].map((node) => nameOf(node))))
     names.delete(undefined)
     return names.size > 1 && call.by !== undefined ? nameOf(call.by) : undefined
-  }
-
-  /** From the agent's span, or else from the first span of the run that has it. */
-  #first<T>(read: (facts: SpanFacts) => T | undefined): T | undefined {
-    const { root, inside, models } = this.#plan
-    const found = read(root) ?? firstOf(inside, read)
-    if (found !== undefined) return found
-    for (const node of models) {
-      const value = read(node)
-      if (value !== undefined) return value
-    }
-    return undefined
   }
 }
 

@@ -18,9 +18,6 @@ export const claudeCode: Dialect = {
   recognises: (scopeName) => scopeName.startsWith('com.anthropic.claude_code'),
   roleOf: ({ name }) => ROLES.get(name) ?? 'step',
 
-  conversationId: ({ attributes }) => textOf(attributes['session.id']),
-  userId: ({ attributes }) => textOf(attributes['user.id']),
-
   input(span) {
     const prompt = unlessRedacted(span.attributes['user_prompt'])
     return prompt === undefined ? undefined : [textMessage('user', prompt)]

@@ -29,10 +29,7 @@ export const crewAi: Dialect = {
     if (name === undefined && id === undefined) return undefined
     return { ...(name !== undefined && { name }), ...(id !== undefined && { id }) }
   },
-  conversationId(span) {
-    const id = genAi.conversationId?.(span)
-    return id === span.attributes['crewai.task.id'] ? undefined : id
-  },
+  isNoConversation: (attributes) => attributes['gen_ai.conversation.id'] === attributes['crewai.task.id'],
 
   // An agent's span has no more than its backstory: what the model was sent is whole.
   systemInstructions: () => undefined,

@@ -3,14 +3,7 @@ import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
 import { asideKind, middlewareNode } from '../asides.ts'
 import { outcomeOf } from '../outcome.ts'
 import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../content/semconv-content.ts'
-import {
-  operationOf,
-  semconvConversationId,
-  semconvModel,
-  semconvTool,
-  semconvUsage,
-  semconvUserId,
-} from '../semconv.ts'
+import { operationOf, semconvModel, semconvTool, semconvUsage } from '../semconv.ts'
 import type { SourceLog, SourceSpan } from '../source-span.ts'
 
 /**
@@ -68,9 +61,6 @@ export const genAi: Dialect = {
       ...(version !== undefined && { version }),
     }
   },
-
-  conversationId: (span) => semconvConversationId(span.attributes),
-  userId: (span) => semconvUserId(span.attributes),
 
   systemInstructions: semconvInstructions,
   input: semconvInput,

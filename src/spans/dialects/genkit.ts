@@ -4,7 +4,7 @@ import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
 import { systemTextOf, textMessage } from '../content/messages.ts'
 import { replyMessages, requestMessages, requestTools } from '../content/payloads.ts'
-import { makeUsage, semconvUserId } from '../semconv.ts'
+import { makeUsage } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 
 /**
@@ -30,9 +30,7 @@ export const genkit: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  conversationId: (span) =>
-    textOf(span.attributes['genkit:sessionId']) ?? textOf(span.attributes['genkit:metadata:sessionId']),
-  userId: (span) => semconvUserId(span.attributes),
+  conversationKeys: ['genkit:sessionId', 'genkit:metadata:sessionId'],
 
   systemInstructions: (span) => systemTextOf(requestMessages(inputOf(span))),
   input(span) {

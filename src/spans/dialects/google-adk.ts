@@ -6,7 +6,7 @@ import { makeMessage, systemTextOf, textMessage, toolCallsIn } from '../content/
 import { outcomeOf, WAITING } from '../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../content/payloads.ts'
 import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../content/semconv-content.ts'
-import { makeUsage, semconvConversationId, semconvModel, semconvTool, semconvUsage, semconvUserId } from '../semconv.ts'
+import { makeUsage, semconvModel, semconvTool, semconvUsage } from '../semconv.ts'
 import type { SourceLog, SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 import { unwrapResult, withoutIdentity } from '../content/adk.ts'
@@ -38,9 +38,7 @@ export const googleAdk: Dialect = {
   // In Python, agents that hand over to one another are siblings.
   holdsOneRun: (span) => span.name.startsWith('invoke_workflow'),
 
-  conversationId: (span) =>
-    semconvConversationId(span.attributes) ?? textOf(span.attributes['gcp.vertex.agent.session_id']),
-  userId: (span) => semconvUserId(span.attributes),
+  conversationKeys: ['gcp.vertex.agent.session_id'],
 
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)

@@ -24,8 +24,8 @@ export const laminar: Dialect = {
   },
 
   agent: (span) => (laminar.roleOf(span) === 'entry' && span.name !== '' ? { name: span.name } : undefined),
-  conversationId: (span) => textOf(span.attributes['lmnr.association.properties.session_id']),
-  userId: (span) => textOf(span.attributes['lmnr.association.properties.user_id']),
+  conversationKeys: ['lmnr.association.properties.session_id'],
+  userKeys: ['lmnr.association.properties.user_id'],
 
   // A function that threw has an exception event and no status.
   outcome: (span) => outcomeWithExceptions(span),

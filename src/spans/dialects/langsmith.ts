@@ -8,7 +8,7 @@ import { systemTextOf, textMessage, toMessages, toolCallsIn } from '../content/m
 import { outcomeWithExceptions } from '../outcome.ts'
 import { replyMessages, requestMessages, requestTools } from '../content/payloads.ts'
 import { semconvToolDefinitions } from '../content/semconv-content.ts'
-import { makeUsage, semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../semconv.ts'
+import { makeUsage, semconvModel, semconvUsage } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 
 /**
@@ -40,11 +40,8 @@ export const langSmith: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  conversationId(span) {
-    const named = CONVERSATION_KEYS.map((key) => textOf(span.attributes[`langsmith.metadata.${key}`]))
-    return semconvConversationId(span.attributes) ?? named.find((value) => value !== undefined)
-  },
-  userId: (span) => semconvUserId(span.attributes) ?? textOf(span.attributes['langsmith.metadata.user_id']),
+  conversationKeys: ['session_id', 'thread_id', 'conversation_id'].map((key) => `langsmith.metadata.${key}`),
+  userKeys: ['langsmith.metadata.user_id'],
 
   outcome: (span) => outcomeWithExceptions(span),
 
@@ -130,8 +127,6 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['tool', 'tool'],
   ['chain', 'entry'],
 ])
-
-const CONVERSATION_KEYS = ['session_id', 'thread_id', 'conversation_id']
 
 function kindOf(span: SourceSpan): string {
   const kind = span.attributes['langsmith.span.kind']

@@ -5,7 +5,7 @@ import type { Message, Part } from '../../model/message.ts'
 import { makeMessage, textMessage, toMessages } from '../content/messages.ts'
 import { outcomeOf, WAITING } from '../outcome.ts'
 import { toToolCallPart } from '../content/parts.ts'
-import { semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../semconv.ts'
+import { semconvModel, semconvUsage } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from '../content/tool-definitions.ts'
 
@@ -38,9 +38,8 @@ export const mastra: Dialect = {
     return { ...(name !== undefined && { name }), ...(id !== undefined && { id }) }
   },
 
-  conversationId: (span) =>
-    semconvConversationId(span.attributes) ?? textOf(span.attributes['mastra.metadata.threadId']),
-  userId: (span) => semconvUserId(span.attributes) ?? textOf(span.attributes['mastra.metadata.resourceId']),
+  conversationKeys: ['mastra.metadata.threadId', 'mastra.metadata.sessionId'],
+  userKeys: ['mastra.metadata.resourceId', 'mastra.metadata.userId'],
 
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)

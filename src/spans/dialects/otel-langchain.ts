@@ -1,7 +1,7 @@
 import { textMessage } from '../content/messages.ts'
 import type { Dialect } from '../dialect.ts'
 import { isRecord, toJsonText } from '../json.ts'
-import { operationOf, semconvConversationId } from '../semconv.ts'
+import { operationOf } from '../semconv.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
@@ -20,7 +20,7 @@ export const otelLangChain: Dialect = {
     const [call, ...others] = output[0]?.parts.filter(({ type }) => type !== 'reasoning') ?? []
     if (call?.type !== 'tool_call' || others.length > 0 || !isRecord(call.arguments)) return output
     // Only a graph with a thread can be interrupted. What a graph with one returned is not recorded.
-    if (semconvConversationId(span.attributes) !== undefined) return output
+    if (span.attributes['gen_ai.conversation.id'] !== undefined) return output
     const text = toJsonText(call.arguments)
     return text === undefined ? output : [textMessage('assistant', text)]
   },

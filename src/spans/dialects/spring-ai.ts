@@ -33,7 +33,7 @@ export const springAi: Dialect = {
   // A streamed model call lasts until the answer of the calls that follow its tools.
   modelsNest: true,
 
-  conversationId: (span) => textOf(span.attributes['spring.ai.chat.client.conversation.id']),
+  conversationKeys: ['spring.ai.chat.client.conversation.id'],
 
   // Only before 1.0, with `spring.ai.chat.client.observations.include-input=true`.
   systemInstructions: (span) => textOf(span.attributes['spring.ai.chat.client.system.text']),

@@ -1,7 +1,7 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
 import { numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import { systemTextOf, textMessage, toMessages } from '../content/messages.ts'
-import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
+import { makeUsage } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 
 /**
@@ -31,8 +31,7 @@ export const voltAgent: Dialect = {
     return { ...(name !== undefined && { name }), ...(id !== undefined && { id }) }
   },
 
-  conversationId: (span) => textOf(span.attributes['conversation.id']) ?? semconvConversationId(span.attributes),
-  userId: (span) => semconvUserId(span.attributes),
+  conversationKeys: ['conversation.id', 'voltagent.conversation_id'],
 
   systemInstructions(span) {
     const written = textOf(span.attributes['agent.instructions'])

@@ -7,7 +7,7 @@ import { outcomeOf } from '../../outcome.ts'
 import { operationOf, semconvModel, semconvTool, semconvUsage } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
-import { conversationIdOf, userIdOf } from './ai-sdk.ts'
+import { CONVERSATION_KEYS, USER_KEYS } from './metadata-keys.ts'
 
 /**
  * Vercel AI SDK 7 through `@ai-sdk/otel`: scope `gen_ai`, the GenAI conventions with differences. Every call of `generateText` and similar
@@ -42,8 +42,8 @@ export const aiSdkOtel: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  conversationId: conversationIdOf,
-  userId: userIdOf,
+  conversationKeys: CONVERSATION_KEYS,
+  userKeys: USER_KEYS,
 
   outcome(span): SpanOutcome {
     if (operationOf(span.attributes) === 'execute_tool') {

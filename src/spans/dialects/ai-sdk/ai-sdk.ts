@@ -7,7 +7,8 @@ import { makeMessage, textMessage, toInstructions, toMessages } from '../../cont
 import { exceptionOf, outcomeOf } from '../../outcome.ts'
 import { toToolCallPart } from '../../content/parts.ts'
 import { semconvInstructions } from '../../content/semconv-content.ts'
-import { makeUsage, semconvConversationId, semconvModel, semconvTool, semconvUserId } from '../../semconv.ts'
+import { CONVERSATION_KEYS, USER_KEYS } from './metadata-keys.ts'
+import { makeUsage, semconvModel, semconvTool } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
 
@@ -40,8 +41,8 @@ export const aiSdk: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  conversationId: conversationIdOf,
-  userId: userIdOf,
+  conversationKeys: CONVERSATION_KEYS,
+  userKeys: USER_KEYS,
 
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
@@ -142,44 +143,6 @@ function wentToItsEnd({ attributes }: SourceSpan): boolean {
 
 /** The agent span of `streamObject` has no finish reason. */
 const ENDINGS = ['ai.response.finishReason', 'ai.response.object', 'ai.usage.outputTokens', 'ai.usage.completionTokens']
-
-/** Common keys for the conversation in telemetry metadata; there is no standard one. */
-const CONVERSATION_KEYS = metadataKeys('sessionId', 'threadId', 'conversationId', 'chatId', 'session_id', 'thread_id')
-const USER_KEYS = metadataKeys('userId', 'user_id')
-
-/** The conversation of a span of either format, by the conventions' names or in the telemetry metadata. */
-export function conversationIdOf(span: SourceSpan): string | undefined {
-  return semconvConversationId(span.attributes) ?? metadata(span, CONVERSATION_KEYS)
-}
-
-/** The user of a span of either format, like its conversation. */
-export function userIdOf(span: SourceSpan): string | undefined {
-  return semconvUserId(span.attributes) ?? metadata(span, USER_KEYS)
-}
-
-function metadataKeys(...keys: string[]): readonly string[] {
-  return keys.flatMap((key) => [`ai.telemetry.metadata.${key}`, `ai.settings.context.${key}`])
-}
-
-function metadata({ attributes }: SourceSpan, keys: readonly string[]): string | undefined {
-  if (!hasMetadata(attributes)) return undefined
-  for (const key of keys) {
-    const value = textOf(attributes[key])
-    if (value !== undefined) return value
-  }
-  return undefined
-}
-
-const LETTER_A = 97
-
-/** Most spans have none. One pass over the keys takes less time than looking up a dozen keys that are not there. */
-function hasMetadata(attributes: SourceSpan['attributes']): boolean {
-  for (const key in attributes) {
-    if (key.charCodeAt(0) !== LETTER_A) continue
-    if (key.startsWith('ai.telemetry.metadata.') || key.startsWith('ai.settings.context.')) return true
-  }
-  return false
-}
 
 /** "ai.toolCall weather-agent" → "ai.toolCall", for spans that have no attributes yet. */
 function firstWord(name: string): string {

@@ -9,7 +9,6 @@ import { parsePythonLiteral } from '../../content/python-literal.ts'
 import { fromRolePrefixes } from '../../content/role-prefixes.ts'
 import { isInterrupt, outcomeOf, WAITING } from '../../outcome.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
-import { semconvConversationId, semconvUserId } from '../../semconv.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
 import { isModelCall, onlyText, toInput, langfuseUsage } from './content.ts'
 import {
@@ -57,8 +56,8 @@ export const langfuse: Dialect = {
     const name = role === 'step' ? agentOfNode(span.attributes[CHECKPOINT]) : undefined
     return name === undefined ? undefined : { name }
   },
-  conversationId: (span) => semconvConversationId(span.attributes),
-  userId: (span) => semconvUserId(span.attributes),
+  conversationKeys: ['langfuse.observation.metadata.sessionId', 'langfuse.observation.metadata.thread_id'],
+  userKeys: ['langfuse.observation.metadata.userId'],
 
   outcome(span): SpanOutcome {
     const message = textOf(span.attributes['langfuse.observation.status_message'])

@@ -6,7 +6,7 @@ import type { Message } from '../../../model/message.ts'
 import { toMessages } from '../../content/messages.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
-import { semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../../semconv.ts'
+import { semconvModel, semconvUsage } from '../../semconv.ts'
 
 const TEMPLATE = 'logfire.msg_template'
 
@@ -37,8 +37,7 @@ export const logfireOpenAiAgents: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  conversationId: (span) => semconvConversationId(span.attributes) ?? textOf(span.attributes.group_id),
-  userId: (span) => semconvUserId(span.attributes),
+  conversationKeys: ['group_id'],
 
   systemInstructions: (span) => requestInstructions(jsonAttribute(span, 'response')),
   input: (span) =>

@@ -6,7 +6,7 @@ import { finalAnswer, toolMessageFields, toolMessageIn } from '../../content/lan
 import { textMessage, toMessages } from '../../content/messages.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
-import { makeUsage, semconvConversationId, semconvUserId } from '../../semconv.ts'
+import { makeUsage } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
 import type { Message } from '../../../model/message.ts'
@@ -44,8 +44,8 @@ export const mlflow: Dialect = {
     const name = named ?? (role === 'agent' || role === 'entry' ? textOf(span.name) : undefined)
     return name === undefined ? undefined : { name }
   },
-  conversationId: (span) => semconvConversationId(span.attributes) ?? quoted(span, 'mlflow.trace.session'),
-  userId: (span) => semconvUserId(span.attributes) ?? quoted(span, 'mlflow.trace.user'),
+  conversationKeys: ['mlflow.trace.session'],
+  userKeys: ['mlflow.trace.user'],
 
   systemInstructions: (span) => requestInstructions(innermost(jsonAttribute(span, INPUTS))),
   input: (span) => toInput(jsonAttribute(span, INPUTS)),

@@ -6,7 +6,7 @@ import { systemTextOf, textMessage } from '../../content/messages.ts'
 import { flattenedMessages, flattenedPrompts, flattenedTools, isHidden, shownJson, shownText } from './content.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
-import { makeUsage, semconvConversationId, semconvUserId } from '../../semconv.ts'
+import { makeUsage } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 
 /**
@@ -32,9 +32,6 @@ export const openInference: Dialect = {
       (isNamed(span) ? textOf(span.name) : undefined)
     return name === undefined ? undefined : { name }
   },
-
-  conversationId: (span) => semconvConversationId(span.attributes),
-  userId: (span) => semconvUserId(span.attributes),
 
   systemInstructions(span) {
     return (

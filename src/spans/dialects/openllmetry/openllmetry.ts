@@ -6,7 +6,7 @@ import { agentNameIn, finalAnswer, toolMessageFields, toolMessageIn } from '../.
 import { systemTextOf, textMessage, toMessages } from '../../content/messages.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
-import { operationOf, semconvConversationId, semconvModel, semconvUserId } from '../../semconv.ts'
+import { operationOf, semconvModel } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { genAi } from '../gen-ai.ts'
 import { handoffTool } from '../otel-openai-agents.ts'
@@ -75,8 +75,16 @@ export const openLlmetry: Dialect = {
     return name === undefined && fallback === undefined ? undefined : { name: name ?? fallback ?? '' }
   },
 
-  conversationId: (span) => semconvConversationId(span.attributes) ?? property(span, CONVERSATION_KEYS),
-  userId: (span) => semconvUserId(span.attributes) ?? property(span, USER_KEYS),
+  conversationKeys: [
+    'session_id',
+    'conversation_id',
+    'chat_id',
+    'thread_id',
+    'sessionId',
+    'conversationId',
+    'threadId',
+  ].map(toProperty),
+  userKeys: ['user_id', 'userId'].map(toProperty),
 
   systemInstructions: (span, logs) =>
     isLangChain(span) && span.attributes['gen_ai.system_instructions'] === undefined
@@ -198,26 +206,6 @@ const REQUEST_TYPES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['tool', 'tool'],
 ])
 
-const CONVERSATION_KEYS = [
-  'session_id',
-  'conversation_id',
-  'chat_id',
-  'thread_id',
-  'sessionId',
-  'conversationId',
-  'threadId',
-].map(toProperty)
-
-const USER_KEYS = ['user_id', 'userId'].map(toProperty)
-
 function toProperty(key: string): string {
   return `traceloop.association.properties.${key}`
-}
-
-function property(span: SourceSpan, keys: readonly string[]): string | undefined {
-  for (const key of keys) {
-    const value = textOf(span.attributes[key])
-    if (value !== undefined) return value
-  }
-  return undefined
 }
