@@ -1,6 +1,6 @@
 import type { Message, ToolCallPart } from '../model/message.ts'
 import { SpanFacts } from '../spans/facts.ts'
-import type { SpanIds } from '../spans/ids.ts'
+import type { IdsOnSpan } from '../spans/ids.ts'
 import type { Below } from './placement.ts'
 
 /**
@@ -21,7 +21,7 @@ export class TraceSpan extends SpanFacts {
   /** What was below it in this process and has been dropped with a finished run. */
   forgottenBelow: Below | undefined
   /** The ids that only another record of its run has. */
-  otherIds: SpanIds | undefined
+  otherIds: IdsOnSpan | undefined
   /** Whether the span is still open. It then shapes the tree, but no facts are read from it. */
   isOpen = false
   /** Spans of the same model or tool call that other instrumentations wrote inside it. */
@@ -56,7 +56,7 @@ export class TraceSpan extends SpanFacts {
   }
 
   /** The ids of the spans above it, from the nearest, as far as they are known. */
-  *idsAbove(): Generator<SpanIds, void> {
+  *idsAbove(): Generator<IdsOnSpan, void> {
     let left = MAX_ABOVE
     for (let { parent } = this; parent !== undefined && left > 0; parent = parent.parent) {
       left -= 1

@@ -9,7 +9,7 @@ import type {
   ToolIdentity,
 } from './dialect.ts'
 import { idsOf } from './ids.ts'
-import type { SpanIds } from './ids.ts'
+import type { IdsOnSpan } from './ids.ts'
 import { endOfString } from './cut-json.ts'
 import { isCutJson, isHalfJson, MAX_PARSED_LENGTH } from './json.ts'
 import { plausibleUsage } from './outside-number.ts'
@@ -91,7 +91,7 @@ export class SpanFacts {
     return this.#once(FACT.agent)
   }
 
-  get ids(): SpanIds | undefined {
+  get ids(): IdsOnSpan | undefined {
     return guarded(() => idsOf(this.span.attributes, this.dialect))
   }
 

@@ -4,7 +4,7 @@ import type { Dialect } from './dialect.ts'
 type Attributes = Readonly<Record<string, unknown>>
 
 /** The ids that a span has of the conversation and of the user, by the kinds of their names. */
-export interface SpanIds {
+export interface IdsOnSpan {
   /** By the GenAI conventions' name. */
   readonly conversationId?: string
   /** By a name of the library's own. */
@@ -26,7 +26,7 @@ export const USER_IDS = ['userId', 'ownUserId'] as const
  *
  * @param dialect the one that recognises the span. Any other span around a run has the general names, and Pipecat's.
  */
-export function idsOf(attributes: Attributes, dialect: Dialect | undefined): SpanIds | undefined {
+export function idsOf(attributes: Attributes, dialect: Dialect | undefined): IdsOnSpan | undefined {
   const named = toId(attributes['gen_ai.conversation.id'])
   const conversationId = named !== undefined && dialect?.isNoConversation?.(attributes) === true ? undefined : named
   const ownConversationId = firstId(attributes, dialect?.conversationKeys ?? AROUND)

@@ -5,7 +5,7 @@ import { saysItsKind } from '../../spans/recognition-hints.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
 import { idsOf } from '../../spans/ids.ts'
-import type { SpanIds } from '../../spans/ids.ts'
+import type { IdsOnSpan } from '../../spans/ids.ts'
 import { MAX_ABOVE, TraceSpan } from '../trace-span.ts'
 
 /**
@@ -24,7 +24,7 @@ export class TracePlace {
   /** The SDK's span, while it is open. */
   sdk: SdkSpanLike | undefined
   /** The ids of the conversation and the user that the span has, whether a dialect recognises it or not; of this process, those at its start. */
-  ids: SpanIds | undefined
+  ids: IdsOnSpan | undefined
   /** How many spans had started before it in this process. */
   readonly startOrder: number
   /** The span, once a dialect recognises it, until its trace is finished. */
@@ -77,7 +77,7 @@ export class TracePlace {
 }
 
 /** Attributes are the application's own object: reading them may throw. */
-function idsAtStart({ attributes }: SdkSpanLike): SpanIds | undefined {
+function idsAtStart({ attributes }: SdkSpanLike): IdsOnSpan | undefined {
   try {
     return idsOf(attributes, undefined)
   } catch {
@@ -164,7 +164,7 @@ export class PlacedSpan extends TraceSpan {
     this.forget()
   }
 
-  override *idsAbove(): Generator<SpanIds, void> {
+  override *idsAbove(): Generator<IdsOnSpan, void> {
     let left = MAX_ABOVE
     for (let { above } = this.place; above !== undefined && left > 0; above = above.above) {
       left -= 1

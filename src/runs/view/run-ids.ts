@@ -1,4 +1,4 @@
-import type { SpanIds } from '../../spans/ids.ts'
+import type { IdsOnSpan } from '../../spans/ids.ts'
 import { idsAround } from '../layout/record-ids.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 
@@ -8,7 +8,7 @@ import type { RunPlan } from '../layout/run-layout.ts'
  *
  * @param names from the most to the least exact
  */
-export function idOfRun(plan: RunPlan, names: readonly (keyof SpanIds)[]): string | undefined {
+export function idOfRun(plan: RunPlan, names: readonly (keyof IdsOnSpan)[]): string | undefined {
   const all = [...idsAround(plan), plan.root.otherIds]
   for (const name of names) {
     const found = all.find((ids) => ids?.[name] !== undefined)
