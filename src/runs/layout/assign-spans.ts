@@ -4,6 +4,7 @@ import { isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { chainAgentlessSpans, type AgentlessSpan } from './agentless-chats.ts'
 import { markIncomplete, newPlan, type RunPlan } from './run-layout.ts'
+import { answerIn } from '../view/same-answer.ts'
 
 /** The ancestors of a span that matter. */
 interface Place {
@@ -144,11 +145,19 @@ class Planner {
 
   /**
    * The call that a client's own span records again if the instrumentation of the client is not its parent: it began earlier under the same
-   * parent, is still in progress, and has the same response.
+   * parent, is still in progress, and has the same response. Two other instrumentations may write it one after the other: they then have the same
+   * response with the same text.
    */
   #seenBeside(span: TraceSpan): TraceSpan | undefined {
-    if (span.isOpen || span.dialect.isOfClient !== true) return undefined
+    if (span.isOpen) return undefined
     const responseId = span.model?.responseId
+    if (span.dialect.isOfClient !== true) {
+      if (responseId === undefined) return undefined
+      return this.#latest.get(span.topId)?.findLast((other) => {
+        if (other.isOpen || other.span.scope.name === span.span.scope.name || other.parent !== span.parent) return false
+        return other.model?.responseId === responseId && answerIn(other) === answerIn(span)
+      })
+    }
     return this.#latest.get(span.topId)?.findLast((other) => {
       if (other.isOpen || other.dialect.isOfClient === true) return false
       const { startTimeMs, endTimeMs } = other.span

@@ -70,7 +70,7 @@ function placeOfLost(lost: TraceSpan, open: readonly TraceSpan[]): LostPlace | u
     while (above !== undefined && !around.has(above)) above = above.parent
     around.set(span, above)
     if (above !== undefined && (isAgent(above) || inAgent.has(above))) inAgent.add(span)
-    else if (isAgent(span) && span.dialect.name === lost.dialect.name) tops.push(span)
+    else if (isAgent(span) && mayOwn(span, lost)) tops.push(span)
   }
   // A lost parent that the agent has, too, is above the agent.
   const among = tops.filter((span) => topIdOf(span) !== lost.topId)
@@ -94,6 +94,16 @@ function placeOfLost(lost: TraceSpan, open: readonly TraceSpan[]): LostPlace | u
     path.length = path.indexOf(above) + 1
   }
   return { at: path.at(-1), isAmbiguous }
+}
+
+/**
+ * Whether a span with a lost parent may be of an agent's run. The model's client has its own instrumentation: if the framework's span between the
+ * two is lost, they are of different libraries.
+ */
+function mayOwn(agent: TraceSpan, lost: TraceSpan): boolean {
+  if (agent.dialect.name === lost.dialect.name) return true
+  const isAround = agent.isOpen || agent.span.endTimeMs >= lost.span.endTimeMs
+  return lost.role === 'model' && agent.role === 'agent' && isAround
 }
 
 function isAgent({ role }: TraceSpan): boolean {

@@ -164,8 +164,9 @@ export class ReconstructedToolCall implements ToolCall {
   /** Whether the model asked and no tool ran: the library always writes a span, or the answer says so. */
   #wasRefused(): boolean {
     const { tool } = this.#call
-    if (tool !== undefined) return tool.tool?.executed === false
+    if (tool !== undefined) return tool.tool?.executed === false || this.#wasRejected()
     if (this.providerExecuted) return false
+    if (this.#wasRejected()) return true
     const answer = this.#answer()
     const text = typeof answer?.response === 'string' ? answer.response : ''
     if (this.#context.toolSpans === 'always-or-refused' && answer !== undefined) return true
@@ -177,7 +178,10 @@ export class ReconstructedToolCall implements ToolCall {
   /** Whether a person refused the call. */
   #wasRejected(): boolean {
     const { tool } = this.#call
-    return tool === undefined ? readsAsRejection(this.#answer()?.response) : tool.tool?.rejected === true
+    if (tool === undefined) return readsAsRejection(this.#answer()?.response)
+    // Some libraries write a span for the call that was not made, with what they tell the model.
+    if (tool.tool?.rejected === true || readsAsRejection(tool.outcome.error?.message)) return true
+    return readsAsRejection(this.#fromSpan(tool, 'toolResult'))
   }
 
   #isErrorAnswer({ isError, response }: ToolCallResponsePart): boolean {
@@ -245,10 +249,16 @@ function readsAsError(text: string): boolean {
   return /^(?:\w{0,200}(?:Error|Exception): \S|Error invoking tool )/.test(text)
 }
 
-/** What Pydantic AI and the OpenAI Agents SDK tell the model of a call that a person refused, if the application has no text of its own. */
+/**
+ * What Pydantic AI, the OpenAI Agents SDK, the AI SDK and LangChain tell the model of a call that a person refused, if the application has no
+ * text of its own.
+ */
 function readsAsRejection(response: unknown): boolean {
-  return response === 'The tool call was denied.' || response === 'Tool execution was not approved.'
+  return typeof response === 'string' && REJECTION.test(response)
 }
+
+const REJECTION =
+  /^(?:The tool call was denied\.|Tool execution was not approved\.|Tool (?:call )?execution denied\.|User rejected the tool call for `[^`]{1,200}` with id \S{1,200})$/
 
 /** How LangGraph reports that no tool ran: for unknown tools and invalid arguments. */
 function readsAsRefusal(text: string): boolean {
