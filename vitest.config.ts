@@ -9,14 +9,26 @@ const SCALE_ALONE = ['scale', 'long-commits', 'chaos', 'cluster-away'].map((name
 
 const NEVER = ['**/node_modules/**', '**/dist/**']
 
-/** One project a purpose. `npm test` runs the first; CONTRIBUTING.md says what the others need. */
+/** One project a purpose. `npm test` runs the first two; CONTRIBUTING.md says what the others need. */
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
+          name: 'units',
+          // Tests beside their unit change nothing of their process, so that they share it, its modules and the recordings.
+          include: ['{server/,}src/**/*.test.ts'],
+          exclude: [...NEVER, TIMING],
+          isolate: false,
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
           name: 'gate',
-          include: ['{server/,}src/**/*.test.ts', '{server/,}test/**/*.test.ts'],
+          include: ['{server/,}test/**/*.test.ts'],
           exclude: [...NEVER, TIMING, 'test/e2e/**', 'server/test/{kills,scale,browser}/**'],
           // The suite starts servers and other processes, and must not starve itself.
           maxWorkers: 2,

@@ -74,6 +74,26 @@ it('puts agents that are beside their tools below them, and distinguishes tools 
   ])
 })
 
+it('gives each of several calls that ask the same its own agent', () => {
+  const asked = chat('c1', 'host', 2, 'Compare.', text(''))
+  const both = [{ role: 'assistant', parts: [call('1', 'apples'), call('2', 'apples')] }]
+  const runs = buildRuns([
+    trace,
+    agent('host', 'host', [1, 90]),
+    { ...asked, attributes: { ...asked.attributes, 'gen_ai.output.messages': JSON.stringify(both) } },
+    tool('t1', 'host', [10, 50], 'apples'),
+    tool('t2', 'host', [11, 60], 'apples'),
+    agent('g1', 'grower', [12, 49]),
+    chat('g1c', 'g1', 13, 'apples', text('about apples')),
+    agent('g2', 'grower', [12.5, 48]),
+    chat('g2c', 'g2', 14, 'apples', text('about apples')),
+    chat('c2', 'host', 70, 'Compare.', text('They do not differ.')),
+  ])
+  expect(runs).toHaveLength(1)
+  expect(runs[0]?.toolCalls.map(({ childRunId }) => childRunId)).toEqual(runs[0]?.children.map(({ id }) => id))
+  expect(new Set(runs[0]?.children.map(({ id }) => id)).size).toBe(2)
+})
+
 it('leaves an agent that another one hands over to in the same run', () => {
   const runs = buildRuns([
     trace,
