@@ -174,4 +174,4 @@ describe('a terminal gets no escape sequence, control or direction mark of a tra
 })
 
 // oxlint-disable-next-line no-control-regex -- colours and styles of `styleText`, and a line that is written over
-const OWN = /\u001B\[(?:0|1|2|3|4|7|22|23|24|27|3[0-79]|9[0-7])m|\r(?:reading [^\u001B]*)?\u001B\[K/g
+const OWN = /\u001B\[(?:0|1|2|3|4|7|22|23|24|27|3[0-79]|9[0-7])m|\r(?:(?:reading|scoring:) \P{Cc}*)?\u001B\[K/gu

@@ -1,6 +1,6 @@
 import { createOpenAI } from '@ai-sdk/openai'
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import type { JudgeCall } from '../../src/scoring/scorer.ts'
@@ -18,6 +18,12 @@ const good: ScriptedReply = {
 
 let server: ScriptedOpenAIServer | undefined
 afterEach(() => server?.close())
+// The packages of judges are loaded before anything has to end in time.
+beforeAll(async () => {
+  const { scorer } = await scorerAt([good])
+  await scorer.run(run, { timeoutMs: 60_000 })
+  await server?.close()
+})
 
 /** A scorer whose judge is a real provider at a scripted server: it plays the steps in order and repeats the last one. */
 async function scorerAt(steps: readonly ScriptedReply[], api: 'chat' | 'responses' = 'chat') {
@@ -98,7 +104,7 @@ describe.each(['chat', 'responses'] as const)('failures over the wire, %s', (api
     { name: 'a hang', steps: [{ fault: 'hang' }], score: { code: 'judge-timeout' }, requests: 1 },
     {
       name: 'a server that is too slow',
-      steps: [{ text: 'x', delayMs: 5000 }],
+      steps: [{ text: 'x', delayMs: 60_000 }],
       score: { code: 'judge-timeout' },
       requests: 1,
     },
@@ -122,7 +128,9 @@ describe.each(['chat', 'responses'] as const)('failures over the wire, %s', (api
     },
   ])('$name', async ({ steps, score, requests }) => {
     const { scorer, server: at } = await scorerAt(steps, api)
-    const evaluation = await scorer.run(run, { timeoutMs: 1000 }).then(
+    // Only what takes for ever may end by time: a busy machine is slow to answer.
+    const timeoutMs = 'code' in score && score.code === 'judge-timeout' ? 3000 : 60_000
+    const evaluation = await scorer.run(run, { timeoutMs }).then(
       (result) => result.evaluation,
       (error: { evaluation: unknown }) => error.evaluation,
     )
