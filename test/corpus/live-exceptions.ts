@@ -55,4 +55,10 @@ export const liveExceptions: readonly LiveException[] = [
 ]
 
 /** Recordings whose live runs differ from those of the file in some order of the hooks, though parents start before children. */
-export const orderExceptions: readonly Omit<LiveException, 'atStart' | 'isNeverLive'>[] = []
+export const orderExceptions: readonly Omit<LiveException, 'atStart' | 'isNeverLive'>[] = [
+  {
+    library: /^ai-7\.0\.173-(legacy-and-otel|otel-and-legacy)$/,
+    scenario: /./,
+    why: "both forms of telemetry write each run, and only the older one has the session's id: it is lost if the newer record ends before the older one begins",
+  },
+]
