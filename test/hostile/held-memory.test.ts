@@ -103,12 +103,13 @@ const ended: Readonly<Record<string, (tracer: Tracer, index: number) => void>> =
   },
 }
 
-test.each(Object.entries(ended))('runs %s are not held after they were scored', (_, play) => {
+test.each(Object.entries(ended))('runs %s are not held after they were scored', async (_, play) => {
   const { scoring, tracer } = scored()
   for (const name of ['b', 'c']) open(tracer, name, agentAttributes(name))
   play(tracer, 0)
   const before = heldMegabytes()
   for (let index = 0; index < 300; index += 1) play(tracer, index)
+  await scoring.forceFlush()
   expect(heldMegabytes() - before).toBeLessThan(10)
   expect(scoring.ledger().runs.seen).toBe(303)
 })
