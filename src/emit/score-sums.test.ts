@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+
+import type { Evaluation } from '../model/score.ts'
+import { NO_ATTRIBUTES, ScoreSums } from './score-sums.ts'
+
+function evaluation(value: number, better: 'higher' | 'lower' = 'higher'): Evaluation {
+  return {
+    scorer: { id: 'depth', version: '1a2b3c4d', kind: 'code', range: [0, 8], better, passAt: 4 },
+    runId: 'a:b',
+    revision: 1,
+    complete: true,
+    probability: 0.5,
+    durationMs: 0,
+    score: { status: 'scored', value, label: value >= 4 ? 'pass' : 'fail' },
+  }
+}
+
+function sumsOf(...evaluations: readonly Evaluation[]): Record<string, number> {
+  const sums = new ScoreSums()
+  for (const each of evaluations) sums.count(each, undefined, NO_ATTRIBUTES)
+  const found: Record<string, number> = {}
+  sums.gathered.drain(({ counter }, value) => (found[counter] = (found[counter] ?? 0) + value))
+  return found
+}
+
+it('sums weights, positions in the range and their squares', () => {
+  // Weights of 2, at a quarter and at three quarters of the range.
+  expect(sumsOf(evaluation(2), evaluation(6))).toMatchObject({ w: 4, wy: 2, wy2: 1.25, w2: 8, w2y: 4, w2y2: 2.5 })
+})
+
+it('turns positions of scores of which lower is better', () => {
+  expect(sumsOf(evaluation(2, 'lower'))).toMatchObject({ w: 2, wy: 1.5, wy2: 1.125, w2: 4, w2y: 3, w2y2: 2.25 })
+})
