@@ -2,8 +2,6 @@ import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
 import { AGENT_AND_SCORER } from '../rules/recording.ts'
 import { FALLS_OF_INTEREST } from '../rules/runs-needed.ts'
-import { readTable } from '../rules/table.ts'
-import { NOT_DECIDABLE, runsNeeded, SMALLEST_FALL, smallestFall } from './decidable.ts'
 import { choice, lines, newVersions, rows } from './panels.ts'
 import type { Line } from './panels.ts'
 
@@ -84,28 +82,13 @@ export function overview(): dashboard.Dashboard {
       ),
     )
     .withPanel(
-      lines(
-        {
-          title: 'Evidence of a fall',
-          description:
-            'In nats: how much speaks for scores below their target or below what is usual. The dashed line is where somebody is called.',
-          unit: 'short',
-          size: [14, 8],
-        },
-        [
-          [`max by (job, gen_ai_agent_name, gen_ai_evaluation_name) (spanscore:evidence:now{${of}})`, agentAndScorer],
-          [`${readTable().page} + 0 * max(spanscore:evidence:now{${of}})`, 'page'],
-        ],
-      ).overrideByName('page', [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } }]),
-    )
-    .withPanel(
       rows(
         {
           title: 'How much can be believed',
           description:
             'Accounted: the share, by weight, of the runs chosen in the last day that were scored. Worst and best: the bounds of the mean, whatever the missing runs would have scored.',
           unit: 'short',
-          size: [10, 8],
+          size: [24, 8],
         },
         [
           [`spanscore:accounted:1d{${of}}`, 'Accounted'],
@@ -120,19 +103,19 @@ export function overview(): dashboard.Dashboard {
         {
           title: 'How many runs a fall needs',
           description:
-            'Runs: what three days of this traffic are worth, as independent runs. Smallest fall: the smallest fall below the target that they would show. The other columns: how many runs a fall of this size needs until somebody is called.',
+            'Runs: what three days of this traffic are worth, as independent runs. The other columns: how many runs a fall of this size, below the target or else below what is usual, needs until somebody is called.',
           unit: 'short',
           size: [24, 7],
         },
         [
           [`max by (${AGENT_AND_SCORER}) (spanscore:independent_runs:3d{${of}})`, 'Runs'],
-          [smallestFall(of), SMALLEST_FALL],
-          ...FALLS_OF_INTEREST.map((fall): Line => [runsNeeded(of, fall), `Fall of ${fall}`]),
+          ...FALLS_OF_INTEREST.map((fall): Line => [
+            `max by (${AGENT_AND_SCORER}) (spanscore:runs_needed{fall="${fall}", ${of}})`,
+            `Fall of ${fall}`,
+          ]),
         ],
         { gen_ai_agent_name: 'Agent', gen_ai_evaluation_name: 'Scorer', job: 'Service' },
-      )
-        .decimals(0)
-        .overrideByName(SMALLEST_FALL, NOT_DECIDABLE),
+      ).decimals(0),
     )
     .withPanel(
       lines(

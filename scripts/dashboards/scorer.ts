@@ -1,7 +1,5 @@
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
-import { readTable } from '../rules/table.ts'
-import { NOT_DECIDABLE, SMALLEST_FALL, smallestFall } from './decidable.ts'
 import { choice, lines, newVersions, rows, spread } from './panels.ts'
 
 const of = 'job="$job", gen_ai_agent_name="$agent", gen_ai_evaluation_name="$scorer"'
@@ -154,17 +152,20 @@ export function scorer(): dashboard.Dashboard {
     .withPanel(
       lines(
         {
-          title: 'Evidence of a fall',
+          title: 'Share of runs that pass, and what it is compared with',
           description:
-            'In nats, by the level that scores are compared with; windows over an hour count only while their last twelfth is bad, too. The dashed line is where somebody is called.',
-          unit: 'short',
+            'Of the hour before each point. The target is set in the application; the usual level was almost certainly reached in the last two weeks.',
+          unit: 'percentunit',
           size: [12, 8],
         },
         [
-          [`max by (kind, measure) (spanscore:evidence:now{${of}})`, '{{measure}} against {{kind}}'],
-          [`${readTable().page} + 0 * max(spanscore:evidence:now{${of}})`, 'page'],
+          [latest('spanscore:passed:1h'), 'passed'],
+          [`max(spanscore:target_passed{${of}})`, 'target'],
+          [latest('spanscore:usual_passed:1h'), 'usual'],
         ],
-      ).overrideByName('page', [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } }]),
+      )
+        .max(1)
+        .overrideByName('target', [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } }]),
     )
     .withPanel(
       lines(
@@ -187,7 +188,7 @@ export function scorer(): dashboard.Dashboard {
         {
           title: 'What the means rest on',
           description:
-            'The effective number of scored runs in the last hour and in the last day, what three days are worth as independent runs, and the smallest fall below the target that they would show.',
+            'The effective number of scored runs in the last hour and the last day, and what three days are worth as independent runs.',
           unit: 'short',
           size: [12, 8],
         },
@@ -195,12 +196,9 @@ export function scorer(): dashboard.Dashboard {
           [`sum(spanscore:n:1h{${of}})`, 'Hour'],
           [`sum(spanscore:n:1d{${of}})`, 'Day'],
           [`max(spanscore:independent_runs:3d{${of}})`, 'Three days'],
-          [`max(${smallestFall(of)})`, SMALLEST_FALL],
         ],
         {},
-      )
-        .decimals(0)
-        .overrideByName(SMALLEST_FALL, NOT_DECIDABLE),
+      ).decimals(0),
     )
     .withPanel(
       rows(

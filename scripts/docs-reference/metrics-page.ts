@@ -1,5 +1,5 @@
 import { createNoopMeter } from '@opentelemetry/api'
-import type { Attributes, Counter, Histogram, Meter, MetricOptions } from '@opentelemetry/api'
+import type { Attributes, Counter, Histogram, Meter, MetricOptions, ObservableCallback } from '@opentelemetry/api'
 
 import { ScoreMetrics } from '../../src/emit/score-metrics.ts'
 import type { Evaluation, Score } from '../../src/model/score.ts'
@@ -10,6 +10,8 @@ interface Instrument {
   readonly kind: 'counter' | 'histogram' | 'gauge'
   readonly options: MetricOptions
   readonly attributes: Set<string>
+  /** Calls the callbacks of a gauge. */
+  observe?: () => void
 }
 
 /** `docs/reference/metrics.md`: every instrument, with the attributes that a recording meter saw. */
@@ -46,6 +48,7 @@ function recordedInstruments(): ReadonlyMap<string, Instrument> {
   const provider = { getMeter: () => recordingMeter(found) }
   const metrics = new ScoreMetrics({
     gauges: { queueSize: () => 0, openRuns: () => 0, heldSpans: () => 0, budgetUsedRatio: () => 0 },
+    scorers: [{ id: 'id', alerts: { drop_severity: 1 } }],
     meterProvider: () => provider,
     guard: (_, run) => run(),
     later: () => {},
@@ -55,6 +58,7 @@ function recordedInstruments(): ReadonlyMap<string, Instrument> {
   for (const score of SCORES) metrics.record(evaluationOf(score), named, {})
   metrics.countRun('closed', 'agent')
   metrics.flush()
+  for (const { observe } of found.values()) observe?.()
   return found
 }
 
@@ -96,8 +100,12 @@ function recordingMeter(found: Map<string, Instrument>): Meter {
       return { record: (_, attributes) => see(attributes) }
     },
     createObservableGauge: (name: string, options?: MetricOptions) => {
-      note('gauge', name, options)
-      return { addCallback: () => {}, removeCallback: () => {} }
+      const see = note('gauge', name, options)
+      const addCallback = (callback: ObservableCallback): void => {
+        const gauge = found.get(name)
+        if (gauge) gauge.observe = () => void callback({ observe: (_, attributes) => see(attributes) })
+      }
+      return { addCallback, removeCallback: () => {} }
     },
   })
 }

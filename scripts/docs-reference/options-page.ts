@@ -1,4 +1,10 @@
-import { budgetTable, emitTable, optionTable, scorerEntryTable } from '../../src/engine/config/option-table.ts'
+import {
+  alertTable,
+  budgetTable,
+  emitTable,
+  optionTable,
+  scorerEntryTable,
+} from '../../src/engine/config/option-table.ts'
 import { variableOf } from '../../src/engine/config/environment.ts'
 import { judgeSettingTable } from '../../src/judge/settings.ts'
 import type { OptionRow } from '../../src/engine/config/option-table.ts'
@@ -13,6 +19,9 @@ export function optionsPage(): string {
     '## `scorers[]`',
     'Each entry of `scorers` is a scorer, or an object with these properties.',
     optionsTable(scorerEntryTable, 'scorers[].'),
+    '## `scorers[].alerts`',
+    '[Alerts](../alerts.md) says what each of them does.',
+    optionsTable(alertTable, 'scorers[].'),
     '## `budget`',
     optionsTable(budgetTable, 'budget.'),
     '## `emit`',

@@ -5,15 +5,38 @@ export const page = { severity: 'page' }
 /** Somebody investigates it on a working day. */
 export const ticket = { severity: 'ticket' }
 
+/** The labels of an alert that a link may contain, by the placeholder in the link. */
+const PLACEHOLDERS = {
+  job: '$labels.job',
+  agent: '$labels.gen_ai_agent_name',
+  scorer: '$labels.gen_ai_evaluation_name',
+}
+
+/** A link from an external label of Prometheus, such as `http://jaeger/search?service={job}`; empty without the label. */
+const link = (label: string) => {
+  const filled = Object.entries(PLACEHOLDERS).reduce(
+    (text, [name, value]) => `reReplaceAll "\\\\{${name}\\\\}" (urlquery ${value}) (${text})`,
+    `$externalLabels.${label}`,
+  )
+  return `{{ if $externalLabels.${label} }}{{ ${filled} }}{{ end }}`
+}
+
+/** The links to the runs and the dashboard of an alert on the scores of an agent. */
+export const SCORE_LINKS: Readonly<Record<string, string>> = {
+  runs_url: link('spanscore_runs_url'),
+  dashboard_url: link('spanscore_dashboard_url'),
+}
+
 /** The section that explains an alert. */
-const runbook = (name: string) => `runbooks.md#${name.toLowerCase()}`
+const runbook = (name: string) =>
+  `{{ with $externalLabels.spanscore_runbook_url }}{{ . }}#${name.toLowerCase()}{{ end }}`
 
 export function alert(
   name: string,
   expr: string,
   labels: Readonly<Record<string, string>>,
-  words: { readonly summary: string; readonly description: string },
+  annotations: { readonly summary: string; readonly description: string } & Readonly<Record<string, string>>,
   times: Pick<Rule, 'for' | 'keep_firing_for'> = {},
 ): Rule {
-  return { alert: name, expr, ...times, labels, annotations: { ...words, runbook_url: runbook(name) } }
+  return { alert: name, expr, ...times, labels, annotations: { ...annotations, runbook_url: runbook(name) } }
 }

@@ -1,40 +1,51 @@
-import { alert, page, ticket } from './alert.ts'
+import { alert, page, SCORE_LINKS, ticket } from './alert.ts'
+import { description, summary } from './fall-message.ts'
+import { PAGE, TICKET } from './limits.ts'
 import { AGENT_AND_SCORER, named } from './recording.ts'
 import type { RuleGroup } from './recording.ts'
-import type { Table } from './table.ts'
 import { WORKERS } from './worker-alerts.ts'
 
-/** A Prometheus template that lists the scorers of an agent for which the alert fires, with their evidence. */
-const speaking = (over: number) =>
-  `{{ range query (printf "sort_desc(spanscore:evidence:now{job=%q,gen_ai_agent_name=%q} > ${over})" $labels.job $labels.gen_ai_agent_name) }}` +
-  `{{ .Labels.gen_ai_evaluation_name }} ({{ .Labels.measure }} below {{ if eq .Labels.kind "target" }}its target{{ else }}what is usual{{ end }}, {{ .Value | printf "%.0f" }} nats) {{ end }}`
+const evidence = (kind: string) => `max by (${AGENT_AND_SCORER}) (spanscore:evidence:now{kind="${kind}"})`
+const severity = (name: string) => `on (${AGENT_AND_SCORER}) spanscore:setting{spanscore_setting="${name}_severity"}`
 
-/** Alerts on scores, each once for an agent, whichever of its scorers are concerned. */
-function alignment({ page: pageAt, ticket: ticketAt }: Table): RuleGroup {
-  const strongest = 'max by (job, gen_ai_agent_name) (spanscore:evidence:now)'
+/** The two alerts on scores, for each scorer of an agent. The application decides whether each of them is a page, a ticket or off. */
+function alignment(): RuleGroup {
+  const belowTarget = { summary: summary('target'), description: description('target'), ...SCORE_LINKS }
+  const dropped = { summary: summary('usual'), description: description('usual'), ...SCORE_LINKS }
+  const pageTimes = { keep_firing_for: '30m' }
+  const ticketTimes = { for: '15m', keep_firing_for: '30m' }
   return {
     name: 'spanscore-alignment',
     interval: '1m',
     rules: [
       alert(
-        'SpanscoreScoresFell',
-        `${strongest} > ${pageAt}`,
+        'SpanscoreBelowTarget',
+        `${evidence('target')} > ${PAGE} and ${severity('target')} == 2`,
         page,
-        {
-          summary: 'Scores of {{ $labels.gen_ai_agent_name }} are worse than they should be',
-          description: `${speaking(ticketAt)}. Evidence of {{ $value | printf "%.0f" }} nats; ${pageAt} is not chance.`,
-        },
-        { keep_firing_for: '30m' },
+        belowTarget,
+        pageTimes,
       ),
       alert(
-        'SpanscoreScoresSinking',
-        `${strongest} > ${ticketAt}`,
+        'SpanscoreBelowTarget',
+        `${evidence('target')} > ${TICKET} and ${severity('target')} == 1`,
         ticket,
-        {
-          summary: 'Scores of {{ $labels.gen_ai_agent_name }} may be worse than they should be',
-          description: `${speaking(ticketAt)}. Evidence of {{ $value | printf "%.0f" }} nats.`,
-        },
-        { for: '15m', keep_firing_for: '30m' },
+        belowTarget,
+        ticketTimes,
+      ),
+      alert(
+        'SpanscoreDropped',
+        `${evidence('usual')} > ${PAGE} and ${severity('drop')} == 2`,
+        page,
+        dropped,
+        pageTimes,
+      ),
+      // An application that shows no settings, such as one whose metrics are made from spans, has this alert, too.
+      alert(
+        'SpanscoreDropped',
+        `${evidence('usual')} > ${TICKET} unless ${severity('drop')} != 1`,
+        ticket,
+        dropped,
+        ticketTimes,
       ),
       alert(
         'SpanscoreNothingToCompare',
@@ -45,20 +56,10 @@ function alignment({ page: pageAt, ticket: ticketAt }: Table): RuleGroup {
         ticket,
         {
           summary:
-            '{{ $labels.gen_ai_evaluation_name }} of {{ $labels.gen_ai_agent_name }} is new, and compared with nothing',
+            '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} has a new version or judge, and no past to compare with.',
           description:
-            'Version {{ $labels.spanscore_scorer_version }}, judge {{ $labels.spanscore_judge_model }}: a fall below the target is seen; one below what is usual is not, until 200 runs are scored.',
-        },
-        { for: '1h' },
-      ),
-      alert(
-        'SpanscoreRunsTogether',
-        'spanscore:together_measured > 1.5 * spanscore:together',
-        ticket,
-        {
-          summary: 'Runs of {{ $labels.gen_ai_agent_name }} share causes: its evidence is overstated',
-          description:
-            'Hours differ as if {{ $value | printf "%.1f" }} runs at a time had one outcome of {{ $labels.gen_ai_evaluation_name }}. Raise together in rules-table.yaml.',
+            'Version {{ $labels.spanscore_scorer_version }}{{ with $labels.spanscore_judge_model }}, judge {{ . }}{{ end }}: a drop is found after 200 scored runs. A fall below a target is found now.',
+          ...SCORE_LINKS,
         },
         { for: '1h' },
       ),
@@ -81,7 +82,7 @@ const scored = (range: string) =>
   named(`sum by (${AGENT_AND_SCORER}) (increase(spanscore_evaluations_total{spanscore_outcome="scored"}${range}))`)
 
 /** Alerts on missing scores, and on scores that do not represent all runs. */
-function scoring({ page: pageAt }: Table): RuleGroup {
+function scoring(): RuleGroup {
   return {
     name: 'spanscore-scoring',
     interval: '1m',
@@ -97,9 +98,10 @@ function scoring({ page: pageAt }: Table): RuleGroup {
         ].join('\n'),
         ticket,
         {
-          summary: 'Scorers of {{ $labels.job }} fail to score',
+          summary:
+            'Scorers of {{ $labels.job }} fail: {{ $value | humanizePercentage }} of the evaluations of one of them.',
           description:
-            'Of one scorer, {{ $value | humanizePercentage }} of the evaluations of the last 15 minutes failed, or its judge could not be asked; the attribute spanscore.reason says why.',
+            'In the last 15 minutes they failed, or the judge could not be asked. Failed evaluations have no score. The label spanscore_reason of spanscore_evaluations_total says why.',
         },
         { for: '5m', keep_firing_for: '15m' },
       ),
@@ -118,7 +120,7 @@ function scoring({ page: pageAt }: Table): RuleGroup {
           `  unless ${scored('[30m]')} > 0`,
           ')',
           'or',
-          `count by (job, gen_ai_agent_name) (max by (${AGENT_AND_SCORER}) (max_over_time(spanscore:evidence:now[6h])) > ${pageAt}`,
+          `count by (job, gen_ai_agent_name) (max by (${AGENT_AND_SCORER}) (max_over_time(spanscore:evidence:now[6h])) > ${PAGE}`,
           `  unless sum by (${AGENT_AND_SCORER}) (spanscore:sum_w:15m) > 0)`,
         ].join('\n'),
         ticket,
@@ -131,13 +133,14 @@ function scoring({ page: pageAt }: Table): RuleGroup {
       ),
       alert(
         'SpanscoreUnaccounted',
-        'spanscore:accounted:1d < 0.95 and spanscore:chosen_runs:1d >= 20',
+        '100 * (spanscore:accounted:1d < 0.95) and spanscore:chosen_runs:1d >= 20',
         ticket,
         {
           summary:
-            'The mean of {{ $labels.gen_ai_evaluation_name }} on {{ $labels.gen_ai_agent_name }} leaves runs out',
+            '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} scored only {{ printf "%.3g" $value }} % of the runs that were chosen in the last day.',
           description:
-            'Of the runs that were chosen in the last day only {{ $value | humanizePercentage }}, by weight, were scored: failed, refused, expired, dropped, or without the content that the scorer reads. The mean may be off by the rest.',
+            'The others failed, were refused, expired or dropped, or lack the content that the scorer reads, for example in some of the replicas. Its figures and alerts leave them out.',
+          ...SCORE_LINKS,
         },
         { for: '15m' },
       ),
@@ -204,6 +207,6 @@ const PIPELINE: RuleGroup = {
 }
 
 /** The alerts. */
-export function alertGroups(table: Table): RuleGroup[] {
-  return [alignment(table), scoring(table), PIPELINE, WORKERS]
+export function alertGroups(): RuleGroup[] {
+  return [alignment(), scoring(), PIPELINE, WORKERS]
 }

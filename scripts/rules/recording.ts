@@ -1,8 +1,7 @@
 import { skipReasons } from '../../src/scoring/read-verdict.ts'
 import { LOST } from '../../src/sampling/weight.ts'
 import { runsNeededRules } from './runs-needed.ts'
-import { BEST, ENOUGH, FREEZE, LEAST, TWELFTH } from './table.ts'
-import type { Fall, Goals, Table } from './table.ts'
+import { BEST, ENOUGH, FALLS, FREEZE, LEAST, TICKET, TWELFTH } from './limits.ts'
 
 /** A rule of Prometheus, in the form of its file. */
 export interface Rule {
@@ -90,24 +89,35 @@ const wilson = (mean: string, n: string, sign: '+' | '-') =>
 const surely = (mean: string, n: string) =>
   `(${mean} + 4.5 / ${n} - 3 * sqrt(${mean} * (1 - ${mean}) / ${n} + 2.25 / ${n} ^ 2)) / (1 + 9 / ${n})`
 
-/** The series of a line of the table; without a line, all. */
-function seriesOf(line: Table['scorers'][number] | undefined): string {
-  if (line === undefined) return 'spanscore:sum_w:3d'
-  const agent = line.agent === undefined ? '' : `, gen_ai_agent_name="${line.agent}"`
-  return `spanscore:sum_w:3d{gen_ai_evaluation_name="${line.scorer}"${agent}}`
+/** The numbers of the settings in which the larger one counts while processes have different ones, as in a rollout. */
+const LARGER = 'runs_together|.+_severity|worst_score|best_score'
+
+/**
+ * The settings of alerts. The settings of a process that went away are kept for a day, for scorers of which no process shows any.
+ * While processes differ, the lower level counts.
+ */
+function settings(): Rule {
+  const by = `${AGENT_AND_SCORER}, spanscore_setting`
+  const of = (range: (series: string) => string) => [
+    `max by (${by}) (${range(`spanscore_alert_setting{spanscore_setting=~"${LARGER}"}`)})`,
+    `min by (${by}) (${range(`spanscore_alert_setting{spanscore_setting!~"${LARGER}"}`)})`,
+  ]
+  const live = of((series) => series)
+  const kept = of((series) => `last_over_time(${series}[1d])`)
+  const absent = `unless on (${AGENT_AND_SCORER}) spanscore_alert_setting`
+  const lines = [...live, ...kept.map((each) => `(${each} ${absent})`)]
+  return { record: 'spanscore:setting', expr: named(`(\n${lines.join('\nor ')}\n)`) }
 }
 
-/** A column of the table as a value for each series: that of the first line that fits and has one. */
-function column({ scorers, default: rest }: Table, of: (goals: Goals) => number | undefined): string | undefined {
-  const cells = [...scorers.map((line) => [line, of(line)] as const), [undefined, of(rest)] as const]
-  const values = cells.flatMap(([line, value]) => (value === undefined ? [] : [`0 * ${seriesOf(line)} + ${value}`]))
-  return values.length === 0 ? undefined : values.join('\nor ')
-}
+/** A setting, for each series of scores. */
+const setting = (name: string) =>
+  `(0 * spanscore:sum_w:3d + on (${AGENT_AND_SCORER}) group_left () spanscore:setting{spanscore_setting="${name}"})`
 
-const atBest = (value: number | undefined) => (value === undefined ? undefined : Math.min(BEST, value))
-
-/** What is usual: the surely reached level of the 14 days before the window, learnt only while nothing speaks against it. */
-function usual(table: Table, window: string): Rule[] {
+/**
+ * What is usual: the surely reached level of the 14 days before the window, learnt only while nothing speaks against it. If one measure is
+ * set by hand, the other is not learnt: learnt from days without a season, it would page for the season.
+ */
+function usual(window: string): Rule[] {
   const past: Name = (name) => `spanscore:past_${name}:${window}`
   const sum = (name: string): Rule => ({
     record: past(name),
@@ -116,12 +126,9 @@ function usual(table: Table, window: string): Rule[] {
   const learn = (measure: 'mean' | 'passed', learnt: string): Rule => {
     const record = `spanscore:usual_${measure}:${window}`
     const worse = `max by (${SERIES}) (spanscore:evidence{kind="usual"}) > ${FREEZE}`
-    const expr = `(${learnt} and ${kish(past)} / spanscore:together >= ${ENOUGH}) unless (${worse})\nor (last_over_time(${record}[1h]) and (${worse}))`
-    // If one measure is set by hand, the other is not learnt: learnt from days without a season, it would page for the season.
-    const isSet = column(table, ({ usual: byHand }) => (byHand === undefined ? undefined : 1))
-    if (isSet === undefined) return { record, expr }
-    const byHand = column(table, ({ usual: levels }) => atBest(levels?.[measure]))
-    return { record, expr: `${byHand === undefined ? '' : `${byHand}\nor `}((${expr}) unless (${isSet}))` }
+    const learning = `(${learnt} and ${kish(past)} / spanscore:together >= ${ENOUGH}) unless (${worse})\nor (last_over_time(${record}[1h]) and (${worse}))`
+    const isSet = `on (${AGENT_AND_SCORER}) spanscore:setting{spanscore_setting=~"usual_.+"}`
+    return { record, expr: `clamp_max(${setting(`usual_${measure}`)}, ${BEST})\nor ((${learning}) unless ${isSet})` }
   }
   return [
     ...['sum_w', 'sum_pass', 'sum_wy', 'sum_w2', 'sum_w2y', 'sum_w2y2'].map(sum),
@@ -153,10 +160,10 @@ function evidence(good: string, measure: string, fall: number, over: string): st
   ].join('\n')
 }
 
-function evidences(falls: readonly Fall[]): Rule[] {
+function evidences(): Rule[] {
   return KINDS.flatMap((kind) =>
     MEASURES.flatMap((measure) =>
-      falls.flatMap(({ window, fall }) => {
+      FALLS.flatMap(({ window, fall }) => {
         const good = level(kind, measure, window)
         const labels = { kind, measure, window, fall: String(fall) }
         const twelfth = TWELFTH[window]
@@ -166,20 +173,6 @@ function evidences(falls: readonly Fall[]): Rule[] {
       }),
     ),
   )
-}
-
-/** The smallest fall below the target that this hour's traffic would show, if it went on: none where even 0 would not be found. */
-function smallestFall({ falls, page }: Table): Rule {
-  const found = falls.map(({ window, fall }) => {
-    const good = 'spanscore:target_mean'
-    const fallen = `(${good} - ${fall} >= ${LEAST})`
-    const gain = `ln((1 - ${fallen}) / (1 - ${good}))`
-    const loss = `ln(${good} / ${fallen})`
-    const runs = `(spanscore:sum_w:${window} ^ 2 / spanscore:sum_w2:${window} / spanscore:together)`
-    return `(${good} - ((${gain} - ${page} / ${runs}) / (${gain} + ${loss}) >= 0))`
-  })
-  const labelled = found.map((expr, index) => `label_replace(${expr}, "line", "${index}", "", "")`)
-  return { record: 'spanscore:smallest_fall', expr: `min without (line) (\n${labelled.join('\nor ')}\n)` }
 }
 
 /** Whether runs of an hour share a cause: how much hours differ, over how much they would if runs were independent. */
@@ -230,12 +223,77 @@ const ACCOUNTED: readonly Rule[] = [
 
 const allOfDay = (name: string) => `sum by (${AGENT_AND_SCORER}) (spanscore:${name}:1d)`
 
+/** The windows in which falls are looked for, the shortest first. */
+const WINDOWS = [...new Set(FALLS.map(({ window }) => window))]
+
+/** Takes a value of each window, and labels it with the window. */
+const perWindow = (of: (window: string) => string) =>
+  WINDOWS.map((window) => `label_replace(${of(window)}, "window", "${window}", "", "")`).join('\nor ')
+
+/** Takes a value of each measure and window, and labels it with both. */
+const measures = (of: (measure: 'mean' | 'passed', window: string) => string) =>
+  MEASURES.map(
+    (measure) => `label_replace(${perWindow((window) => of(measure, window))}, "measure", "${measure}", "", "")`,
+  ).join('\nor ')
+
+const fell = (window: string) => `max without (fall) (spanscore:evidence:now{window="${window}"}) > ${TICKET}`
+
+/**
+ * What the messages of alerts say. Of the windows in which there is evidence, the shortest one shows best how bad it is now. These rules
+ * have no values as long as there is no fall.
+ */
+function message(): Rule[] {
+  const shortest = WINDOWS.map(fell).join('\nor ignoring (window) ')
+  const fallen = (expression: string) => `(${expression})\nand on (${SERIES}, measure, window) spanscore:fell`
+  const gained = { mean: 'sum_wy', passed: 'sum_pass' }
+  const share = measures(
+    (measure, window) => `clamp(spanscore:${gained[measure]}:${window} / spanscore:sum_w:${window}, 0, 1)`,
+  )
+  const runs = measures((_, window) => `spanscore:sum_w:${window} ^ 2 / spanscore:sum_w2:${window}`)
+  const good = KINDS.map((kind) => {
+    const levels = measures((measure, window) => `${level(kind, measure, window)} and spanscore:sum_w:${window}`)
+    return `label_replace(${levels}, "kind", "${kind}", "", "")`
+  })
+  const independent = `(spanscore:fell_runs / on (${SERIES}) group_left () spanscore:together)`
+  const bound = (sign: '+' | '-') => wilson('spanscore:fell_share', independent, sign)
+  const shown = {
+    now: 'spanscore:fell_share',
+    lower: bound('-'),
+    upper: bound('+'),
+    good: 'spanscore:fell_good',
+  }
+  return [
+    { record: 'spanscore:fell', expr: shortest },
+    { record: 'spanscore:fell_share', expr: fallen(share) },
+    { record: 'spanscore:fell_runs', expr: fallen(runs) },
+    { record: 'spanscore:fell_good', expr: `(\n${good.join('\nor ')}\n)\nand spanscore:fell` },
+    ...Object.entries(shown).map(([of, expr]) => ({
+      record: 'spanscore:fell_level',
+      expr: inOwnUnits(expr),
+      labels: { of },
+    })),
+  ]
+}
+
+const settingOf = (name: string) => `spanscore:setting{spanscore_setting="${name}"}`
+
+/** A share of runs as a percentage; a mean in the scorer's own units, or as a position if its range is not known. */
+function inOwnUnits(expression: string): string {
+  const mean = `(${expression} and on (measure) label_replace(vector(1), "measure", "mean", "", ""))`
+  const width = `(${settingOf('best_score')} - ignoring (spanscore_setting) ${settingOf('worst_score')})`
+  const join = `on (${AGENT_AND_SCORER}) group_left ()`
+  return [
+    `${mean} * ${join} ${width} + ${join} ${settingOf('worst_score')}`,
+    `or ${mean}`,
+    `or 100 * ${expression}`,
+  ].join('\n')
+}
+
 /** The recording rules. */
-export function recordingGroups(table: Table): RuleGroup[] {
-  const windows = [...new Set(table.falls.map(({ window }) => window))]
+export function recordingGroups(): RuleGroup[] {
   const short = [...new Set(['15m', '30m', '1h', '2h', '6h'])]
-  const gated = windows.filter((window) => TWELFTH[window] !== undefined)
-  const prompt = windows.filter((window) => TWELFTH[window] === undefined)
+  const gated = WINDOWS.filter((window) => TWELFTH[window] !== undefined)
+  const prompt = WINDOWS.filter((window) => TWELFTH[window] === undefined)
   return [
     { name: 'spanscore-sums', interval: '1m', rules: [...short.flatMap(sums), ...interval('1h')] },
     {
@@ -247,26 +305,26 @@ export function recordingGroups(table: Table): RuleGroup[] {
       name: 'spanscore-levels',
       interval: '2m',
       rules: [
-        { record: 'spanscore:target_mean', expr: column(table, ({ mean }) => atBest(mean)) ?? '' },
-        { record: 'spanscore:target_passed', expr: column(table, ({ passed }) => atBest(passed)) ?? '' },
-        { record: 'spanscore:together', expr: column(table, ({ together }) => together) ?? '' },
-        ...windows.flatMap((window) => usual(table, window)),
+        settings(),
+        { record: 'spanscore:target_mean', expr: `clamp_max(${setting('target_mean')}, ${BEST})` },
+        { record: 'spanscore:target_passed', expr: `clamp_max(${setting('target_passed')}, ${BEST})` },
+        { record: 'spanscore:together', expr: `${setting('runs_together')}\nor 0 * spanscore:sum_w:3d + 1` },
+        ...WINDOWS.flatMap(usual),
       ],
     },
     {
       name: 'spanscore-evidence',
       interval: '1m',
       rules: [
-        ...evidences(table.falls),
+        ...evidences(),
         {
           record: 'spanscore:evidence:now',
           expr: [
-            'max without (window, fall) (',
-            `  spanscore:evidence{window=~"${prompt.join('|')}"}`,
-            `  or (spanscore:evidence{window=~"${gated.join('|')}"} and (spanscore:evidence_lately > 0))`,
-            ')',
+            `spanscore:evidence{window=~"${prompt.join('|')}"}`,
+            `or (spanscore:evidence{window=~"${gated.join('|')}"} and (spanscore:evidence_lately > 0))`,
           ].join('\n'),
         },
+        ...message(),
       ],
     },
     {
@@ -278,8 +336,7 @@ export function recordingGroups(table: Table): RuleGroup[] {
           expr: `spanscore:accounted:1d * clamp(${allOfDay('sum_wy')} / ${allOfDay('sum_w')}, 0, 1)`,
         },
         { record: 'spanscore:mean_best:1d', expr: 'spanscore:mean_worst:1d + 1 - spanscore:accounted:1d' },
-        smallestFall(table),
-        ...runsNeededRules(table),
+        ...runsNeededRules(),
         DISPERSION,
       ],
     },

@@ -8,13 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 
-import { rulesFiles } from '../rules/main.ts'
+import { rulesDirectory } from '../rules/main.ts'
 import { recordingGroups } from '../rules/recording.ts'
-import { readTable } from '../rules/table.ts'
-import type { Table } from '../rules/table.ts'
 import { COUNTER_NAMES, Counters } from './counters.ts'
 import type { CounterName, Values } from './counters.ts'
 import { Evaluator } from './evaluator.ts'
+import type { Levels } from './evaluator.ts'
 import { createRandom, poisson } from './random.ts'
 
 /** Minutes of three days. */
@@ -76,18 +75,37 @@ export function inputSeries({ labels, values }: Recorded): { series: string; val
   })
 }
 
+/** The levels as the gauge that an application exports. */
+function settingSeries(labels: Readonly<Record<string, string>>, levels: Levels): { series: string; values: string }[] {
+  const { mean, passed, usual, together } = levels
+  const settings = {
+    target_mean: mean,
+    target_passed: passed,
+    usual_mean: usual?.mean,
+    usual_passed: usual?.passed,
+    runs_together: together,
+  }
+  const { job, gen_ai_agent_name: agent, gen_ai_evaluation_name: scorer } = labels
+  const of = `job="${job}", gen_ai_agent_name="${agent}", gen_ai_evaluation_name="${scorer}"`
+  return Object.entries(settings).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [{ series: `spanscore_alert_setting{${of}, spanscore_setting="${name}"}`, values: `${value}x${MINUTES}` }],
+  )
+}
+
 /** Minutes between two evaluations: a recorded value is found for less than five minutes. */
 const STEP = 4
 
 /**
  * Evaluates the same counters by promtool and by the evaluator, and returns the largest relative difference of `spanscore:evidence`.
  *
- * @param table The rules are made of it; left out, that of `collector-config`, whose rules are the shipped ones.
+ * @param levels The levels that scores are compared with, as the application sets them.
  */
 export function compareWithPromtool(
   promtool: string,
   minutes: number,
-  table: Table = readTable(),
+  levels: Levels,
 ): { compared: number; worst: number } {
   const labels = {
     job: 'shop',
@@ -97,7 +115,7 @@ export function compareWithPromtool(
     spanscore_judge_model: 'judge-1',
   }
   const recorded = record(7, labels)
-  const evaluator = new Evaluator(table, table.default, recorded.counters, MINUTES + 1)
+  const evaluator = new Evaluator(levels, recorded.counters, MINUTES + 1)
   const asked: number[] = []
   const expected = new Map<string, number>()
   for (let minute = 0; minute <= minutes; minute += STEP) {
@@ -107,7 +125,7 @@ export function compareWithPromtool(
     asked.push(minute)
     for (const [line, value] of evidence) expected.set(`${minute} ${line}`, value)
   }
-  const answered = askPromtool(promtool, recorded, asked, table)
+  const answered = askPromtool(promtool, [...inputSeries(recorded), ...settingSeries(labels, levels)], asked)
   let worst = answered.size === expected.size ? 0 : Number.POSITIVE_INFINITY
   for (const [key, value] of expected) {
     const other = answered.get(key) ?? Number.NaN
@@ -118,26 +136,20 @@ export function compareWithPromtool(
 }
 
 /** promtool prints the values if a test expects none. */
-function askPromtool(
-  promtool: string,
-  recorded: Recorded,
-  minutes: readonly number[],
-  table: Table,
-): Map<string, number> {
+function askPromtool(promtool: string, series: readonly object[], minutes: readonly number[]): Map<string, number> {
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-agreement-'))
   const file = join(directory, 'test.yml')
   const test = {
     interval: '1m',
-    input_series: inputSeries(recorded),
+    input_series: series,
     promql_expr_test: minutes.map((minute) => ({
       expr: 'spanscore:evidence',
       eval_time: `${minute}m`,
       exp_samples: [],
     })),
   }
-  const rules = join(directory, 'recording.yml')
-  writeFileSync(rules, rulesFiles(table)['recording.yml'] ?? '')
-  const order = recordingGroups(table).map(({ name }) => name)
+  const rules = join(rulesDirectory, 'recording.yml')
+  const order = recordingGroups().map(({ name }) => name)
   writeFileSync(
     file,
     stringify({ rule_files: [rules], evaluation_interval: `${STEP}m`, group_eval_order: order, tests: [test] }),

@@ -1,5 +1,4 @@
-import { BEST, FREEZE, LEAST, SECONDS, TWELFTH } from '../rules/table.ts'
-import type { Fall, Table } from '../rules/table.ts'
+import { BEST, FALLS, FREEZE, LEAST, SECONDS, TWELFTH } from '../rules/limits.ts'
 import type { Counters, Increases } from './counters.ts'
 import { Past } from './past.ts'
 
@@ -7,8 +6,9 @@ const HOUR = 60
 
 /** The levels that a series is compared with. */
 export interface Levels {
-  readonly mean: number
-  readonly passed: number
+  /** The targets; absent if none is set. */
+  readonly mean?: number
+  readonly passed?: number
   readonly together: number
   /** The usual level, set by hand; learnt if it is absent. */
   readonly usual?: { readonly mean?: number | undefined; readonly passed?: number | undefined } | undefined
@@ -65,11 +65,11 @@ export class Evaluator {
   readonly #lines: readonly Line[]
   #isWorse = false
 
-  constructor(table: Table, levels: Levels, counters: Counters, minutes: number) {
+  constructor(levels: Levels, counters: Counters, minutes: number) {
     this.#counters = counters
     this.#together = levels.together
     this.#past = new Past(minutes)
-    const { windows, known, lines } = linesOf(table.falls, levels)
+    const { windows, known, lines } = linesOf(levels)
     this.#windows = windows
     this.#levels = known
     this.#lines = lines
@@ -134,7 +134,7 @@ export class Evaluator {
 
 const minutesOf = (window: string) => (SECONDS[window] ?? 0) / 60
 
-function linesOf(falls: readonly Fall[], { usual, ...target }: Levels) {
+function linesOf({ usual, ...target }: Levels) {
   const windows = new Map<string, Window>()
   const windowOf = (name: string) => {
     const increases = { pass: 0, fail: 0, wy: 0, w2: 0, w2y: 0, w2y2: 0 }
@@ -159,7 +159,7 @@ function linesOf(falls: readonly Fall[], { usual, ...target }: Levels) {
   }
   const lines = (['target', 'usual'] as const).flatMap((kind) =>
     (['mean', 'passed'] as const).flatMap((measure) =>
-      falls.map(({ window, fall }): Line => {
+      FALLS.map(({ window, fall }): Line => {
         const twelfth = TWELFTH[window]
         return {
           key: `${kind} ${measure} ${window} ${fall}`,

@@ -29,7 +29,7 @@ function compare(): void {
     say('promtool is not there: the evaluator is not compared with it (npm run test:e2e gets it)')
     return
   }
-  const { compared, worst } = compareWithPromtool(promtool, MINUTES)
+  const { compared, worst } = compareWithPromtool(promtool, MINUTES, { mean: 0.7, passed: 0.8, together: 1 })
   const difference = worst.toExponential(1)
   say(
     `evaluator and promtool: ${compared} values of evidence over three days, largest relative difference ${difference}`,

@@ -1,4 +1,4 @@
-import type { Table } from '../rules/table.ts'
+import { PAGE, TICKET } from '../rules/limits.ts'
 import { Counters } from './counters.ts'
 import { Evaluator } from './evaluator.ts'
 import type { Levels } from './evaluator.ts'
@@ -28,21 +28,14 @@ const KEEP_FIRING_MINUTES = 30
 const TICKET_FOR_MINUTES = 15
 
 /** Simulates the traffic for this number of minutes, with scores of 0 and 1, and evaluates the rules in each of them. */
-export function simulate(
-  traffic: Traffic,
-  levels: Levels,
-  table: Table,
-  minutes: number,
-  seed: number,
-  untilPage = false,
-): Fired {
+export function simulate(traffic: Traffic, levels: Levels, minutes: number, seed: number, untilPage = false): Fired {
   const random = createRandom(seed)
   const counters = new Counters(minutes)
-  const evaluator = new Evaluator(table, levels, counters, minutes)
+  const evaluator = new Evaluator(levels, counters, minutes)
   const { runsPerHour, sample, passes, conversation } = traffic
   const weight = 1 / sample
-  const pages = new Alert(table.page, 0)
-  const tickets = new Alert(table.ticket, TICKET_FOR_MINUTES)
+  const pages = new Alert(PAGE, 0)
+  const tickets = new Alert(TICKET, TICKET_FOR_MINUTES)
   const values = { pass: 0, fail: 0, wy: 0, w2: 0, w2y: 0, w2y2: 0 }
   /** How many runs of one outcome are scored in a minute: conversations come by chance, and so are their runs sampled. */
   const scored = (share: number): number => {

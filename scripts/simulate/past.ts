@@ -1,4 +1,4 @@
-import { BEST, ENOUGH } from '../rules/table.ts'
+import { BEST, ENOUGH } from '../rules/limits.ts'
 import type { Counters, Increases } from './counters.ts'
 
 const HOUR = 60

@@ -1,4 +1,3 @@
-import { readTable } from '../rules/table.ts'
 import { simulate } from './month.ts'
 import { DAY, DROPS, RATES, SETTINGS } from './settings.ts'
 
@@ -20,8 +19,6 @@ export interface Outcome {
   readonly foundAfterHours?: number
 }
 
-const table = readTable()
-
 /** Simulates one series. The same task has the same outcome every time. */
 export function simulateSeries(task: Task): Outcome {
   return task.kind === 'month' ? month(task) : drop(task)
@@ -33,7 +30,7 @@ function month({ setting: settingIndex, rate: rateIndex, series }: Extract<Task,
   if (setting === undefined || rate === undefined) throw new Error(`expected a setting and a rate that exist`)
   const good = series % 2 === 0 ? 0.9 : 0.7
   const seed = 1000 * series + rate.runsPerHour + 100 * rate.sample
-  const { pages, tickets } = simulate({ ...rate, ...setting.traffic(good) }, setting.levels(good), table, MONTH, seed)
+  const { pages, tickets } = simulate({ ...rate, ...setting.traffic(good) }, setting.levels(good), MONTH, seed)
   return { pages: pages.length, tickets: tickets.length }
 }
 
@@ -44,7 +41,7 @@ function drop({ drop: dropIndex, series }: Extract<Task, { kind: 'drop' }>): Out
   const passes = (minute: number) => (minute < WARM_UP ? 0.9 : 0.9 - fall)
   const traffic = { runsPerHour: scored, sample: 1, passes, conversation: 1 }
   const levels = { mean: 0.88, passed: 0.88, together: 1 }
-  const { pages, tickets } = simulate(traffic, levels, table, WARM_UP + 14 * DAY, 7 * series + scored, true)
+  const { pages, tickets } = simulate(traffic, levels, WARM_UP + 14 * DAY, 7 * series + scored, true)
   const [first] = pages
   const counts = { pages: pages.length, tickets: tickets.length }
   return first === undefined || first < WARM_UP ? counts : { ...counts, foundAfterHours: (first - WARM_UP) / 60 }

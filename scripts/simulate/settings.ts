@@ -23,7 +23,7 @@ export const SETTINGS: readonly Setting[] = [
   { name: 'the truth at the target', traffic: (good) => ({ passes: () => good, conversation: 1 }), levels: at },
   { name: '.03 above the target', traffic: (good) => ({ passes: () => good + 0.03, conversation: 1 }), levels: at },
   {
-    name: 'conversations of five, `together` 5',
+    name: 'conversations of five, `runsTogether` 5',
     traffic: (good) => ({ passes: () => good, conversation: 5 }),
     levels: (good) => ({ ...at(good), together: 5 }),
   },

@@ -3,6 +3,7 @@ import type { Counter, Histogram, Meter, MeterProvider, MetricOptions } from '@o
 import { globalSlot } from '../scoring/global-slot.ts'
 import { COUNTERS } from './gathered-sums.ts'
 import type { CounterName } from './gathered-sums.ts'
+import type { ScoreAttributes } from './score-attributes.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 
 /** The gauges of one processor. They are read when metrics are collected. */
@@ -13,6 +14,12 @@ export interface Gauges {
   readonly budgetUsedRatio: () => number
 }
 
+/** One value of the gauge of alert settings. */
+export interface AlertSetting {
+  readonly attributes: ScoreAttributes
+  readonly value: number
+}
+
 /**
  * The instruments of one meter provider. All scoring processors that write to it share them, because an SDK keeps only one of two
  * observable gauges with the same name.
@@ -20,6 +27,8 @@ export interface Gauges {
 export class ScoreInstruments {
   /** The gauges of all processors that have not ended. */
   readonly gauges: Set<Gauges> = new Set()
+  /** The alert settings of the same processors. */
+  readonly alertSettings: Set<() => Iterable<AlertSetting>> = new Set()
   /** Shutdowns that are under way. A collection of metrics waits for them, so that it has their last scores. */
   readonly shutdowns: Set<Promise<unknown>> = new Set()
   readonly score: Histogram
@@ -76,6 +85,14 @@ export class ScoreInstruments {
         return this.shutdowns.size === 0 ? undefined : Promise.all(this.shutdowns).then(ignore)
       })
     }
+    const settings = meter.createObservableGauge('spanscore.alert.setting', {
+      description:
+        'Settings of the alerts on a scorer of an agent. Levels are positions; severities are 0 (off), 1 (ticket), 2 (page).',
+    })
+    settings.addCallback((result) => {
+      for (const each of this.alertSettings)
+        for (const { value, attributes } of each()) result.observe(value, attributes)
+    })
   }
 }
 

@@ -2,10 +2,11 @@ import type { MeterProvider } from '@opentelemetry/api'
 
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
+import type { AlertSettings } from './alert-settings.ts'
 import { positionInRange } from './position-in-range.ts'
 import type { ScoreAttributes } from './score-attributes.ts'
 import { instrumentsOf } from './score-instruments.ts'
-import type { Gauges, ScoreInstruments } from './score-instruments.ts'
+import type { AlertSetting, Gauges, ScoreInstruments } from './score-instruments.ts'
 import { ScoreSums } from './score-sums.ts'
 
 /** For how many milliseconds sums are gathered before they go to the SDK. */
@@ -14,6 +15,8 @@ const GATHER_MS = 1000
 /** What the metrics of a processor need. */
 export interface ScoreMetricsParts {
   readonly gauges: Gauges
+  /** The scorers, with the settings of their alerts. */
+  readonly scorers: readonly { readonly id: string; readonly alerts: AlertSettings }[]
   /** Looks up the meter provider, at each emission. Never throws. */
   readonly meterProvider: () => MeterProvider | undefined
   /** Runs code of the provider. The result is `undefined` if the code throws, or returns a promise instead of a value. */
@@ -30,12 +33,15 @@ export interface ScoreMetricsParts {
 export class ScoreMetrics {
   readonly #parts: ScoreMetricsParts
   readonly #sums = new ScoreSums()
+  readonly #alertSettings: () => Iterable<AlertSetting>
   #isStopped = false
   #known: { readonly provider: MeterProvider; instruments: ScoreInstruments | undefined } | undefined
   #isDue = false
 
   constructor(parts: ScoreMetricsParts) {
     this.#parts = parts
+    const alerts = new Map(parts.scorers.map(({ id, alerts: settings }) => [id, settings]))
+    this.#alertSettings = () => this.#sums.alertSettings(alerts)
   }
 
   /** Counts a run that has ended. */
@@ -92,7 +98,7 @@ export class ScoreMetrics {
   stop(): void {
     this.flush()
     this.#isStopped = true
-    this.#known?.instruments?.gauges.delete(this.#parts.gauges)
+    this.#leave(this.#known?.instruments)
   }
 
   #instruments(): ScoreInstruments | undefined {
@@ -101,7 +107,7 @@ export class ScoreMetrics {
     // The sums so far belong to the provider that was there until now.
     if (this.#known !== undefined) {
       this.#write()
-      this.#known.instruments?.gauges.delete(this.#parts.gauges)
+      this.#leave(this.#known.instruments)
     }
     this.#known = provider && { provider, instruments: this.#join(provider) }
     return this.#known?.instruments
@@ -110,7 +116,13 @@ export class ScoreMetrics {
   #join(provider: MeterProvider): ScoreInstruments | undefined {
     const instruments = this.#guard(() => instrumentsOf(provider))
     instruments?.gauges.add(this.#parts.gauges)
+    instruments?.alertSettings.add(this.#alertSettings)
     return instruments
+  }
+
+  #leave(instruments: ScoreInstruments | undefined): void {
+    instruments?.gauges.delete(this.#parts.gauges)
+    instruments?.alertSettings.delete(this.#alertSettings)
   }
 
   /** Writes the sums. If the provider throws, they are lost, because nobody knows whether they were counted. */

@@ -1,11 +1,13 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation, JudgeReport } from '../model/score.ts'
 import { weightOf } from '../sampling/weight.ts'
+import type { AlertSettings } from './alert-settings.ts'
 import { BoundedNames } from './bounded-names.ts'
 import { GatheredSums } from './gathered-sums.ts'
 import type { Cell, CounterName } from './gathered-sums.ts'
 import { positionInRange } from './position-in-range.ts'
 import type { ScoreAttributes } from './score-attributes.ts'
+import type { AlertSetting } from './score-instruments.ts'
 
 /** How many agents, and how many models, metrics keep apart. */
 const MAX_NAMES = 100
@@ -67,6 +69,8 @@ export class ScoreSums {
   #latestRun: { readonly outcome: string; readonly agent: string | undefined; readonly cell: Cell } | undefined
   /** By agent and scorer. Versions and models share these cells, because a failed run may not know its judge model. */
   readonly #chosen = new Map<string, ChosenCells>()
+  /** By scorer, the agents of which a run was chosen to be scored. */
+  readonly #agentsOf = new Map<string, Set<string | undefined>>()
   readonly #agents = new BoundedNames(MAX_NAMES, MAX_NAMES / 2)
   readonly #models = new BoundedNames(MAX_NAMES, MAX_NAMES / 2)
   readonly #judgeModels = new Map<string, BoundedNames>()
@@ -78,6 +82,18 @@ export class ScoreSums {
       this.#latestRun = { outcome, agent, cell: this.#other('runs', `${outcome}\n${agent}`, attributes) }
     }
     this.gathered.add(this.#latestRun.cell, 1)
+  }
+
+  /** The settings of each scorer for each agent of which a run was chosen to be scored, so that rules can join them to the sums. */
+  *alertSettings(alerts: ReadonlyMap<string, AlertSettings>): Iterable<AlertSetting> {
+    for (const [id, agents] of this.#agentsOf) {
+      for (const agent of agents) {
+        for (const [name, value] of Object.entries(alerts.get(id) ?? {})) {
+          const attributes = { 'gen_ai.evaluation.name': id, 'spanscore.setting': name, ...agentAttribute(agent) }
+          yield { value, attributes }
+        }
+      }
+    }
   }
 
   countLeftOut(scorer: Evaluation['scorer']): void {
@@ -105,6 +121,7 @@ export class ScoreSums {
     const w = weightOf(evaluation)
     if (w === undefined) return group.base
     const isScored = score.status === 'scored'
+    if (group.chosen === undefined) this.#noteAgent(scorer.id, agent)
     gathered.add((group.chosen ??= this.#chosenOf(group))[isScored ? 'scored' : 'lost'], w)
     if (!isScored) return group.base
     const y = positionInRange(evaluation, score.value)
@@ -192,6 +209,12 @@ export class ScoreSums {
     const group: Group = { base, attributes, outcomes: new Map(), chosen: undefined, scored: undefined }
     this.#groups.set(key, group)
     return group
+  }
+
+  #noteAgent(scorerId: string, agent: string | undefined): void {
+    const agents = this.#agentsOf.get(scorerId)
+    if (agents === undefined) this.#agentsOf.set(scorerId, new Set([agent]))
+    else agents.add(agent)
   }
 
   #outcome(group: Group, outcome: 'scored' | 'skipped' | 'failed', detail: string): Cell {

@@ -15,7 +15,14 @@ export type { JudgeCall, Need, ScorerJudge, ScoringContext, Verdict } from '../s
 export { attachScoring } from '../processor/attach/attach.ts'
 export type { AttachedScoring } from '../processor/attach/attach.ts'
 export { ScoringSpanProcessor } from '../processor/scoring-span-processor.ts'
-export type { Sample, Scope, ScorerEntry, ScoringOptions } from '../engine/config/scoring-options.ts'
+export type {
+  AlertSeverity,
+  Sample,
+  Scope,
+  ScorerAlerts,
+  ScorerEntry,
+  ScoringOptions,
+} from '../engine/config/scoring-options.ts'
 export type { EndedSpan, OpenSpan, SpanProcessorLike } from '../spans/sdk-types.ts'
 export type { LedgerSnapshot, RunCounts, ScorerCounts } from '../scoring/ledger.ts'
 export type { BudgetLimits } from '../sampling/budget.ts'

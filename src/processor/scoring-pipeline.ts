@@ -80,6 +80,7 @@ export class ScoringPipeline {
     }
     this.#metrics = new ScoreMetrics({
       gauges,
+      scorers: options.scorers,
       meterProvider: () => this.#providers.meterProvider(),
       guard: (what, run) => {
         const result = runForeign(run)

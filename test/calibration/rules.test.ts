@@ -6,7 +6,6 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 
 import { recordingGroups } from '../../scripts/rules/recording.ts'
-import { readTable } from '../../scripts/rules/table.ts'
 import { findProgram } from '../../scripts/e2e-tools.ts'
 import type { Calibration } from '../../src/calibration/calibration.ts'
 import { correctedShare } from '../../src/calibration/corrected-share.ts'
@@ -67,7 +66,7 @@ function play(
 ): string {
   const rules = join(directory, 'calibration.yml')
   writeFileSync(rules, calibrationRules(calibrations))
-  const shipped = needsRecording ? recordingGroups(readTable()) : []
+  const shipped = needsRecording ? recordingGroups() : []
   const groups = [...shipped, ...groupsOf(calibrations)].map(({ name }) => name)
   const file = join(directory, 'test.yml')
   const promql_expr_test = checks.map(({ at, expr, value }) => ({

@@ -2,9 +2,6 @@ import { stringify } from 'yaml'
 
 import { alertGroups } from '../../scripts/rules/alerts.ts'
 import { recordingGroups } from '../../scripts/rules/recording.ts'
-import { readTable } from '../../scripts/rules/table.ts'
-
-const table = readTable()
 
 /** Some minutes of traffic of one scorer of one agent. */
 export interface Phase {
@@ -103,6 +100,24 @@ export function traffic(phases: readonly Phase[], labels: SomeLabels = {}): Seri
   ]
 }
 
+/** Settings of a scorer's alerts, as an application exports them: two targets of 0.7 and 0.8, and pages. */
+export const PAGES = { target_mean: 0.7, target_passed: 0.8, target_severity: 2, drop_severity: 2, runs_together: 1 }
+
+/** The gauge of alert settings, for so many minutes. */
+export function settings(
+  values: Readonly<Record<string, number>>,
+  labels: SomeLabels = {},
+  minutes = 2000,
+  more: Readonly<Record<string, string>> = {},
+): Series[] {
+  const { job, gen_ai_agent_name, gen_ai_evaluation_name } = { ...LABELS, ...labels }
+  const of = { job, gen_ai_agent_name, gen_ai_evaluation_name, ...more }
+  return Object.entries(values).map(([name, value]) => ({
+    series: named('spanscore_alert_setting', { ...of, spanscore_setting: name }),
+    values: `${value}x${minutes}`,
+  }))
+}
+
 /** Runs that ended, each minute. */
 export const runs = (phases: readonly (readonly [minutes: number, runs: number])[]): Series =>
   counter(
@@ -131,6 +146,6 @@ export const testFile = (rules: string, tests: readonly object[]): string =>
     rule_files: [`${rules}/recording.yml`, `${rules}/alerts.yml`],
     // Prometheus finds a recorded value for less than five minutes.
     evaluation_interval: '4m',
-    group_eval_order: [...recordingGroups(table), ...alertGroups(table)].map(({ name }) => name),
+    group_eval_order: [...recordingGroups(), ...alertGroups()].map(({ name }) => name),
     tests,
   })

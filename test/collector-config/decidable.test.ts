@@ -4,13 +4,11 @@ import { describe, expect, it } from 'vitest'
 
 import { findProgram } from '../../scripts/e2e-tools.ts'
 import { FALLS_OF_INTEREST, runsNeeded } from '../../scripts/rules/runs-needed.ts'
-import { readTable } from '../../scripts/rules/table.ts'
 import { addWeighted, weightedMean } from '../../src/sampling/weighted-mean.ts'
 import { counter, traffic } from './alert-scenarios.ts'
 import { play } from './promtool.ts'
 
 const promtool = findProgram('promtool')
-const table = readTable()
 
 /** A test of promtool: each expression has this value, to nine digits. */
 const values = (name: string, series: readonly object[], at: string, expected: Readonly<Record<string, number>>) => ({
@@ -25,7 +23,7 @@ const values = (name: string, series: readonly object[], at: string, expected: R
 })
 
 describe('the runs that a fall needs', () => {
-  it('are in docs/numbers.md as the table computes them', () => {
+  it('are in docs/numbers.md as the rules compute them', () => {
     const text = readFileSync(resolve(import.meta.dirname, '../../docs/numbers.md'), 'utf8')
     const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
     const header = rows.find((cells) => cells[1] === 'good level') ?? []
@@ -33,7 +31,7 @@ describe('the runs that a fall needs', () => {
     const shown = rows.filter((cells) => cells.length === header.length && /^0\.\d+$/.test(cells[1] ?? ''))
     expect(shown.length).toBeGreaterThan(4)
     for (const [, level, ...cells] of shown) {
-      const needed = falls.map((fall) => Math.ceil(runsNeeded(Number(level), fall, table)).toLocaleString('en'))
+      const needed = falls.map((fall) => Math.ceil(runsNeeded(Number(level), fall)).toLocaleString('en'))
       expect(cells.slice(0, -1), `good level ${level}`).toEqual(needed)
     }
   })
@@ -44,7 +42,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     const labels = { gen_ai_evaluation_name: 'tool_call_accuracy' }
     const many = traffic([{ minutes: 240, scored: 10, passes: 0.97 }], labels)
     const needed = Object.fromEntries(
-      FALLS_OF_INTEREST.map((fall) => [`spanscore:runs_needed{fall="${fall}"}`, runsNeeded(0.9, fall, table)]),
+      FALLS_OF_INTEREST.map((fall) => [`spanscore:runs_needed{fall="${fall}"}`, runsNeeded(0.9, fall)]),
     )
     expect(play(values('many', many, '240m', { ...needed, 'count(spanscore:smallest_fall < 0.06)': 1 }))).toContain(
       'SUCCESS',

@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 import { findProgram } from '../../scripts/e2e-tools.ts'
-import { rulesFiles } from '../../scripts/rules/main.ts'
-import type { Table } from '../../scripts/rules/table.ts'
 import { testFile } from './alert-scenarios.ts'
 
 /** The folder of the shipped rules. */
@@ -15,17 +13,16 @@ export const rules: string = resolve(import.meta.dirname, '../../collector-confi
 export const run = (...args: string[]): string =>
   execFileSync(findProgram('promtool') ?? '', args, { cwd: rules, encoding: 'utf8', stdio: 'pipe' })
 
-/** Lets promtool run one scenario on the shipped rules, or on those of another table; throws an error with its output if it fails. */
-export function play(test: object, table?: Table): string {
+/** Lets promtool run one scenario on the shipped rules; throws an error with its output if it fails. */
+export function play(test: object): string {
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-scenario-'))
   try {
-    if (table !== undefined) {
-      for (const [name, text] of Object.entries(rulesFiles(table))) writeFileSync(join(directory, name), text)
-    }
-    writeFileSync(join(directory, 'test.yml'), testFile(table === undefined ? rules : directory, [test]))
+    writeFileSync(join(directory, 'test.yml'), testFile(rules, [test]))
     return run('test', 'rules', join(directory, 'test.yml'))
   } catch (error) {
-    throw new Error(String(Reflect.get(Object(error), 'stdout')), { cause: error })
+    throw new Error(['stdout', 'stderr'].map((name) => String(Reflect.get(Object(error), name))).join('\n'), {
+      cause: error,
+    })
   } finally {
     rmSync(directory, { recursive: true })
   }

@@ -1,36 +1,60 @@
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { dashboardFiles } from '../../scripts/dashboards/main.ts'
 import { findProgram } from '../../scripts/e2e-tools.ts'
-import { rulesFiles } from '../../scripts/rules/main.ts'
-import { readTable, tableFile } from '../../scripts/rules/table.ts'
+import { prometheusRule, prometheusRuleFile, rulesFiles } from '../../scripts/rules/main.ts'
 import { compressTime } from '../e2e/compress-time.ts'
-import { counter, runs, scenario, traffic } from './alert-scenarios.ts'
+import { counter, PAGES, runs, scenario, settings, traffic } from './alert-scenarios.ts'
 import { play, rules, run } from './promtool.ts'
 
 const promtool = findProgram('promtool')
 
-const PAGE = 'SpanscoreScoresFell'
+const TARGET = 'SpanscoreBelowTarget'
+const DROP = 'SpanscoreDropped'
 const good = { scored: 10, passes: 0.97 }
 const bad = { scored: 10, passes: 0.5 }
+const DROPS = [
+  { minutes: 420, scored: 10, passes: 0.99 },
+  { minutes: 180, scored: 10, passes: 0.88 },
+]
+
+/** The target of one process, which shows it in these minutes. */
+const targetOf = (target: number, from: number, to: number, instance: string) =>
+  settings({ target_passed: target }, {}, 0, { instance }).map(({ series }) => ({
+    series,
+    values: `${from === 0 ? '' : `_x${from - 1} `}${target}x${to - from}`,
+  }))
+
+/** The target that the rules read, at a time. */
+const targetAt = (time: string, value: number | undefined) => ({
+  expr: 'sum by () (spanscore:setting{spanscore_setting="target_passed"})',
+  eval_time: time,
+  exp_samples: value === undefined ? [] : [{ labels: '{}', value }],
+})
+
+/** The runs of one release. */
+const release = (version: string, values: string) => ({
+  series: `spanscore_runs_total{job="shop", service_version="${version}"}`,
+  values,
+})
+
+/** A scenario with further expectations. */
+const and = (test: object, ...expectations: readonly object[]) => {
+  const already: unknown = Reflect.get(test, 'promql_expr_test')
+  return { ...test, promql_expr_test: [...(Array.isArray(already) ? already : []), ...expectations] }
+}
 
 describe('the rules', () => {
-  it('equal the output of the table', () => {
+  it('equal the output of their script', () => {
     const files = rulesFiles()
     expect(readdirSync(rules).filter((name) => name.endsWith('.yml'))).toEqual(Object.keys(files))
     for (const [name, text] of Object.entries(files)) {
       expect(readFileSync(join(rules, name), 'utf8'), `npm run rules: ${name}`).toBe(text)
     }
-  })
-
-  it('are not written from an invalid table', () => {
-    expect(() => readTable('page: 13')).toThrow(/ticket/)
-    expect(() =>
-      readTable(readFileSync(resolve(rules, '../rules-table.yaml'), 'utf8').replace('mean: 0.7', 'mean: 7')),
-    ).toThrow(/mean/)
+    expect(readFileSync(prometheusRuleFile, 'utf8'), 'npm run rules: prometheus-rule.yml').toBe(prometheusRule())
   })
 })
 
@@ -43,67 +67,163 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     expect(run('test', 'rules', 'tests/alerts.test.yml')).toContain('SUCCESS')
   })
 
-  it('page for a fall below the target within the quarter hour, once for all scorers of an agent, and end with the repair', () => {
+  it('page for a fall below the target within the quarter hour, and end with the repair', () => {
     const phases = [
       { minutes: 120, ...good },
       { minutes: 60, ...bad },
       { minutes: 240, ...good },
     ]
-    const series = ['prompt_alignment', 'toxicity', 'tool_call_accuracy'].flatMap((scorer) =>
-      traffic(phases, { gen_ai_evaluation_name: scorer }),
-    )
     const expected = [
-      { at: '120m', alert: PAGE, firing: 0 },
-      { at: '136m', alert: PAGE, firing: 1 },
-      { at: '176m', alert: 'SpanscoreScoresSinking', firing: 1 },
-      { at: '180m', alert: PAGE, firing: 1 },
+      { at: '120m', alert: TARGET, firing: 0 },
+      { at: '136m', alert: TARGET, firing: 1 },
+      { at: '180m', alert: TARGET, firing: 1 },
       // The windows of one day and of three days still contain the fall; the last twelfth of each does not.
-      { at: '340m', alert: PAGE, firing: 0 },
+      { at: '340m', alert: TARGET, firing: 0 },
     ]
-    expect(play(scenario('below target', series, expected))).toContain('SUCCESS')
+    expect(play(scenario('below target', [...traffic(phases), ...settings(PAGES)], expected))).toContain('SUCCESS')
   })
 
-  it('page for a fall below the usual level, far above the target', () => {
-    const series = traffic([
-      { minutes: 420, scored: 10, passes: 0.99 },
-      { minutes: 180, scored: 10, passes: 0.88 },
-    ])
+  it('page for a drop below the usual level, far above the target', () => {
     const expected = [
-      { at: '420m', alert: PAGE, firing: 0 },
-      { at: '560m', alert: PAGE, firing: 1 },
+      { at: '420m', alert: DROP, firing: 0 },
+      { at: '560m', alert: DROP, firing: 1 },
+      { at: '560m', alert: TARGET, firing: 0 },
     ]
-    expect(play(scenario('usual', series, expected))).toContain('SUCCESS')
+    expect(play(scenario('usual', [...traffic(DROPS), ...settings(PAGES)], expected))).toContain('SUCCESS')
   })
 
-  it('compare scores with a level from the table and nothing else, if it has one', () => {
-    const shipped = readTable()
-    const usual = { seasonal: { mean: 0.87, passed: 0.87 }, onlyMean: { mean: 0.87 }, strict: { passed: 0.97 } }
-    const scorers = Object.entries(usual).map(([agent, levels]) => ({
-      scorer: 'prompt_alignment',
-      agent,
-      usual: levels,
-    }))
-    const phases = [
-      { minutes: 420, scored: 10, passes: 0.99 },
-      { minutes: 180, scored: 10, passes: 0.88 },
+  it('have one alert for a scorer without settings: a ticket if it drops', () => {
+    const low = [
+      { minutes: 420, scored: 10, passes: 0.5 },
+      { minutes: 120, scored: 10, passes: 0.2 },
     ]
-    const agents = [...Object.keys(usual), 'learnt']
-    const series = agents.flatMap((agent) => traffic(phases, { gen_ai_agent_name: agent }))
-    const test = {
-      ...scenario('by hand', series, []),
-      promql_expr_test: [
-        {
-          expr: `count by (gen_ai_agent_name) (ALERTS{alertname="${PAGE}", alertstate="firing"})`,
-          eval_time: '560m',
-          exp_samples: ['learnt', 'strict'].map((agent) => ({ labels: `{gen_ai_agent_name="${agent}"}`, value: 1 })),
-        },
-      ],
+    const expected = [
+      { at: '420m', alert: TARGET, firing: 0 },
+      { at: '420m', alert: DROP, firing: 0 },
+      { at: '520m', alert: TARGET, firing: 0 },
+      { at: '520m', alert: DROP, firing: 1 },
+    ]
+    const test = scenario('no settings', traffic(low), expected)
+    const severities = {
+      expr: 'count by (severity) (ALERTS{alertname=~"SpanscoreDropped|SpanscoreBelowTarget", alertstate="firing"})',
+      eval_time: '520m',
+      exp_samples: [{ labels: '{severity="ticket"}', value: 1 }],
     }
-    expect(play(test, { ...shipped, scorers })).toContain('SUCCESS')
-    expect(() => readTable(`${readFileSync(tableFile, 'utf8')}\n  - { scorer: s, usual: {} }`)).toThrow(/mean, passed/)
+    expect(play(and(test, severities))).toContain('SUCCESS')
+    const off = [...traffic(low), ...settings({ drop_severity: 0, runs_together: 1 })]
+    expect(play(scenario('off', off, [{ at: '520m', alert: DROP, firing: 0 }]))).toContain('SUCCESS')
   })
 
-  it('stay silent if all is well: few runs, sampled errors, no data, a separate target', () => {
+  it('page, open a ticket, or do nothing below the target, as its severity says', () => {
+    const phases = [
+      { minutes: 60, ...good },
+      { minutes: 60, ...bad },
+    ]
+    const agents = { page: 2, ticket: 1, off: 0 }
+    const series = Object.entries(agents).flatMap(([agent, severity]) => [
+      ...traffic(phases, { gen_ai_agent_name: agent }),
+      ...settings({ ...PAGES, target_severity: severity }, { gen_ai_agent_name: agent }),
+    ])
+    const firing = {
+      expr: `count by (gen_ai_agent_name, severity) (ALERTS{alertname="${TARGET}", alertstate="firing"})`,
+      eval_time: '120m',
+      exp_samples: ['page', 'ticket'].map((name) => ({
+        labels: `{gen_ai_agent_name="${name}", severity="${name}"}`,
+        value: 1,
+      })),
+    }
+    expect(play(and(scenario('severities', series, []), firing))).toContain('SUCCESS')
+  })
+
+  it('compare scores with a usual level that is set and with nothing else', () => {
+    const usual = { seasonal: { usual_mean: 0.87 }, strict: { usual_passed: 0.97 }, learnt: {} }
+    const series = Object.entries(usual).flatMap(([agent, levels]) => [
+      ...traffic(DROPS, { gen_ai_agent_name: agent }),
+      ...settings({ ...levels, drop_severity: 2, runs_together: 1 }, { gen_ai_agent_name: agent }),
+    ])
+    const firing = {
+      expr: `count by (gen_ai_agent_name) (ALERTS{alertname="${DROP}", alertstate="firing"})`,
+      eval_time: '560m',
+      exp_samples: ['learnt', 'strict'].map((agent) => ({ labels: `{gen_ai_agent_name="${agent}"}`, value: 1 })),
+    }
+    expect(play(and(scenario('by hand', series, []), firing))).toContain('SUCCESS')
+  })
+
+  it('take the lower target of two releases, the new one when the old one is gone, and keep it for a day', () => {
+    const series = [
+      ...traffic([{ minutes: 2000, scored: 10 }]),
+      ...targetOf(0.6, 0, 120, 'old'),
+      ...targetOf(0.9, 60, 240, 'new'),
+    ]
+    const expected = [
+      targetAt('40m', 0.6),
+      targetAt('100m', 0.6),
+      targetAt('140m', 0.9),
+      targetAt('600m', 0.6),
+      targetAt('1900m', undefined),
+    ]
+    expect(play(and(scenario('rollout', series, []), ...expected))).toContain('SUCCESS')
+  })
+
+  it('say what fell, from what to what, over how many runs, since when and after which release', () => {
+    const phases = [
+      { minutes: 100, ...good },
+      { minutes: 60, scored: 4, passes: 0.4, lost: 6 },
+    ]
+    const series = [
+      ...traffic(phases),
+      ...settings({ ...PAGES, worst_score: 0, best_score: 10 }),
+      release('1.4.0', '0+10x96'),
+      release('1.5.0', '_x96 0+10x64'),
+    ]
+    const expected = {
+      exp_labels: {
+        severity: 'page',
+        job: 'shop',
+        gen_ai_agent_name: 'support',
+        gen_ai_evaluation_name: 'prompt_alignment',
+      },
+      exp_annotations: {
+        summary:
+          'support: prompt_alignment passes 40 % of 60 runs (28.6 to 52.6 %) in the last 15 minutes; target 80 %.',
+        description:
+          'Since about 1 Jan 01:50 UTC. Version 1.5.0 of shop since 1 Jan 01:40 UTC. Of the runs chosen in the last day, 17 % have no score: the real figure may be another.',
+        runs_url: 'http://jaeger/search?service=shop&tags=spanscore.prompt_alignment.label%3Dfail',
+        dashboard_url: '',
+        runbook_url: 'http://wiki/runbooks.md#spanscorebelowtarget',
+      },
+    }
+    const test = {
+      ...scenario('message', series, []),
+      external_labels: {
+        spanscore_runs_url: 'http://jaeger/search?service={job}&tags=spanscore.{scorer}.label%3Dfail',
+        spanscore_runbook_url: 'http://wiki/runbooks.md',
+      },
+      alert_rule_test: [{ eval_time: '140m', alertname: TARGET, exp_alerts: [expected] }],
+    }
+    expect(play(test)).toContain('SUCCESS')
+  })
+
+  it("say a mean in the scorer's own units, also if lower is better", () => {
+    const values = { target_mean: 0.7, target_severity: 2, drop_severity: 0, runs_together: 1 }
+    const series = [
+      ...traffic([{ minutes: 40, scored: 10, passes: 0.4 }]),
+      ...settings({ ...values, worst_score: 5, best_score: 1 }),
+    ]
+    const labels = { job: 'shop', gen_ai_agent_name: 'support', gen_ai_evaluation_name: 'prompt_alignment' }
+    const summary =
+      'support: prompt_alignment has a mean of 3.4 over 150 runs (3.08 to 3.7) in the last 15 minutes; target 2.2.'
+    const description = 'Since about 1 Jan 00:04 UTC.'
+    const exp_annotations = { summary, description, runs_url: '', dashboard_url: '', runbook_url: '' }
+    const expected = { exp_labels: { severity: 'page', ...labels }, exp_annotations }
+    const test = {
+      ...scenario('mean', series, []),
+      alert_rule_test: [{ eval_time: '40m', alertname: TARGET, exp_alerts: [expected] }],
+    }
+    expect(play(test)).toContain('SUCCESS')
+  })
+
+  it('stay silent if all is well: few runs, sampled errors, no data', () => {
     const quiet = [
       [
         'four failing runs',
@@ -113,36 +233,24 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
           { minutes: 60, scored: 0 },
         ]),
       ],
-      [
-        'errors of weight 1 among runs of weight 20',
-        [...traffic([{ minutes: 180, scored: 2, passes: 0.97, weight: 20 }])],
-      ],
+      ['errors of weight 1 among runs of weight 20', traffic([{ minutes: 180, scored: 2, passes: 0.97, weight: 20 }])],
       ['nothing', []],
     ] as const
     for (const [name, series] of quiet) {
-      expect(play(scenario(name, series, [{ at: '120m', alert: PAGE, firing: 0 }]))).toContain('SUCCESS')
+      const expected = [TARGET, DROP].map((alert) => ({ at: '120m', alert, firing: 0 }))
+      expect(play(scenario(name, [...series, ...settings(PAGES)], expected))).toContain('SUCCESS')
     }
-    // .85 is above the default and below the level that the table requires of tool_call_accuracy.
-    const phases = [{ minutes: 600, scored: 10, passes: 0.85 }]
-    const both = (scorer: string, firing: number) =>
-      play(scenario(scorer, traffic(phases, { gen_ai_evaluation_name: scorer }), [{ at: '600m', alert: PAGE, firing }]))
-    expect(both('prompt_alignment', 0)).toContain('SUCCESS')
-    expect(both('tool_call_accuracy', 1)).toContain('SUCCESS')
   })
 
   it('describe runs without an agent name as those of an unnamed agent', () => {
-    const series = traffic([{ minutes: 60, ...bad }], { gen_ai_agent_name: '' })
-    const test = {
-      ...scenario('unnamed', series, []),
-      promql_expr_test: [
-        {
-          expr: `count by (gen_ai_agent_name) (ALERTS{alertname="${PAGE}", alertstate="firing"})`,
-          eval_time: '60m',
-          exp_samples: [{ labels: '{gen_ai_agent_name="unnamed agent"}', value: 1 }],
-        },
-      ],
+    const labels = { gen_ai_agent_name: '' }
+    const series = [...traffic([{ minutes: 60, ...bad }], labels), ...settings(PAGES, labels)]
+    const firing = {
+      expr: `count by (gen_ai_agent_name) (ALERTS{alertname="${TARGET}", alertstate="firing"})`,
+      eval_time: '60m',
+      exp_samples: [{ labels: '{gen_ai_agent_name="unnamed agent"}', value: 1 }],
     }
-    expect(play(test)).toContain('SUCCESS')
+    expect(play(and(scenario('unnamed', series, []), firing))).toContain('SUCCESS')
   })
 
   it('do not compare versions: a stricter judge is a ticket, and the target still applies', () => {
@@ -153,11 +261,13 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     const series = [
       ...traffic([usual, { minutes: 180, scored: 0 }]),
       ...traffic([none, stricter, worse], { spanscore_scorer_version: '99999999' }),
+      ...settings(PAGES),
     ].filter(({ series: name }, index, all) => all.findIndex((other) => other.series === name) === index)
     const expected = [
-      { at: '536m', alert: PAGE, firing: 0 },
+      { at: '536m', alert: TARGET, firing: 0 },
+      { at: '536m', alert: DROP, firing: 0 },
       { at: '536m', alert: 'SpanscoreNothingToCompare', firing: 1 },
-      { at: '580m', alert: PAGE, firing: 1 },
+      { at: '580m', alert: TARGET, firing: 1 },
     ]
     expect(play(scenario('version', series, expected))).toContain('SUCCESS')
   })
@@ -186,11 +296,12 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
         [150, 10],
         [150, 0],
       ]),
+      ...settings(PAGES),
     ]
     const pagesExpected = [
-      { at: '150m', alert: PAGE, firing: 1 },
+      { at: '150m', alert: TARGET, firing: 1 },
       // In every minute at least one of the two alerts fires.
-      { at: '176m', alert: PAGE, firing: 1 },
+      { at: '176m', alert: TARGET, firing: 1 },
       { at: '188m', alert: silent, firing: 1 },
       { at: '296m', alert: silent, firing: 1 },
     ]
@@ -215,20 +326,6 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
       ),
     ]
     expect(play(scenario('thinned', thinned, [{ at: '180m', alert: unaccounted, firing: 0 }]))).toContain('SUCCESS')
-  })
-
-  it('warn if runs share causes that the table does not name', () => {
-    // In one hour all runs pass and in the next a tenth of them fail: hours differ far more than by chance.
-    const hours = Array.from({ length: 27 }, (_, hour) => ({
-      minutes: 60,
-      scored: 4,
-      passes: hour % 2 === 0 ? 1 : 0.85,
-    }))
-    const steady = Array.from({ length: 27 }, () => ({ minutes: 60, scored: 4, passes: 0.93 }))
-    const at = '1620m'
-    const alert = 'SpanscoreRunsTogether'
-    expect(play(scenario('together', traffic(hours), [{ at, alert, firing: 1 }]))).toContain('SUCCESS')
-    expect(play(scenario('apart', traffic(steady), [{ at, alert, firing: 0 }]))).toContain('SUCCESS')
   })
 
   it('report series without their names', () => {

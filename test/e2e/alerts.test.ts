@@ -34,6 +34,9 @@ const scorers = [
   }).generateScore(({ run }) => (run.toolCalls.length > 1 ? 0.2 : 0.01)),
 ]
 
+/** Every alert pages. */
+const alerts = { target: 0.8, severity: 'page', drop: 'page' } as const
+
 /** The traffic of one service: some runs have errors, and a share of the others call the wrong tool. */
 class Traffic {
   readonly #application: Application
@@ -44,7 +47,7 @@ class Traffic {
 
   constructor(service: string, otlpUrl: string) {
     this.#application = startApplication(service, otlpUrl, {
-      scorers,
+      scorers: scorers.map((scorer) => ({ scorer, alerts })),
       sample: (run) => (run.status === 'error' ? 1 : 0.05),
     })
     this.#timer = setInterval(() => this.#tick(), 100)
@@ -92,21 +95,26 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
     expect(mean?.value).toBeGreaterThan(0.95)
   })
 
-  it('pages once within the quarter hour of a drop that concerns every scorer', async () => {
+  it('pages within the quarter hour of a drop that concerns every scorer', async () => {
     const droppedMs = Date.now()
     dropping.wrongOfTen = 7
-    const page = await eventually('the page', async () => postedOf('dropping', 'SpanscoreScoresFell')[0], HOUR_MS)
+    const page = await eventually('the page', async () => postedOf('dropping', 'SpanscoreBelowTarget')[0], HOUR_MS)
     expect(page.status).toBe('firing')
     expect(page.receivedMs - droppedMs).toBeLessThan(20 * MINUTE_MS)
     expect(page.labels).toMatchObject({ gen_ai_agent_name: 'weather-agent', severity: 'page' })
-    expect(page.annotations['description']).toContain('tool_call_accuracy')
+    expect(page.annotations['summary']).toMatch(/^weather-agent: \w+ passes [\d.]+ % of \d+ runs .*; target 80 %\.$/)
+    expect(page.annotations['description']).toMatch(/^Since about \d+ \w+ \d\d:\d\d UTC\./)
+    expect(page.annotations['runs_url']).toContain('service=dropping')
     await delay(20 * MINUTE_MS)
-    // The scores of both scorers have fallen by now, for one reason, which is reported in one notification.
+    // The scores of both scorers have fallen by now, and each is reported once.
     const [both] = await stack.query(
-      'count(count by (gen_ai_evaluation_name) (spanscore:evidence:now{job="dropping"} > 13))',
+      'count(count by (gen_ai_evaluation_name) (spanscore:evidence:now{job="dropping", kind="target"} > 13))',
     )
     expect(both?.value).toBe(2)
-    expect(postedOf('dropping', 'SpanscoreScoresFell').filter(({ status }) => status === 'firing')).toHaveLength(1)
+    const firing = postedOf('dropping', 'SpanscoreBelowTarget').filter(({ status }) => status === 'firing')
+    expect(new Set(firing.map(({ labels }) => labels['gen_ai_evaluation_name']))).toEqual(
+      new Set(['tool_call_accuracy', 'right_tool']),
+    )
     console.log(`paged after ${Math.round((page.receivedMs - droppedMs) / MINUTE_MS)} minutes of compressed time`)
   })
 
@@ -121,7 +129,7 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
     dropping.wrongOfTen = 0
     const resolved = await eventually(
       'the page resolved',
-      async () => postedOf('dropping', 'SpanscoreScoresFell').find(({ status }) => status === 'resolved'),
+      async () => postedOf('dropping', 'SpanscoreBelowTarget').find(({ status }) => status === 'resolved'),
       6 * HOUR_MS,
     )
     expect(resolved.labels).toMatchObject({ gen_ai_agent_name: 'weather-agent' })

@@ -330,6 +330,12 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     runAgent('weather-agent')
     await scoring.forceFlush()
   },
+  'alerts without metrics': async () => {
+    startProvider()
+    const scoring = attachScoring({ scorers: [{ scorer: answer, alerts: { target: 0.8 } }, tools] })
+    runAgent('weather-agent')
+    await scoring?.forceFlush()
+  },
   'attached twice': () => {
     startProvider()
     attachScoring({ scorers: [tools] })

@@ -137,6 +137,7 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     ],
     ['an endpoint that refuses', 'SPANSCORE_EXPORT_FAILED', /could not deliver to its endpoint \(HTTP 4\d\d\)/],
     ['no exporter', 'SPANSCORE_NO_EXPORT', /No span is exported: .* Set next, or put a processor/],
+    ['alerts without metrics', 'SPANSCORE_NO_METRICS', /Alerts are set for answer, but no meter provider/],
     ['attached twice', 'SPANSCORE_ATTACHED_TWICE', /attachScoring was called again .* with other options/],
   ])('once of %s', async (name, code, words) => {
     const { error, codes, out } = await play(name)

@@ -41,6 +41,21 @@ test('two processors that write to one meter provider are counted together', asy
   expect(await total('spanscore.runs')).toBe(3)
 })
 
+test('the settings of alerts are a gauge with the agents of which runs were chosen, of processors that have not ended', async () => {
+  const pipeline = await createMetrics()
+  const scoring = attachScoring({ scorers: [{ scorer: codeScorer('exact'), alerts: { target: 0.8 } }] })
+  runAgent(pipeline.tracer)
+  await scoring.forceFlush()
+  await pipeline.flush()
+  const settings = pipeline.receiver.metrics.filter(({ name }) => name === 'spanscore.alert.setting')
+  const target = settings.find(({ attributes }) => attributes['spanscore.setting'] === 'target_passed')
+  expect(target?.value).toBe(0.8)
+  expect(target?.attributes).toMatchObject({ 'gen_ai.evaluation.name': 'exact' })
+  expect(new Set(settings.map(({ attributes }) => attributes['spanscore.setting']))).toEqual(
+    new Set(['target_passed', 'target_severity', 'drop_severity', 'runs_together', 'worst_score', 'best_score']),
+  )
+})
+
 test('counters continue from the values of a detached processor', async () => {
   const { tracer, total } = await createMetrics()
   const first = attachScoring(options())

@@ -14,6 +14,7 @@ function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z
 
 const rate = z.number().min(0).max(1)
 const scope = z.enum(['root', 'every-agent'])
+const severity = z.enum(['page', 'ticket', 'off'])
 
 const scorer = z.union([
   z.enum(PREBUILT_NAMES).describe('A prebuilt scorer with its defaults.'),
@@ -36,6 +37,16 @@ const scorer = z.union([
     scope: scope.optional().describe('root scores the outermost agent of each run, every-agent each one.'),
     sample: rate.optional().describe('Share of the runs that it scores.'),
     passAt: z.number().optional().describe("Pass mark, in the scorer's own units."),
+    alerts: strict({
+      target: z.number().optional(),
+      on: z.enum(['passed', 'mean']).optional(),
+      severity: severity.optional(),
+      drop: severity.optional(),
+      usual: z.number().optional(),
+      runsTogether: z.number().int().min(1).optional(),
+    })
+      .optional()
+      .describe('How Prometheus alerts on its scores.'),
   }).describe('A prebuilt scorer with options.'),
 ])
 

@@ -58,6 +58,7 @@ export class ScoreOutputs {
   readonly #scores = new GatheredScores()
   readonly #outputs = new LatestUsed<ServiceOutput>(MAX_SERVICES, (output) => void shutDown(output))
   readonly #rules: EmitRules
+  readonly #scorers: ResolvedOptions['scorers']
   readonly #meters: ServiceMeters
   readonly #gauges: ScoringGauges
 
@@ -65,8 +66,13 @@ export class ScoreOutputs {
    * @param meters the destination of metrics
    * @param gauges the state of the process, which each service's metrics contain
    */
-  constructor(rules: EmitRules, meters: ServiceMeters, gauges: ScoringGauges) {
-    this.#rules = rules
+  constructor(
+    { emit, scorers }: Pick<ResolvedOptions, 'emit' | 'scorers'>,
+    meters: ServiceMeters,
+    gauges: ScoringGauges,
+  ) {
+    this.#rules = emit
+    this.#scorers = scorers
     this.#meters = meters
     this.#gauges = gauges
   }
@@ -124,6 +130,7 @@ export class ScoreOutputs {
         openRuns: () => 0,
         heldSpans: () => 0,
       },
+      scorers: this.#scorers,
       meterProvider: () => meters.meterProvider,
       // The provider is the service's own, so nothing it throws needs to be suppressed.
       guard: (_what, run) => run(),

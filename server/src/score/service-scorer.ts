@@ -56,7 +56,7 @@ export class ServiceScorer implements RunScorer {
       },
       maxInlineMs: MAX_INLINE_MS,
     })
-    this.#outputs = new ScoreOutputs(resolved.emit, meters, {
+    this.#outputs = new ScoreOutputs(resolved, meters, {
       queueSize: () => this.queued,
       budgetUsedRatio: () => this.#engine.budget.usedRatio(),
     })

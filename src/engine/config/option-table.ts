@@ -4,7 +4,7 @@ import type { EmitOptions } from '../../emit/emitter.ts'
 import { callback, wholeNumber, flag, group, limit, milliseconds, nameOrNames, names } from './option-kinds.ts'
 import { objectWith, oneOf, probability, sampleRate, text, upstream } from './option-kinds.ts'
 import type { OptionKind } from './option-kinds.ts'
-import type { ScorerEntry, ScoringOptions } from './scoring-options.ts'
+import type { ScorerAlerts, ScorerEntry, ScoringOptions } from './scoring-options.ts'
 
 /** One option. Validation, defaults, environment variables and the reference page are derived from this table. */
 export interface OptionRow<Value = unknown> {
@@ -107,6 +107,45 @@ export const scorerEntryTable: OptionRows<ScorerEntry> = {
     kind: { expected: "a number within the scorer's range", accepts: (value) => typeof value === 'number' },
     defaultDoc: "the scorer's",
     doc: "The pass mark in the scorer's own units.",
+  },
+  alerts: {
+    kind: group,
+    defaultDoc: 'a ticket for a drop, and no target',
+    doc: 'How Prometheus alerts on the scores.',
+  },
+}
+
+/** How Prometheus alerts on the scores of a scorer. */
+export const alertTable: OptionRows<ScorerAlerts> = {
+  target: {
+    kind: { expected: 'a number', accepts: Number.isFinite },
+    defaultDoc: 'none: no target alert',
+    doc: "The level that is good enough: a share of runs from 0 to 1, or a mean in the scorer's own units.",
+  },
+  on: {
+    kind: oneOf('passed', 'mean'),
+    default: 'passed',
+    doc: 'What `target` and `usual` are levels of: the share of runs that passed, or the mean score.',
+  },
+  severity: {
+    kind: oneOf('page', 'ticket', 'off'),
+    default: 'ticket',
+    doc: 'What happens if scores are below the target.',
+  },
+  drop: {
+    kind: oneOf('page', 'ticket', 'off'),
+    default: 'ticket',
+    doc: 'What happens if scores drop below what is usual.',
+  },
+  usual: {
+    kind: { expected: 'a number', accepts: Number.isFinite },
+    defaultDoc: 'learnt from the last 14 days',
+    doc: "The usual level, such as that of a season's worst hour, in the units of `target`.",
+  },
+  runsTogether: {
+    kind: wholeNumber(1),
+    default: 1,
+    doc: 'The largest number of runs that share a cause, such as the turns of a conversation.',
   },
 }
 

@@ -6,10 +6,10 @@ import { describe, expect, test } from 'vitest'
 import { createLoopScorer } from '../../scorers/code/loop.ts'
 import { createScorer } from '../../scorers/create/create-scorer.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
-import { budgetTable, emitTable, optionTable, scorerEntryTable } from './option-table.ts'
+import { alertTable, budgetTable, emitTable, optionTable, scorerEntryTable } from './option-table.ts'
 import type { OptionRow } from './option-table.ts'
 import { resolveOptions } from './options.ts'
-import type { ScoringOptions } from './scoring-options.ts'
+import type { ScorerEntry, ScoringOptions } from './scoring-options.ts'
 
 const scorer = defineScorer({
   id: 'exact',
@@ -45,6 +45,50 @@ test('a scorer without an entry gets all defaults', () => {
     shutdownTimeoutMs: 5000,
     emit: { attributes: true, events: true, lateSpans: 'late', metrics: true, explanations: 'all' },
   })
+})
+
+test('alerts become numbers: levels are positions in the range of the scorer', () => {
+  const severity = defineScorer({ ...scorer, id: 'severity', range: [1, 5], better: 'lower', passAt: 2 })
+  const { scorers } = resolveOptions({
+    scorers: [
+      scorer,
+      { scorer, id: 'watched', alerts: { target: 0.8, severity: 'page', drop: 'off', runsTogether: 5 } },
+      { scorer: severity, alerts: { target: 2, on: 'mean', usual: 3 } },
+    ],
+  })
+  expect(scorers.map(({ alerts }) => alerts)).toEqual([
+    { drop_severity: 1, runs_together: 1, worst_score: 0, best_score: 1 },
+    {
+      target_passed: 0.8,
+      target_severity: 2,
+      drop_severity: 0,
+      runs_together: 5,
+      worst_score: 0,
+      best_score: 1,
+    },
+    {
+      target_mean: 0.75,
+      usual_mean: 0.5,
+      target_severity: 1,
+      drop_severity: 1,
+      runs_together: 1,
+      worst_score: 5,
+      best_score: 1,
+    },
+  ])
+})
+
+test.each([
+  [{ target: 80 }, /scorers\[0\]\.alerts\.target: expected a share of runs above 0 and at most 1.*got 80/],
+  [{ target: 7, on: 'mean' }, /alerts\.target: expected a mean .* from 0 to 1, got 7/],
+  [{ severity: 'page' }, /alerts\.severity: expected target beside it/],
+  [{ on: 'mean' }, /alerts\.on: expected target or usual beside it/],
+  [{ traget: 0.8 }, /Did you mean target\?/],
+  [{ runsTogether: 0 }, /alerts\.runsTogether: expected a whole number, 1 or more/],
+] as const)('alerts %o are refused', (alerts, message) => {
+  const entry: unknown = { scorer, alerts }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- wrong on purpose
+  expect(() => resolveOptions({ scorers: [entry as ScorerEntry] })).toThrow(message)
 })
 
 test('settings of a scorer take precedence over those of the processor', () => {
@@ -207,6 +251,7 @@ describe('the table of options', () => {
   test.each([
     ['ScoringOptions', source, optionTable],
     ['ScorerEntry', source, scorerEntryTable],
+    ['ScorerAlerts', source, alertTable],
     ['BudgetLimits', inGroups, budgetTable],
     ['EmitOptions', inGroups, emitTable],
   ] as const)(
@@ -226,7 +271,7 @@ describe('the table of options', () => {
   )
 
   test('has a default that its kind accepts, or says what happens without one', () => {
-    const rows = [optionTable, scorerEntryTable, budgetTable, emitTable].flatMap((table) =>
+    const rows = [optionTable, scorerEntryTable, alertTable, budgetTable, emitTable].flatMap((table) =>
       Object.entries<OptionRow>(table),
     )
     const bad = rows.filter(([, { kind, defaultDoc, defaultIn, default: fixed }]) => {

@@ -1,3 +1,4 @@
+import type { AlertSettings } from '../../emit/alert-settings.ts'
 import type { EmitOptions } from '../../emit/emitter.ts'
 import type { ExplanationRules } from '../../emit/score-attributes.ts'
 import type { BudgetLimits } from '../../sampling/budget.ts'
@@ -5,6 +6,7 @@ import type { Evaluation } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { isRecord } from '../../spans/json.ts'
 import { isStripped } from '../../spans/strip-content.ts'
+import { resolveAlerts } from './resolve-alerts.ts'
 import { readTable, wrong } from './option-checks.ts'
 import { budgetTable, emitTable, optionTable, scorerEntryTable } from './option-table.ts'
 import type { Sample, Scope, ScorerEntry, ScoringOptions } from './scoring-options.ts'
@@ -21,6 +23,10 @@ export interface ResolvedScorer {
   readonly passAt?: number
   /** The scorer as described in evaluations. */
   readonly about: Evaluation['scorer']
+  /** What the gauge of alert settings shows. */
+  readonly alerts: AlertSettings
+  /** Whether the application set anything about alerts. */
+  readonly hasAlerts: boolean
 }
 
 /** Options without a default, because leaving them out has a meaning of its own. */
@@ -116,12 +122,15 @@ function resolveScorer(path: string, given: unknown, scope: Scope, sample: Sampl
   if (!(passAt >= low && passAt <= high)) {
     throw wrong(`${path}.passAt`, `a number from ${low} to ${high}, the scorer's range`, passAt)
   }
+  const about = aboutOf(scorer, id, passAt)
   return {
     scorer,
     id,
     scope: entry.scope ?? scope,
     sample: entry.sample ?? sample,
-    about: aboutOf(scorer, id, passAt),
+    about,
+    alerts: resolveAlerts(`${path}.alerts`, entry.alerts ?? {}, about),
+    hasAlerts: entry.alerts !== undefined,
     ...(entry.passAt !== undefined && { passAt: entry.passAt }),
     ...(agent !== undefined && { agents: new Set(typeof agent === 'string' ? [agent] : agent) }),
     ...(when !== undefined && { when }),

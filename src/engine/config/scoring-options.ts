@@ -35,7 +35,32 @@ export interface ScorerEntry {
   readonly sample?: Sample
   /** The pass mark in the scorer's own units. @default the scorer's */
   readonly passAt?: number
+  /** How Prometheus alerts on the scores. @default a ticket for a drop, and no target */
+  readonly alerts?: ScorerAlerts
 }
+
+/** How Prometheus alerts on the scores of a scorer. The settings are metrics, which the rules of `collector-config` read. */
+export interface ScorerAlerts {
+  /**
+   * The level that is good enough: a share of runs from 0 to 1, or a mean in the scorer's own units.
+   *
+   * @default none: no target alert
+   */
+  readonly target?: number
+  /** What `target` and `usual` are levels of: the share of runs that passed, or the mean score. @default 'passed' */
+  readonly on?: 'passed' | 'mean'
+  /** What happens if scores are below the target. @default 'ticket' */
+  readonly severity?: AlertSeverity
+  /** What happens if scores drop below what is usual. @default 'ticket' */
+  readonly drop?: AlertSeverity
+  /** The usual level, such as that of a season's worst hour, in the units of `target`. @default learnt from the last 14 days */
+  readonly usual?: number
+  /** The largest number of runs that share a cause, such as the turns of a conversation. @default 1 */
+  readonly runsTogether?: number
+}
+
+/** Whether an alert calls somebody now (`page`), asks somebody to look this week (`ticket`), or never fires. */
+export type AlertSeverity = 'page' | 'ticket' | 'off'
 
 /** Options of `ScoringSpanProcessor`, `attachScoring` and the configuration file. */
 export interface ScoringOptions {

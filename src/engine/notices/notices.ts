@@ -18,6 +18,7 @@ export type NoticeCode =
   | 'SPANSCORE_NOT_ATTACHED'
   | 'SPANSCORE_ATTACHED_TWICE'
   | 'SPANSCORE_NO_EXPORT'
+  | 'SPANSCORE_NO_METRICS'
   | 'SPANSCORE_EXPORT_FAILED'
   | 'SPANSCORE_CONFIG'
   | 'SPANSCORE_ENVIRONMENT'
@@ -66,6 +67,11 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
     level: 'warn',
     when: 'The provider has no span processor besides a `ScoringSpanProcessor` without `next`, and there is no `onScore`: no span is exported.',
     cure: 'Set `next`, or put a processor with an exporter beside it. In `new NodeSDK({ spanProcessors })`, the list replaces the export of the SDK.',
+  },
+  SPANSCORE_NO_METRICS: {
+    level: 'warn',
+    when: 'A scorer has `alerts`, and at the first score there is no meter provider, or `emit.metrics` is off: no alert can fire.',
+    cure: 'Register a meter provider: in `NodeSDK`, set `metricReaders`. Or take `alerts` out.',
   },
   SPANSCORE_EXPORT_FAILED: {
     level: 'warn',

@@ -60,6 +60,7 @@ export class ScoreWriter {
     if (evaluation.score.status === 'scored' && !this.#hasScored) {
       this.#hasScored = true
       this.#parts.reporter.info(describeDestinations(options, this.#parts.providers))
+      this.#noteAlertsWithoutMetrics()
     }
     emitter.emit({
       evaluation,
@@ -70,6 +71,18 @@ export class ScoreWriter {
       counted: isFirst,
       extra: this.#copied.of(place.span),
     })
+  }
+
+  #noteAlertsWithoutMetrics(): void {
+    const { options, providers, reporter } = this.#parts
+    const alerting = options.scorers.filter(({ hasAlerts }) => hasAlerts).map(({ id }) => id)
+    if (alerting.length === 0 || (options.emit.metrics && providers.meterProvider() !== undefined)) return
+    const why = options.emit.metrics ? 'no meter provider is registered' : 'emit.metrics is false'
+    reporter.notify(
+      'SPANSCORE_NO_METRICS',
+      `Alerts are set for ${alerting.join(', ')}, but ${why}: no score and no target reaches Prometheus, and no alert can fire. ` +
+        (options.emit.metrics ? 'Register a meter provider: in NodeSDK, set metricReaders.' : 'Leave emit.metrics on.'),
+    )
   }
 
   /** Writes attributes to the agent's span, or to the copy for `next`; false if neither is possible any more. */
