@@ -59,7 +59,7 @@ export interface ScorerAlerts {
   readonly runsTogether?: number
 }
 
-/** Whether an alert calls somebody now (`page`), asks somebody to look this week (`ticket`), or never fires. */
+/** What an alert does: `page` calls somebody now, `ticket` asks somebody to look this week, `off` never fires. */
 export type AlertSeverity = 'page' | 'ticket' | 'off'
 
 /** Options of `ScoringSpanProcessor`, `attachScoring` and the configuration file. */
