@@ -47,7 +47,9 @@ describe('docker-compose.yml', () => {
       [...text.matchAll(/\b([a-z][a-z-]+):(?:4317|8888|909\d|16686)\b/g)].map((match) => match[1]),
     )
     expect(hosts.length).toBeGreaterThan(4)
-    expect([...new Set(hosts)].filter((host) => host !== undefined && !(host in compose.services))).toEqual([])
+    // The links in the messages of alerts are for a browser, which reaches the published ports.
+    const services = [...Object.keys(compose.services), 'localhost']
+    expect(hosts.filter((host) => host !== undefined && !services.includes(host))).toEqual([])
   })
 
   it('gives the Collector, Prometheus, Alertmanager and Grafana the files that their arguments and providers name', () => {
@@ -80,9 +82,9 @@ describe('the alerts', () => {
     .map((line) => line.slice(3))
 
   it('have one section of the runbooks each, and every section belongs to an alert', () => {
-    expect(headings.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted())
+    expect(headings.toSorted()).toEqual([...new Set(alerts.map(({ alert }) => alert))].toSorted())
     for (const { alert, annotations } of alerts)
-      expect(annotations['runbook_url']).toBe(`runbooks.md#${alert.toLowerCase()}`)
+      expect(annotations['runbook_url']).toContain(`#${alert.toLowerCase()}{{ end }}`)
   })
 
   it('are all tested by name', () => {
