@@ -63,6 +63,7 @@ async function compare(section: (typeof SECTIONS)[number]): Promise<number> {
     console.table(Object.fromEntries(names.map((name) => [name, { old: counts[0]?.[name], new: counts[1]?.[name] }])))
   }
   printCosts(before, after)
+  printKinds(different.flatMap((key) => differencesIn(before.get(key)?.facts, after.get(key)?.facts)))
   for (const key of different.slice(0, Number(values.list))) {
     console.log(`  ${key}`)
     const found = differencesIn(before.get(key)?.facts, after.get(key)?.facts)
@@ -72,6 +73,13 @@ async function compare(section: (typeof SECTIONS)[number]): Promise<number> {
   if (different.length > Number(values.list))
     console.log(`  … and ${different.length - Number(values.list)} more (--list)`)
   return different.length
+}
+
+/** What differs in many cases, once each: the same place in any run, with how often it differs. */
+function printKinds(found: readonly string[]): void {
+  const kinds = Map.groupBy(found, (line) => line.replaceAll(/\/\d+(?=\/|:)/g, '/*').slice(0, 160))
+  const counted = [...kinds].toSorted(([, one], [, other]) => other.length - one.length)
+  for (const [kind, { length }] of counted.slice(0, Number(values.list))) console.log(`  ${length} × ${kind}`)
 }
 
 /** Observes a build in a process of its own. */
