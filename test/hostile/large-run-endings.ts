@@ -49,6 +49,8 @@ export async function endLargeRuns(
   const processor = new ScoringSpanProcessor({
     scorers: [...codeScorers, judgeScorer],
     timeoutMs: 60_000,
+    // On a busy machine, reading takes longer than a span is held by default.
+    holdMs: 60_000,
     flushTimeoutMs: 60_000,
     shutdownTimeoutMs: 60_000,
     next: {
