@@ -51,7 +51,6 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'openinference.span.kind',
   'output.mime_type',
   'pydantic_ai.new_message_index',
-  'session.id',
   'target',
   'tool.name',
   'tool.status',
