@@ -76,14 +76,7 @@ describe('Kubernetes and KEDA', () => {
   const manifests = parseAllDocuments(read('kafka/kubernetes.yaml')).map((each): Manifest => each.toJS())
 
   it('take kubernetes.yaml', () => {
-    expect(manifests.map(({ kind }) => kind)).toEqual([
-      'Deployment',
-      'PodDisruptionBudget',
-      'ScaledObject',
-      'Deployment',
-      'PodDisruptionBudget',
-      'ScaledObject',
-    ])
+    expect(manifests.map(({ kind }) => kind)).toEqual(['Deployment', 'PodDisruptionBudget', 'ScaledObject'])
     expect(unknownKeys(manifests)).toEqual([])
     for (const each of manifests) KINDS[each.kind].toModel(each as never).validate()
   })
@@ -94,7 +87,7 @@ describe('Kubernetes and KEDA', () => {
       ['periodSeconds: 5', 'periodSecond: 5'],
       ['maxUnavailable: 1', 'maxUnavailability: 1'],
       ['cooldownPeriod: 600', 'coolDownPeriod: 600'],
-      ['readOnly: true', 'readonly: true'],
+      ['failureThreshold: 3', 'failuresThreshold: 3'],
     ] as const
     for (const [right, wrong] of mistakes) {
       expect(text).toContain(right)
