@@ -1,6 +1,6 @@
 /**
- * Bundles the entries of the package beside the declarations that `tsc` has emitted. Loading the main entry as the hundred and
- * eighty modules that it is made of takes three times as long, and the application pays for that at every cold start
+ * Bundles the entries of the package beside the declarations that `tsc` has emitted. Loading the main entry as single
+ * modules takes three times as long, and the application pays for that at every cold start
  * (`npm run bench`). What the main entry needs is one file: each more that Node has to find and resolve costs half a
  * millisecond, and with a dozen of them Node's own path functions are compiled anew, for 5 MB.
  */
