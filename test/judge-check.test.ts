@@ -143,6 +143,7 @@ describe('spanscore judge-check', () => {
   })
 
   it.each([
+    { argv: [], message: 'expected --model, such as openai/gpt-5-mini, or a configuration' },
     { argv: ['--config', 'none.config.ts'], message: '--config: expected the path of a configuration file' },
     { argv: ['--model', 'a/b', '--config', 'x.ts'], message: 'expected either --model or --config, got both' },
     { argv: ['--model', 'gpt'], message: "expected model to be '<provider>/<model>'" },

@@ -1,5 +1,6 @@
 import { keepProcessAlive } from '../../scoring/keep-process-alive.ts'
 import type { JudgeScorerOptions } from '../../scorers/judge/judge-scorer.ts'
+import type { ResolvedOptions } from '../../engine/config/options.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
 import { createProgress } from '../progress.ts'
@@ -87,13 +88,22 @@ function chooseJudges({ model, url, config }: JudgeCheckOptions, context: Comman
   }
   if (url !== undefined) throw new UsageError('--url: expected --model beside it, got none')
   const judges = new Map<string, NamedJudge>()
-  for (const { scorer } of loadConfig(config, context).scorers) {
+  for (const { scorer } of judgesOf(config, context)) {
     if (scorer.judge?.options === undefined || judges.has(scorer.judge.model)) continue
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a factory has checked them when the scorer was created
     judges.set(scorer.judge.model, { name: scorer.judge.model, judge: scorer.judge.options as JudgeScorerOptions })
   }
   if (judges.size > 0) return [...judges.values()]
   throw new UsageError('expected --model, or a configuration with a prebuilt judge scorer, got neither')
+}
+
+function judgesOf(config: string | undefined, context: CommandContext): ResolvedOptions['scorers'] {
+  try {
+    return loadConfig(config, context).scorers
+  } catch (error) {
+    if (config !== undefined || !(error instanceof UsageError)) throw error
+    throw new UsageError(`expected --model, such as openai/gpt-5-mini, or a configuration. ${error.message}`)
+  }
 }
 
 /** Cases that are asked at the same time: few enough for the rate limits of new accounts and for a model on the own machine. */
