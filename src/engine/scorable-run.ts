@@ -10,7 +10,7 @@ export interface ScorableRun {
   readonly traceId: string
   /** Whether the agent was started by another agent's tool call. */
   readonly nested: boolean
-  /** Whether there is no agent span. Scores are then only on events and late spans. */
+  /** True if the run has no agent span. Its scores are then only on events and late spans. */
   readonly agentless: boolean
   /** False if no scorer could want the run; then `current` returns `undefined`. */
   readonly wanted: boolean

@@ -13,7 +13,7 @@ export function isSdkSpan(value: Fields): boolean {
   return isSpan && isRecord(value.instrumentationScope) && isTime(value.startTime)
 }
 
-/** Whether this is a log record or a metric of the same file. Its spans have all content. */
+/** True for a log record or a metric of the same file. The spans have all content. */
 export function isSdkLogOrMetric(value: Fields): boolean {
   return isTime(value.hrTime) || Array.isArray(value.scopeMetrics)
 }

@@ -233,7 +233,7 @@ export interface PageToken {
   readonly token: string
   /** The file that holds it. */
   readonly path: string
-  /** Whether it was made now. It is printed once, because others may read what is printed. */
+  /** True if this start made the token. Only this start prints it, because others may read the output. */
   readonly isNew: boolean
 }
 

@@ -6,10 +6,10 @@ import type { ScorerFacts, SeenRun, SetupFacts } from './setup-facts.ts'
 
 /** A mistake in the set-up. A notice and a line of `spanscore doctor` say the same of it. */
 export interface Problem {
-  /** What it is about, such as a judge. Of each subject, the problem is reported once. */
+  /** The subject, such as a judge. The problem is reported once for each subject. */
   readonly subject: string
   readonly text: string
-  /** What to do about it. */
+  /** The cure: one sentence. */
   readonly cure: string
 }
 

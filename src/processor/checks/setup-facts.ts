@@ -15,7 +15,7 @@ export interface SetupFacts {
   readonly agents: ReadonlySet<string>
   /** A run of each dialect that holds no content. */
   readonly withoutContent: readonly SeenRun[]
-  /** Whether it is known that no run was scored. */
+  /** True if no run was scored; false if one was, or if nobody knows. */
   readonly hasNoScore: boolean
   /** False if no processor of the tracer provider exports spans and their scores. */
   readonly exportsSpans: boolean
@@ -41,7 +41,7 @@ export interface SeenRun {
   readonly content: 'full' | 'partial' | 'none'
   /** Facts that its spans do not hold, such as `toolCalls`. */
   readonly missing: readonly string[]
-  /** Whether it has spans of model calls. */
+  /** True if the run has spans of model calls. */
   readonly hasModelCalls: boolean
   /** What records what is missing, as one or more instructions. */
   readonly cure?: string

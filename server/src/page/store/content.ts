@@ -10,7 +10,7 @@ import { all, run as execute } from './page-database.ts'
 export interface RunContent {
   readonly spans: readonly SourceSpan[]
   readonly logs: readonly SourceLog[]
-  /** Whether there is more than was read. */
+  /** True if the run has content beyond the limit of a read. */
   readonly isCut: boolean
 }
 
