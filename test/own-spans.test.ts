@@ -11,7 +11,7 @@ it('Spans written by hand as the docs show them are one whole run', async () => 
   const folder = resolve('.cache/own-spans')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  const [, section = ''] = readFileSync('docs/instrumentations.md', 'utf8').split('### Spans of your own')
+  const [, section = ''] = readFileSync('docs/own-spans.md', 'utf8').split('# Spans of your own')
   const file = resolve(folder, 'own-spans.ts')
   writeFileSync(file, /^```ts\n([\s\S]*?)^```/m.exec(section)?.[1] ?? '')
   const { answer }: { answer: (question: string) => Promise<string> } = await import(pathToFileURL(file).href)

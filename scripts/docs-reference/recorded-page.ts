@@ -14,7 +14,7 @@ export function recordedPage(): string {
     .toSorted((a, b) => a.localeCompare(b, 'en'))
   return page(
     'Tested libraries',
-    'What spanscore reads from each library is in [Instrumentations](../instrumentations.md). The tests compare it with what the program really did.',
+    'What spanscore reads from each library is in [Libraries](libraries.md). The tests compare it with what the program really did.',
     '## Recorded',
     `Spans of the real library in this version are part of the tests (\`${RECORDINGS}\`).`,
     recordings.map(code).join(' · '),

@@ -113,6 +113,6 @@ export function describeCount(count: number, summary: OtlpSummary | undefined): 
   const from = `in ${spans.toLocaleString('en')} ${spans === 1 ? 'span' : 'spans'}`
   if (count > 0) return `${count.toLocaleString('en')} ${count === 1 ? 'run' : 'runs'} ${from}`
   return recognisedSpans === 0
-    ? `no agent runs ${from}: none is from an instrumentation that spanscore knows (docs/instrumentations.md)`
+    ? `no agent runs ${from}: none is from an instrumentation that spanscore knows (docs/reference/libraries.md)`
     : `no agent runs ${from}: ${recognisedSpans} are from known instrumentations, but no agent or model call is among them`
 }

@@ -131,7 +131,7 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
           )
         : bad(
             `Runs: ${spans} spans and no agent run ${waited}.`,
-            cure ?? 'Add an instrumentation of agents or model calls: see docs/instrumentations.md.',
+            cure ?? 'Add an instrumentation of agents or model calls: see docs/reference/libraries.md.',
           ),
     ]
   }

@@ -116,7 +116,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   SPANSCORE_NO_RUNS: {
     level: 'warn',
     when: 'The application calls models, which HTTP spans, its requests or `gen_ai.*` attributes show, and 30 seconds later, or at the end, there is no agent run.',
-    cure: 'Switch on the telemetry of the AI SDK (`registerTelemetry`), add an instrumentation that records agents or model calls, or correct `gen_ai.operation.name` of spans that you write yourself: see ../instrumentations.md.',
+    cure: 'Switch on the telemetry of the AI SDK (`registerTelemetry`), add an instrumentation that records agents or model calls, or correct `gen_ai.operation.name` of spans that you write yourself: see ../own-spans.md.',
   },
   SPANSCORE_SCORER: {
     level: 'warn',

@@ -81,8 +81,8 @@ function check(code: NoticeCode, look: Check['look']): Check {
 export function cureOfContent({ cure, hasModelCalls }: SeenRun): string {
   if (cure !== undefined) return `${cure}.`
   return hasModelCalls
-    ? 'docs/instrumentations.md names the setting of each instrumentation that records it.'
-    : "There is no span of a model call: instrument the model's client. See docs/instrumentations.md."
+    ? 'docs/reference/libraries.md names the setting of each instrumentation that records it.'
+    : "There is no span of a model call: instrument the model's client. See docs/reference/libraries.md."
 }
 
 /** Scorers whose `agent` none of the runs has, if one has a similar name, or none has a name, or it is known that nothing was scored. */

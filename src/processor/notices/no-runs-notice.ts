@@ -46,7 +46,7 @@ const NO_SPAN_CURE =
 
 /** What to do if there are spans, but none of agents or models. */
 const NO_MODEL_SPAN_CURE =
-  'Add an instrumentation that records them (docs/instrumentations.md); HTTP spans alone cannot be scored.'
+  'Add an instrumentation that records them (docs/reference/libraries.md); HTTP spans alone cannot be scored.'
 
 /** The attribute that says what a span of the GenAI conventions is, and its values that make up a run. */
 const OPERATION = 'gen_ai.operation.name'
@@ -161,7 +161,7 @@ function operationProblem(attributes: Readonly<Record<string, unknown>>): string
   const operation = attributes[OPERATION]
   const expected = `expected ${OPERATION} to be ${OPERATIONS.slice(0, -1).join(', ')} or ${OPERATIONS.at(-1)}`
   const of = `Spans have attributes of the GenAI conventions, and no agent run or model call is among them: ${expected}`
-  const see = 'docs/instrumentations.md shows spans of your own.'
+  const see = 'docs/own-spans.md shows spans of your own.'
   if (typeof operation === 'string') {
     const meant = closestName(operation, OPERATIONS)
     return meant === undefined || meant === operation
