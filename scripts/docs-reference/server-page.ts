@@ -3,13 +3,44 @@ import { readFileSync } from 'node:fs'
 
 import { code, page, table } from './markdown.ts'
 
-/** `docs/reference/server.md`: the command line and the metrics of `@spanscore/server`. */
+const LIMITS = `
+| limit                                                 | above it                                                                                                                                             |
+| ----------------------------------------------------- | ---------------------------------------------------------------------------------------------------------------------------------------------------- |
+| \`--max-log\`                                           | senders come back later (503, \`UNAVAILABLE\`)                                                                                                         |
+| less than 64 MiB left on the disk                     | as \`--max-log\`                                                                                                                                       |
+| \`--max-receiving\`                                     | of all unanswered requests, the sender of the largest comes back later                                                                               |
+| \`--max-held-spans\`                                    | from 80 % on, scored runs stop waiting for late spans, and spans wait for their parent for \`--settle\` at most; if that is too little, as \`--max-log\` |
+| \`--max-days\`                                          | requests are deleted, delivered or not, and counted                                                                                                  |
+| \`--max-content\`                                       | content is read from disk when its run is complete                                                                                                   |
+| \`--max-trace-spans\`, \`--max-trace\`, \`--max-trace-age\` | the rest is left out and the run incomplete; an old run is scored as it is                                                                           |
+`.trim()
+
+const REFUSED = `
+| what                                                                             | HTTP         | gRPC                 |
+| -------------------------------------------------------------------------------- | ------------ | -------------------- |
+| broken protobuf, JSON, HTTP or compression                                       | 400          | \`INVALID_ARGUMENT\`   |
+| no or a wrong token                                                              | 401          | \`UNAUTHENTICATED\`    |
+| \`Origin\`, or a foreign \`Host\`                                                    | 403          | \`PERMISSION_DENIED\`  |
+| headers that take 10 s, or a request that takes 30 s                             | 408          | \`DEADLINE_EXCEEDED\`  |
+| \`--max-body\`, \`--max-decompressed\` (a bomb), \`--max-request-spans\`, \`--max-span\` | 413          | \`RESOURCE_EXHAUSTED\` |
+| another media type or compression                                                | 415          | \`UNIMPLEMENTED\`      |
+| headers of more than 16 KiB                                                      | 431          | —                    |
+| \`--max-receiving\`, \`--max-log\`, \`--max-held-spans\`, a full disk                  | 503          | \`UNAVAILABLE\`        |
+| \`--max-connections\` for each protocol, if none is idle                           | not accepted | not accepted         |
+`.trim()
+
+/** `docs/reference/server.md`: the command line, the limits and the metrics of `@spanscore/server`. */
 export function serverPage(): string {
   return page(
     'Server',
     '[The service](../service.md) and [workers on Kafka](../scale.md) are one program, `spanscore-server`.',
     '## Command line',
     `\`\`\`text\n${help()}\n\`\`\``,
+    '## Limits',
+    LIMITS,
+    '## Refused requests',
+    REFUSED,
+    'A request with some spans that are too large is taken without them, and the answer says how many were left out. JSON is also refused (413) above 210 values for each span that `--max-request-spans` allows.',
     '## Metrics',
     'They go to the same endpoint as the scores, with `service.name` = `spanscore`. [Metrics of scores](metrics.md) are sent as well.',
     '### Of the service',
