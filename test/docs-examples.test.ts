@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
+import { inspect } from 'node:util'
 
-import { createToolCallAccuracyScorerCode } from 'spanscore'
+import { createPromptAlignmentScorerLLM, createToolCallAccuracyScorerCode } from 'spanscore'
+import { createScriptedJudge } from 'spanscore/testing'
 import { describe, expect, it } from 'vitest'
 
 import { pagesWithExamples, withExamples } from '../scripts/docs-examples.ts'
@@ -15,6 +17,20 @@ describe('the code of examples in the documentation', () => {
   it('prints the version that the quickstart shows', () => {
     const { version } = createToolCallAccuracyScorerCode({ expectedTool: 'get_weather' })
     expect(readFileSync('docs/quickstart.md', 'utf8')).toContain(`tool_call_accuracy.version': '${version}'`)
+  })
+
+  it('prints the explanation that README shows', async () => {
+    const model = createScriptedJudge({
+      verdicts: { 'user.intent': '0.25', 'user.completeness': '0.25', 'user.appropriateness': '1' },
+      lists: { userRequirements: [{ text: 'the weather in Lima', verdict: 'no' }] },
+    })
+    const { score, reason } = await createPromptAlignmentScorerLLM({ model }).run({
+      input: 'What is the weather in Lima?',
+      output: 'It is 4 degrees in Oslo.',
+    })
+    const readme = readFileSync('README.md', 'utf8')
+    expect(readme).toContain(`'spanscore.prompt_alignment.score': ${score},`)
+    expect(readme).toContain(`'spanscore.prompt_alignment.explanation': ${inspect(reason)},`)
   })
 
   it('is on the page of every framework', () => {
