@@ -66,7 +66,7 @@ describe('the documentation', () => {
   })
 
   it('links only to files that exist', () => {
-    const pages = globSync(['*.md', 'docs/**/*.md', 'collector-config/**/*.md', 'examples/**/*.md'])
+    const pages = globSync(['*.md', 'llms.txt', 'docs/**/*.md', 'collector-config/**/*.md', 'examples/**/*.md'])
     const broken = linksOf(pages).filter(({ target }) => !existsSync(target))
     expect(broken).toEqual([])
   })
