@@ -6,6 +6,7 @@ import type { Overview } from '../../src/page/overview.ts'
 import type { ListedRun } from '../../src/page/store/run-list.ts'
 import type { Agreement, DrawnRun, LabelledRun, LabelProgress } from '../../src/page/store/labels.ts'
 import type { Comparison } from '../../src/page/store/compare.ts'
+import type { Side, Sides } from '../../src/page/store/sides.ts'
 import type { ScoreSeries, ScoreSummary } from '../../src/page/store/score-sums.ts'
 import type { ConfiguredScorer, TrialEstimate, TrialResult } from '../../src/page/trials.ts'
 import { labellerName } from './labeller.ts'
@@ -21,6 +22,8 @@ export type {
   OpenRun,
   ScoreSeries,
   ScoreSummary,
+  Side,
+  Sides,
   SourceSpan,
   TrialEstimate,
   TrialResult,

@@ -17,6 +17,7 @@ import { drawScores } from './store/draws.ts'
 import { exportLabels, importLabels } from './store/label-files.ts'
 import * as labels from './store/labels.ts'
 import { listRuns } from './store/run-list.ts'
+import { sidesOf } from './store/sides.ts'
 import { DIMENSIONS, summariseScores, timeRange } from './store/score-sums.ts'
 import type { Dimension, ScoreFilter } from './store/score-sums.ts'
 import { exportScoredRuns } from './store/trace-files.ts'
@@ -92,8 +93,12 @@ const endBody = z.object({ scorer: name, version: name })
 const exportQuery = z.object({ scorer: name, labeller })
 const trialBody = z.object({ scorer: name, runIds: z.array(name).min(1).max(50), capUsd: z.number().min(0).optional() })
 
-/** Points of a chart over time. */
-const BUCKETS = 60
+/** Maximum number of points of a chart over time. */
+const MAX_BUCKETS = 60
+/** A point has the scores of about so many runs, because the interval of fewer says little. */
+const RUNS_IN_BUCKET = 10
+/** With fewer points, no course is visible. */
+const MIN_BUCKETS = 4
 const BUCKET_SIZES_MS = [5, 15, 60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800].map((seconds) => seconds * 1000)
 
 /** The API of the page: everything that its views read and do. */
@@ -139,6 +144,7 @@ export function createApi(parts: ApiParts): Handler {
         )
       return json(compareScores(database, side('before'), side('after')))
     },
+    'GET /api/sides': ({ query }) => json(sidesOf(database, parsed(scoreFilter, Object.fromEntries(query)), nowMs())),
     'GET /api/labels': ({ query }) => {
       const asked = z.object({ scorer: name, version: name, labeller })
       const { scorer, version, labeller: viewer } = parsed(asked, Object.fromEntries(query))
@@ -242,7 +248,8 @@ function scoresOverTime({ database }: ApiParts, query: URLSearchParams): ApiAnsw
   const by = query.get('by') ?? ''
   const range = timeRange(database, filter)
   const spanMs = range === undefined ? 0 : (filter.toMs ?? range.toMs) - (filter.fromMs ?? range.fromMs)
-  const bucketMs = BUCKET_SIZES_MS.find((size) => spanMs / size <= BUCKETS) ?? 604_800_000
+  const buckets = Math.min(MAX_BUCKETS, Math.max(MIN_BUCKETS, (range?.runs ?? 0) / RUNS_IN_BUCKET))
+  const bucketMs = BUCKET_SIZES_MS.find((size) => spanMs / size <= buckets) ?? 604_800_000
   return json({ ...summariseScores(database, filter, isDimension(by) ? by : undefined, bucketMs), bucketMs, range })
 }
 

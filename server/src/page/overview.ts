@@ -1,14 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
 
+import { weightedMean } from 'spanscore/engine'
+
 import { all, first } from './store/page-database.ts'
 import { usedBytes } from './store/forgetting.ts'
+import { OPEN_SCORES } from './store/withheld.ts'
 
 /** A scorer with stored scores. */
 export interface StoredScorer {
   readonly scorer: string
   readonly version: string
   readonly kind: string
+  /** The better end of its range. */
+  readonly better: 'higher' | 'lower'
   readonly scores: number
+  /** The lower end of the 95 % interval of the share of runs that the scorer fails, all versions together: few runs prove little. */
+  readonly failsAtLeast: number
 }
 
 /** The available choices, with counts. */
@@ -84,12 +91,32 @@ function namesIn(database: DatabaseSync, table: 'runs' | 'scores', column: 'agen
 
 /** The versions of a scorer, the one with most scores first. */
 function versionsOf(database: DatabaseSync, scorer: string): readonly StoredScorer[] {
-  const kind = first<{ kind: string }>(database, 'SELECT kind FROM scores WHERE scorer = ? LIMIT 1', scorer)?.kind ?? ''
-  return all<{ version: string; scores: number }>(
+  const about = first<Pick<StoredScorer, 'kind' | 'better'>>(
+    database,
+    `SELECT kind, json_extract(evaluation, '$.scorer.better') AS better FROM scores WHERE scorer = ? LIMIT 1`,
+    scorer,
+  )
+  const failsAtLeast = leastFailing(database, scorer)
+  return all<Pick<StoredScorer, 'version' | 'scores'>>(
     database,
     `SELECT version, count(*) AS scores FROM
        (SELECT version FROM scores WHERE scorer = ? AND position IS NOT NULL ORDER BY settled_ms DESC LIMIT ${LATEST})
      GROUP BY 1 ORDER BY 2 DESC`,
     scorer,
-  ).map((row) => ({ scorer, kind, ...row }))
+  ).map((row) => ({ scorer, kind: about?.kind ?? '', better: about?.better ?? 'higher', failsAtLeast, ...row }))
+}
+
+function leastFailing(database: DatabaseSync, scorer: string): number {
+  const sums = first<{ w: number; w2: number; failing: number; failing2: number }>(
+    database,
+    `SELECT total(weight) AS w, total(weight * weight) AS w2, total(CASE label WHEN 'fail' THEN weight END) AS failing,
+       total(CASE label WHEN 'fail' THEN weight * weight END) AS failing2
+     FROM (SELECT weight, label FROM ${OPEN_SCORES}
+       WHERE scorer = ? AND position IS NOT NULL AND weight IS NOT NULL ORDER BY settled_ms DESC LIMIT ${LATEST})`,
+    scorer,
+  )
+  if (sums === undefined) return 0
+  const { w, w2, failing, failing2 } = sums
+  // A run counts 1 if it fails and 0 if it passes, and both are their own squares.
+  return weightedMean({ w, wy: failing, wy2: failing, w2, w2y: failing2, w2y2: failing2 })?.interval95[0] ?? 0
 }

@@ -224,6 +224,8 @@ describe('the page', () => {
       expect.stringContaining('I have refunded 89.90 EUR to your card.'),
       expect.stringContaining('The money arrives within two days.'),
     ])
+    expect(await page.locator('.turn.user mark').count()).toBe(0)
+    await page.locator('.verdict', { hasText: 'tool_errors' }).getByLabel('lower is better').waitFor()
     const verdict = page.locator('.verdict').first()
     expect(await verdict.innerText()).toContain('faithfulness')
     expect(await verdict.locator('> .text').innerText()).toBe('Of 3 claims: 1 supported, 2 not stated.')
@@ -264,6 +266,19 @@ describe('the page', () => {
     expect(complaints).toEqual([])
   })
 
+  it('opens scores and comparison on the scorer that fails most, and on sides that have scores', async () => {
+    await open('/scores')
+    await page.locator('.figures').waitFor()
+    const scorer = await page.locator('select').first().inputValue()
+    expect(await page.locator('.figures').innerText()).not.toContain('Failing\n0 %')
+    await open('/compare')
+    await page.locator('.difference').waitFor()
+    expect(await page.locator('select').first().inputValue()).toBe(scorer)
+    await page.getByLabel('Compare').selectOption('time')
+    await page.getByRole('row', { name: 'Before: earlier half' }).waitFor()
+    await page.locator('.difference').waitFor()
+  })
+
   it('shows a day of scores by agent', async () => {
     const dayFolder = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
     saveDay(dayFolder, Date.now())
@@ -285,7 +300,7 @@ describe('the page', () => {
     await open('/compare?scorer=faithfulness&agent=support-agent')
     await page.locator('.difference').waitFor()
     expect(await page.locator('.changed').innerText()).toContain('Is the lock in order F-318 in stock?')
-    expect(await page.locator('.difference').innerText()).toMatch(/95 % interval [+−]\d\.\d\d to [+−]\d\.\d\d/)
+    expect(await page.locator('.difference').innerText()).toMatch(/95 % interval [+−]?\d\.\d\d to [+−]?\d\.\d\d/)
     await picture(page, 'compare')
     expect(await seriousProblems(page)).toEqual([])
   })

@@ -37,7 +37,7 @@ describe('what a scorer found', () => {
       ],
     }
     expect(findingsOf(evaluationOf(details))).toMatchObject([
-      { text: 'say when', isGood: false, kind: 'requirements' },
+      { text: 'say when', isGood: false, kind: 'requirements', verdict: 'not fulfilled' },
       { text: 'the date', isGood: false },
       { text: 'book', isGood: false, toolCall: 2, path: 'city', why: 'city must be string' },
     ])

@@ -182,7 +182,7 @@ const ways: Readonly<Record<string, readonly string[]>> = {
 const silent: Readonly<Record<string, readonly string[]>> = {
   'runs that are not scored': ['/api/runs?scorer=judge&label=none'],
   'words of an explanation': ['/api/runs?text=because&scorer=other', '/api/runs?text=good&scorer=other'],
-  'what there is to choose from': ['/api/overview?'],
+  'what there is to choose from': ['/api/overview?', '/api/sides?scorer=judge'],
   'server-sent events': ['/api/live?'],
 }
 

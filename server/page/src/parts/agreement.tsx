@@ -19,8 +19,8 @@ export function AgreementTable({
       <h2>Agreement</h2>
       <p>
         {share === undefined
-          ? 'No labelled run was drawn, so nothing can be said of the others.'
-          : `${scorer} agrees with people on ${percent(share.mean)} of its runs (95 % interval ${percent(share.interval95[0])} to ${percent(share.interval95[1])}).`}
+          ? 'None of the labelled runs was drawn at random, so they say nothing about the others.'
+          : `${scorer} agrees with people on an estimated ${percent(share.mean)} of the stored runs (95 % interval ${percent(share.interval95[0])} to ${percent(share.interval95[1])}).`}
       </p>
       <table class="agreement">
         <thead>

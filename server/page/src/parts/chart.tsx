@@ -11,6 +11,9 @@ export const GROUP_STYLES: readonly { readonly name: string; readonly dash: read
   { name: '--group-4', dash: [10, 3, 2, 3] },
 ]
 
+/** Bands of more groups cover one another; the table has their intervals. */
+const MAX_BANDS = 2
+
 interface ChartProps {
   readonly series: readonly ScoreSeries[]
   readonly bucketMs: number
@@ -99,7 +102,7 @@ function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketM
       x: { time: true, range: (_plot, low, high) => aroundTimes(low, high, bucketMs / 1000) },
     },
     series: [{}, ...lines],
-    bands: series.map((_each, index) => ({
+    bands: series.slice(0, series.length > MAX_BANDS ? 0 : MAX_BANDS).map((_each, index) => ({
       series: [index * 3 + 3, index * 3 + 2],
       fill: `color-mix(in srgb, ${colour(GROUP_STYLES[index]?.name ?? '--group-1')} ${series.length > 1 ? 9 : 18}%, transparent)`,
     })),

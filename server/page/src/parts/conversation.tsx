@@ -49,17 +49,13 @@ export function Conversation({ run, spans, scores }: ConversationProps) {
         >
           <ol class="conversation">
             {history.map((message, index) => (
-              <Turn key={index} message={message} findings={[]} />
+              <Turn key={index} message={message} />
             ))}
           </ol>
         </Fold>
       )}
       {asked.map((message, index) => (
-        <Turn
-          key={index}
-          message={message}
-          findings={findings.filter(({ kind }) => kind.toLowerCase().includes('requirement'))}
-        />
+        <Turn key={index} message={message} />
       ))}
       {Array.from({ length: stepCount }, (_unused, index) => {
         const step = run.steps[index]
@@ -144,14 +140,15 @@ function Fold({
   )
 }
 
-function Turn({ message, findings }: { readonly message: Message; readonly findings: readonly Finding[] }) {
+/** A message that the run was given. Nothing is marked in it: scorers judge what the run made of it. */
+function Turn({ message }: { readonly message: Message }) {
   return (
     <li class={`turn ${message.role}`}>
       <h3>
         {message.role === 'user' ? 'User' : message.role === 'assistant' ? 'Model' : message.role}
         {message.name !== undefined && <span class="muted"> {message.name}</span>}
       </h3>
-      <Parts message={message} findings={findings} />
+      <Parts message={message} findings={[]} />
     </li>
   )
 }

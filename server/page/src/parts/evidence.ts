@@ -47,7 +47,16 @@ const GOOD_WORDS = new Set([
   'addressed',
 ])
 const OPEN_WORDS = new Set(['unsure', 'helpful', 'partly', 'partial'])
-const GOOD_FLAGS = ['isFulfilled', 'wasAppropriate', 'passed', 'holds', 'met', 'ok', 'isMet']
+/** Flags that are true if all is well, and the verdict if they are false. */
+const GOOD_FLAGS: Readonly<Record<string, string>> = {
+  isFulfilled: 'not fulfilled',
+  wasAppropriate: 'not appropriate',
+  passed: 'not passed',
+  holds: 'does not hold',
+  met: 'not met',
+  ok: 'not met',
+  isMet: 'not met',
+}
 
 /** Lists of texts that name missing or wrong things. */
 const BAD_LISTS = new Set(['missing', 'missingElements', 'missingTools', 'hallucinated', 'unexpected'])
@@ -100,11 +109,13 @@ function walkItem(item: Record<string, unknown>, kind: string, found: Finding[],
     return
   }
   const verdict = typeof item['verdict'] === 'string' ? item['verdict'] : kind === 'failed' ? 'failed' : ''
+  const flag = Object.keys(GOOD_FLAGS).find((name) => typeof item[name] === 'boolean')
+  const flagged = flag !== undefined && item[flag] === false ? GOOD_FLAGS[flag] : undefined
   found.push({
     text,
-    isGood: goodness(item, verdict, kind),
+    isGood: flag === undefined ? goodness(item, verdict, kind) : item[flag] === true,
     why: firstText(item, REASONS) ?? '',
-    verdict,
+    verdict: verdict === '' ? (flagged ?? '') : verdict,
     kind,
     ...tool,
     ...place,
@@ -112,8 +123,6 @@ function walkItem(item: Record<string, unknown>, kind: string, found: Finding[],
 }
 
 function goodness(item: Record<string, unknown>, verdict: string, kind: string): boolean | undefined {
-  const flag = GOOD_FLAGS.map((name) => item[name]).find((value) => typeof value === 'boolean')
-  if (typeof flag === 'boolean') return flag
   if (kind === 'failed') return item['recovered'] === true ? undefined : false
   if (verdict === '' || OPEN_WORDS.has(verdict)) return undefined
   return GOOD_WORDS.has(verdict)

@@ -1,6 +1,8 @@
 import { positionInRange } from '../../../../src/emit/position-in-range.ts'
 import type { Evaluation, ListedRun } from '../api.ts'
 import { score as formatScore } from '../format.ts'
+import { useService } from '../service.ts'
+import { isLowerBetter } from './scorer-choice.tsx'
 
 type ListedScore = ListedRun['scores'][number]
 
@@ -17,6 +19,22 @@ export function markOf(
     : { sign: '–', tone: 'none', word: 'not scored' }
 }
 
+const LOWER_IS_BETTER = ' (lower is better)'
+
+/** A score in the scorer's own units. A range whose lower end is the better one is marked. */
+export function ScoreValue({ value, isLower }: { readonly value: number; readonly isLower: boolean }) {
+  return (
+    <b>
+      {formatScore(value)}
+      {isLower && (
+        <span class="lower" role="img" aria-label="lower is better" title="lower is better">
+          ↓
+        </span>
+      )}
+    </b>
+  )
+}
+
 /** Failing scorers that a row names; more would leave no room for the question. */
 const NAMED = 1
 
@@ -28,6 +46,9 @@ interface ScoreMarksProps {
 
 /** The scores of a run in a line: failing ones are named, the worst first, and passing ones are counted. */
 export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
+  const { overview } = useService()
+  const textOf = ({ scorer, value }: ListedScore) =>
+    `${formatScore(value ?? 0)}${isLowerBetter(overview, scorer) ? LOWER_IS_BETTER : ''}`
   const asked = scores.find(({ scorer, label }) => scorer === chosen && label === 'pass')
   const fails = scores
     .filter(({ label }) => label === 'fail')
@@ -38,14 +59,15 @@ export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
   return (
     <span class="marks">
       {asked !== undefined && (
-        <span class="mark pass" title={`${asked.scorer} passes with ${formatScore(asked.value ?? 0)}`}>
+        <span class="mark pass" title={`${asked.scorer} passes with ${textOf(asked)}`}>
           <span aria-label="passes">✓</span> <span class="name">{asked.scorer}</span>{' '}
-          <b>{formatScore(asked.value ?? 0)}</b>
+          <ScoreValue value={asked.value ?? 0} isLower={isLowerBetter(overview, asked.scorer)} />
         </span>
       )}
-      {fails.slice(0, NAMED).map(({ scorer, value }) => (
-        <span key={scorer} class="mark fail" title={`${scorer} fails with ${formatScore(value ?? 0)}`}>
-          <span aria-label="fails">✗</span> <span class="name">{scorer}</span> <b>{formatScore(value ?? 0)}</b>
+      {fails.slice(0, NAMED).map((each) => (
+        <span key={each.scorer} class="mark fail" title={`${each.scorer} fails with ${textOf(each)}`}>
+          <span aria-label="fails">✗</span> <span class="name">{each.scorer}</span>{' '}
+          <ScoreValue value={each.value ?? 0} isLower={isLowerBetter(overview, each.scorer)} />
         </span>
       ))}
       {fails.length > NAMED && (
@@ -53,7 +75,7 @@ export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
           class="mark fail"
           title={fails
             .slice(NAMED)
-            .map(({ scorer, value }) => `${scorer} ${formatScore(value ?? 0)}`)
+            .map((each) => `${each.scorer} ${textOf(each)}`)
             .join(', ')}
         >
           <span aria-label="fail too">✗</span> +{fails.length - NAMED}
@@ -65,10 +87,7 @@ export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
         </span>
       ))}
       {passes.length > 0 && (
-        <span
-          class="mark pass"
-          title={passes.map(({ scorer, value }) => `${scorer} ${formatScore(value ?? 0)}`).join(', ')}
-        >
+        <span class="mark pass" title={passes.map((each) => `${each.scorer} ${textOf(each)}`).join(', ')}>
           <span aria-label="pass">✓</span> {passes.length}
         </span>
       )}
@@ -109,13 +128,13 @@ function placeOf({ scorer, position }: ListedScore, chosen: string | undefined):
 
 /** One score with its sign, for a verdict. */
 export function VerdictMark({ evaluation }: { readonly evaluation: Evaluation }) {
-  const { score } = evaluation
+  const { score, scorer } = evaluation
   const { sign, tone, word } = markOf(score.status, score.status === 'scored' ? score.label : undefined)
   return (
     <span class={`mark ${tone}`}>
       <span aria-label={word}>{sign}</span>{' '}
       {score.status === 'scored' ? (
-        <b>{formatScore(score.value)}</b>
+        <ScoreValue value={score.value} isLower={scorer.better === 'lower'} />
       ) : score.status === 'skipped' ? (
         score.reason
       ) : (

@@ -8,6 +8,16 @@ export function scorersOf(overview: ServiceOverview): readonly string[] {
   return [...new Set(overview.scorers.map(({ scorer }) => scorer))]
 }
 
+/** The scorer that surely fails most runs; `undefined` without scores. */
+export function mostFailing({ scorers }: ServiceOverview): string | undefined {
+  return scorers.toSorted((left, right) => right.failsAtLeast - left.failsAtLeast)[0]?.scorer
+}
+
+/** Whether lower values of a scorer are better. */
+export function isLowerBetter({ scorers }: ServiceOverview, scorer: string): boolean {
+  return scorers.some((each) => each.scorer === scorer && each.better === 'lower')
+}
+
 /** The versions of a scorer, the one with most scores first. */
 export function versionsOf(overview: ServiceOverview, scorer: string): readonly string[] {
   return [...new Set(overview.scorers.filter((each) => each.scorer === scorer).map(({ version }) => version))]

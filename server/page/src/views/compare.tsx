@@ -1,4 +1,4 @@
-import type { Comparison, ScoreSummary } from '../api.ts'
+import type { Comparison, ScoreSummary, Side, Sides } from '../api.ts'
 import { useService } from '../service.ts'
 import { percent, plural } from '../format.ts'
 import { useTitle } from '../title.ts'
@@ -8,7 +8,8 @@ import { Choice } from '../parts/choice.tsx'
 import { placeOf, useChoices } from '../parts/place.ts'
 import { markOf } from '../parts/score-mark.tsx'
 import { WithheldNote } from '../parts/withheld-note.tsx'
-import { AgentChoice, ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
+import { PositionNote } from '../parts/position-note.tsx'
+import { AgentChoice, mostFailing, ScorerChoice, scorersOf } from '../parts/scorer-choice.tsx'
 import { intervalOf } from './scores.tsx'
 
 const WAYS = [
@@ -16,37 +17,30 @@ const WAYS = [
   { value: 'version', name: 'scorer versions' },
   { value: 'model', name: 'models' },
   { value: 'time', name: 'times' },
-]
+] as const
+
+type Way = (typeof WAYS)[number]['value']
 
 /** Compares two versions, models or periods: the difference with its interval, and the runs that changed. */
 export function CompareView() {
   const { overview, changes } = useService()
   const { choices, choose } = useChoices()
-  const scorers = scorersOf(overview)
-  const scorer = choices['scorer'] ?? scorers[0] ?? ''
-  const way =
-    choices['way'] ??
-    (overview.agentVersions.length > 1 ? 'agentVersion' : overview.models.length > 1 ? 'model' : 'time')
-  const sides = sidesOf(
-    way,
-    way === 'version' ? versionsOf(overview, scorer) : way === 'model' ? overview.models : overview.agentVersions,
-  )
-  const before = choices['before'] ?? sides.at(0)?.value ?? ''
-  const after = choices['after'] ?? sides.at(1)?.value ?? ''
-  const isReady = scorer !== '' && before !== '' && after !== '' && before !== after
-  const query = {
-    scorer,
-    agent: choices['agent'],
-    ...filterOf('before', way, before),
-    ...filterOf('after', way, after),
-  }
+  const scorer = choices['scorer'] ?? mostFailing(overview) ?? ''
+  const { agent } = choices
+  const { value: offered } = useAnswer<Sides>(scorer === '' ? undefined : '/api/sides', { scorer, agent }, changes)
+  const way = wayOf(choices['way'], offered)
+  const sides = offered?.[way] ?? []
+  const [before, after] = pairOf(way, sides, choices)
+  const isReady = before !== undefined && after !== undefined && before !== after
+  const query = { scorer, agent, ...filterOf('before', way, before), ...filterOf('after', way, after) }
   const { value, error } = useAnswer<Comparison>(isReady ? '/api/compare' : undefined, query, changes)
   useTitle('Compare')
+  const names = sides.map(({ value: name }) => name)
   return (
     <section>
       <h1>Compare</h1>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <ScorerChoice value={scorer} options={scorers} clears={['before', 'after']} />
+        <ScorerChoice value={scorer} options={scorersOf(overview)} clears={['before', 'after']} />
         <AgentChoice />
         <Choice
           label="Compare"
@@ -54,60 +48,76 @@ export function CompareView() {
           options={WAYS}
           onChange={(next) => choose({ way: next, before: '', after: '' })}
         />
-        <Choice label="Before" value={before} options={sides} onChange={(next) => choose({ before: next })} />
-        <Choice label="After" value={after} options={sides} onChange={(next) => choose({ after: next })} />
+        <Choice
+          label="Before"
+          value={choices['before'] ?? before?.value ?? ''}
+          options={names}
+          onChange={(next) => choose({ before: next })}
+        />
+        <Choice
+          label="After"
+          value={choices['after'] ?? after?.value ?? ''}
+          options={names}
+          onChange={(next) => choose({ after: next })}
+        />
       </form>
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={scorer} />
-      {!isReady && <p class="empty">Choose two {WAYS.find(({ value: each }) => each === way)?.name} that differ.</p>}
+      {!isReady && (offered !== undefined || scorer === '') && <p class="empty">{emptyOf(way, sides)}</p>}
       {isReady && value !== undefined && (
-        <Result comparison={value} before={nameOf(sides, before)} after={nameOf(sides, after)} />
+        <Result comparison={value} scorer={scorer} before={before.value} after={after.value} />
       )}
     </section>
   )
 }
 
-interface Side {
-  readonly value: string
-  readonly name: string
+/** The chosen way, or the first one in which two sides have scores. */
+function wayOf(chosen: string | undefined, offered: Sides | undefined): Way {
+  const known = WAYS.find(({ value }) => value === chosen)
+  const possible = WAYS.find(({ value }) => value !== 'version' && (offered?.[value].length ?? 0) > 1)
+  return (known ?? possible)?.value ?? 'time'
 }
 
-const HOUR_MS = 3_600_000
-
-/** The two latest values first, the older one before. */
-function sidesOf(way: string, values: readonly string[]): readonly Side[] {
-  if (way !== 'time') {
-    const [first, second, ...rest] = values.toReversed()
-    const ordered = second === undefined ? [first] : [second, first]
-    return [...ordered, ...rest].flatMap((value) => (value === undefined ? [] : [{ value, name: value }]))
-  }
+/** The chosen sides. Without a choice they are the two with the latest scores, or the first pair of periods. */
+function pairOf(
+  way: Way,
+  sides: readonly Side[],
+  choices: Readonly<Record<string, string>>,
+): readonly [before: Side | undefined, after: Side | undefined] {
+  const [first, second] = sides
+  const [before, after] = way === 'time' ? [first, second] : [second, first]
+  const find = (name: string | undefined) => sides.find(({ value }) => value === name)
   return [
-    { value: '2-1', name: 'the hour before the last' },
-    { value: '1-0', name: 'the last hour' },
-    { value: '48-24', name: 'the day before the last' },
-    { value: '24-0', name: 'the last day' },
-    { value: '336-168', name: 'the week before the last' },
-    { value: '168-0', name: 'the last week' },
+    choices['before'] === undefined ? before : find(choices['before']),
+    choices['after'] === undefined ? after : find(choices['after']),
   ]
 }
 
-function nameOf(sides: readonly Side[], value: string): string {
-  return sides.find((side) => side.value === value)?.name ?? value
+function emptyOf(way: Way, sides: readonly Side[]): string {
+  const name = WAYS.find(({ value }) => value === way)?.name ?? way
+  if (sides.length > 1) return `Choose two ${name} that differ.`
+  return way === 'time' ? 'There are not two scored runs to compare yet.' : `There are not two ${name} with scores yet.`
 }
 
-function filterOf(side: string, way: string, value: string): Readonly<Record<string, string | number>> {
-  if (way !== 'time') return { [`${side}.${way}`]: value }
-  const [from = 0, to = 0] = value.split('-').map(Number)
-  const nowMs = Math.ceil(Date.now() / 60_000) * 60_000
-  return { [`${side}.fromMs`]: nowMs - from * HOUR_MS, [`${side}.toMs`]: nowMs - to * HOUR_MS }
+function filterOf(
+  name: string,
+  way: Way,
+  side: Side | undefined,
+): Readonly<Record<string, string | number | undefined>> {
+  if (side === undefined) return {}
+  return way === 'time'
+    ? { [`${name}.fromMs`]: side.fromMs, [`${name}.toMs`]: side.toMs }
+    : { [`${name}.${way}`]: side.value }
 }
 
 function Result({
   comparison,
+  scorer,
   before,
   after,
 }: {
   readonly comparison: Comparison
+  readonly scorer: string
   readonly before: string
   readonly after: string
 }) {
@@ -161,11 +171,12 @@ function Result({
           <p>{conclusionOf(difference.interval95)}</p>
         </section>
       )}
+      <PositionNote scorer={scorer} />
       <h2>Runs that changed</h2>
       <p class="muted">
         {paired === 0
           ? 'No question was asked on both sides, so no two runs can be compared.'
-          : `${plural(paired, 'question')} asked on both sides; ${same} score the same, ${changed.length} do not.`}
+          : `${plural(paired, 'question')} asked on both sides. Of each, the latest run on each side is compared: ${same} score the same, ${changed.length} do not.`}
       </p>
       {changed.length > 0 && (
         <ol class="changed">
@@ -222,11 +233,12 @@ function Answer({ name, run }: { readonly name: string; readonly run: Comparison
 }
 
 function signed(value: number): string {
-  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`
+  const digits = Math.abs(value).toFixed(2)
+  return Number(digits) === 0 ? digits : `${value < 0 ? '−' : '+'}${digits}`
 }
 
 function conclusionOf([low, high]: readonly [number, number]): string {
-  if (low > 0) return '▲ After is better: the interval lies above 0.'
-  if (high < 0) return '▼ After is worse: the interval lies below 0.'
-  return '○ No difference is shown: the interval holds 0. More runs make it narrower.'
+  if (low > 0) return '▲ The mean is better after: the whole interval is above 0.'
+  if (high < 0) return '▼ The mean is worse after: the whole interval is below 0.'
+  return '○ These runs show no clear difference: the interval contains 0. More runs would make it narrower.'
 }

@@ -8,7 +8,8 @@ import { Distribution, GROUP_STYLES, MeanChart } from '../parts/chart.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { fromMs, TIMES, useChoices } from '../parts/place.ts'
 import { WithheldNote } from '../parts/withheld-note.tsx'
-import { AgentChoice, ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
+import { PositionNote } from '../parts/position-note.tsx'
+import { AgentChoice, mostFailing, ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
 
 const GROUPS = [
   { value: 'agent', name: 'Agent' },
@@ -21,8 +22,7 @@ const GROUPS = [
 export function ScoresView() {
   const { overview, changes } = useService()
   const { choices, choose } = useChoices()
-  const scorers = scorersOf(overview)
-  const scorer = choices['scorer'] ?? scorers[0] ?? ''
+  const scorer = choices['scorer'] ?? mostFailing(overview) ?? ''
   const by = choices['by'] ?? 'agent'
   const { agent, version, model } = choices
   const query = { scorer, by, agent, version, model, fromMs: fromMs(choices['time']) }
@@ -38,7 +38,7 @@ export function ScoresView() {
     <section>
       <h1>Scores over time</h1>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <ScorerChoice value={scorer} options={scorers} clears={['version']} />
+        <ScorerChoice value={scorer} options={scorersOf(overview)} clears={['version']} />
         <Choice label="By" value={by} options={GROUPS} onChange={(next) => choose({ by: next })} />
         <AgentChoice />
         <Choice
@@ -71,10 +71,7 @@ export function ScoresView() {
           <Total summary={value.all} worst={`/${toSearch({ scorer, sort: 'worst', agent })}`} />
           <MeanChart series={value.series} bucketMs={value.bucketMs} />
           <Groups series={value.series} scorer={scorer} by={by} />
-          <p class="muted">
-            A score is a position in the scorer's range: 0 is the worst, 1 the best. Runs that were sampled count for
-            those that were not, as in the alerts; the interval holds the mean with 95 %.
-          </p>
+          <PositionNote scorer={scorer} />
         </>
       )}
     </section>

@@ -8,8 +8,7 @@ import { useTitle } from '../title.ts'
 import { Choice } from '../parts/choice.tsx'
 import { AgentChoice } from '../parts/scorer-choice.tsx'
 import { placeOf, useChoices } from '../parts/place.ts'
-import { markOf, VerdictMark } from '../parts/score-mark.tsx'
-import { score as formatScore } from '../format.ts'
+import { markOf, ScoreValue, VerdictMark } from '../parts/score-mark.tsx'
 
 const COUNTS = ['5', '10', '20', '50']
 
@@ -208,11 +207,15 @@ function Row({ runId, run, scorer, result, isRunning }: RowProps) {
       <td>
         <span class={`mark ${tone}`}>
           <span aria-label={word}>{sign}</span>{' '}
-          {stored?.value === undefined || stored.value === null
-            ? stored?.status === 'withheld'
-              ? 'to label'
-              : (stored?.reason ?? 'none')
-            : formatScore(stored.value)}
+          {stored?.value === undefined || stored.value === null ? (
+            stored?.status === 'withheld' ? (
+              'to label'
+            ) : (
+              (stored?.reason ?? 'none')
+            )
+          ) : (
+            <ScoreValue value={stored.value} isLower={scorer.better === 'lower'} />
+          )}
         </span>
       </td>
       <td>

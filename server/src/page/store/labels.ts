@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import { addWeighted, weightedMean } from 'spanscore/engine'
-import type { WeightedMean } from 'spanscore/engine'
+import type { WeightedMean, WeightedSums } from 'spanscore/engine'
 
 import { drawProbability, isSeen, SCORES_OF_RUNS, UNDRAWN } from './draws.ts'
 import { all, first, run as execute } from './page-database.ts'
@@ -45,7 +45,7 @@ export interface Agreement {
   readonly missed: number
   /** The scorer fails what people pass. */
   readonly falseAlarms: number
-  /** The share of all scores on which they agree, weighted by the draw probabilities. */
+  /** An estimate of the share of all stored scores on which they agree, weighted by the draw probabilities. */
   readonly share: WeightedMean | undefined
 }
 
@@ -169,11 +169,12 @@ export function agreementOf(labels: readonly LabelledRun[]): Agreement {
   const counted = labels.filter(({ judged, draw_probability: drawn }) => judged !== null && drawn !== null)
   const count = (judged: string, label: string) =>
     counted.filter((each) => each.judged === judged && each.label === label).length
-  const nothing = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
-  const sums = counted.reduce(
-    (sum, { draw_probability: drawn, judged, label }) => addWeighted(sum, drawn ?? 1, Number(judged === label)),
-    nothing,
-  )
+  let sums: WeightedSums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
+  // Labels of one run by several people are one observation of the scorer.
+  for (const ofRun of Map.groupBy(counted, ({ run_id: id }) => id).values()) {
+    const agreed = ofRun.filter(({ judged, label }) => judged === label).length
+    sums = addWeighted(sums, ofRun[0]?.draw_probability ?? 1, agreed / ofRun.length)
+  }
   return {
     bothPass: count('pass', 'pass'),
     bothFail: count('fail', 'fail'),

@@ -137,17 +137,18 @@ export function where(filter: ScoreFilter): {
   }
 }
 
-/** The period of a filter's scores, in milliseconds since the epoch. */
+/** The period of a filter's scores, in milliseconds since the epoch, and their number. */
 export function timeRange(
   database: DatabaseSync,
   filter: ScoreFilter,
-): { readonly fromMs: number; readonly toMs: number } | undefined {
+): { readonly fromMs: number; readonly toMs: number; readonly runs: number } | undefined {
   const { sql, values, viewer } = where(filter)
-  const [row] = all<{ low: number | null; high: number | null }>(
+  const [row] = all<{ low: number | null; high: number | null; runs: number }>(
     database,
-    `SELECT min(settled_ms) AS low, max(settled_ms) AS high FROM ${SHOWN} WHERE ${sql}`,
+    `SELECT min(settled_ms) AS low, max(settled_ms) AS high, count(*) AS runs FROM ${SHOWN} WHERE ${sql}`,
     viewer,
     ...values,
   )
-  return row === undefined || row.low === null || row.high === null ? undefined : { fromMs: row.low, toMs: row.high }
+  if (row === undefined || row.low === null || row.high === null) return undefined
+  return { fromMs: row.low, toMs: row.high, runs: row.runs }
 }

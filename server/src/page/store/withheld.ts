@@ -29,6 +29,11 @@ export function shownScores(index?: string): string {
   return `(SELECT * FROM scores ${index === undefined ? '' : `INDEXED BY ${index}`} WHERE rowid NOT IN (${WITHHELD_ROWS}))`
 }
 
+/** The scores that everybody may see, as a table to select from: what is chosen by them is the same for everybody. */
+export const OPEN_SCORES: string = `(SELECT * FROM scores WHERE rowid NOT IN (SELECT w.rowid FROM drawn d
+  CROSS JOIN runs n ON n.id = d.run_id CROSS JOIN scores w ON w.run_seq = n.seq AND w.scorer = d.scorer AND w.version = d.version
+  WHERE d.seen_ms IS NULL))`
+
 /** The labels that `:viewer` may see, as a table to select from. Other people's labels of a run are withheld with its verdict. */
 export const SHOWN_LABELS: string = `(SELECT * FROM labels WHERE (run_id, scorer, version) NOT IN (${WITHHELD}))`
 

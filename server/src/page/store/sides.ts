@@ -1,0 +1,112 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+import { all, first } from './page-database.ts'
+import { where } from './score-sums.ts'
+import type { ScoreFilter } from './score-sums.ts'
+import { shownScores } from './withheld.ts'
+
+/** One side of a comparison that has scores. */
+export interface Side {
+  /** An agent version, a scorer version, a model, or the name of a period. */
+  readonly value: string
+  readonly runs: number
+  /** The limits of a period, in milliseconds since the epoch. */
+  readonly fromMs?: number
+  readonly toMs?: number
+}
+
+/** The sides that can be compared, by what differs between them. */
+export interface Sides {
+  /** The versions and models with the latest scores first. */
+  readonly agentVersion: readonly Side[]
+  readonly version: readonly Side[]
+  readonly model: readonly Side[]
+  /** Pairs of periods, each with the earlier one first. The pair whose smaller side has most runs comes first. */
+  readonly time: readonly Side[]
+}
+
+const HOUR_MS = 3_600_000
+
+const PERIODS = [
+  { earlier: 'hour before', later: 'last hour', ms: HOUR_MS },
+  { earlier: 'day before', later: 'last day', ms: 24 * HOUR_MS },
+  { earlier: 'week before', later: 'last week', ms: 168 * HOUR_MS },
+]
+
+/** Maximum number of versions or models to offer. */
+const MAX_SIDES = 50
+
+/** The sides that have scores of a scorer. */
+export function sidesOf(database: DatabaseSync, filter: ScoreFilter, nowMs: number): Sides {
+  const { sql, values, viewer } = where(filter)
+  // One reading of the scores serves all three.
+  const rows = all<ValuesRow>(
+    database,
+    `SELECT agent_version AS agentVersion, version, model, count(*) AS runs FROM ${shownScores()} WHERE ${sql}
+     GROUP BY 1, 2, 3 ORDER BY max(settled_ms) DESC`,
+    viewer,
+    ...values,
+  )
+  return {
+    agentVersion: valuesOf(rows, 'agentVersion'),
+    version: valuesOf(rows, 'version'),
+    model: valuesOf(rows, 'model'),
+    time: periodsOf(database, filter, nowMs),
+  }
+}
+
+interface ValuesRow {
+  readonly agentVersion: string
+  readonly version: string
+  readonly model: string
+  readonly runs: number
+}
+
+function valuesOf(rows: readonly ValuesRow[], column: 'agentVersion' | 'version' | 'model'): readonly Side[] {
+  const runs = new Map<string, number>()
+  for (const row of rows) runs.set(row[column], (runs.get(row[column]) ?? 0) + row.runs)
+  runs.delete('')
+  return [...runs].slice(0, MAX_SIDES).map(([value, count]) => ({ value, runs: count }))
+}
+
+function periodsOf(database: DatabaseSync, filter: ScoreFilter, nowMs: number): readonly Side[] {
+  const count = (fromMs: number, toMs: number) => countOf(database, { ...filter, fromMs, toMs })
+  // A minute's end keeps the limits the same for a while.
+  const endMs = Math.ceil(nowMs / 60_000) * 60_000
+  const pairs = PERIODS.flatMap(({ earlier, later, ms }) => {
+    const middleMs = endMs - ms
+    const startMs = middleMs - ms
+    const before = { value: earlier, runs: count(startMs, middleMs), fromMs: startMs, toMs: middleMs }
+    const after = { value: later, runs: count(middleMs, endMs), fromMs: middleMs, toMs: endMs }
+    return before.runs > 0 && after.runs > 0 ? [[before, after] as const] : []
+  })
+  const smaller = ([before, after]: readonly [Side, Side]) => Math.min(before.runs, after.runs)
+  return [...pairs.toSorted((left, right) => smaller(right) - smaller(left)).flat(), ...halvesOf(database, filter)]
+}
+
+/** The earlier and the later half of all runs, which can be compared from the second run on. */
+function halvesOf(database: DatabaseSync, filter: ScoreFilter): readonly Side[] {
+  const runs = countOf(database, filter)
+  const { sql, values, viewer } = where(filter)
+  const middleMs = first<{ at: number }>(
+    database,
+    `SELECT settled_ms AS at FROM ${shownScores()} WHERE ${sql} ORDER BY settled_ms LIMIT 1 OFFSET ?`,
+    viewer,
+    ...values,
+    Math.ceil(runs / 2),
+  )?.at
+  if (middleMs === undefined) return []
+  const earlier = countOf(database, { ...filter, toMs: middleMs })
+  if (earlier === 0) return []
+  return [
+    { value: 'earlier half', runs: earlier, toMs: middleMs },
+    { value: 'later half', runs: runs - earlier, fromMs: middleMs },
+  ]
+}
+
+function countOf(database: DatabaseSync, filter: ScoreFilter): number {
+  const { sql, values, viewer } = where(filter)
+  return (
+    first<{ n: number }>(database, `SELECT count(*) AS n FROM ${shownScores()} WHERE ${sql}`, viewer, ...values)?.n ?? 0
+  )
+}
