@@ -9,6 +9,8 @@ export interface Condition {
   readonly unavailable: string | undefined
   /** Why there is no page although there should be one; `undefined` if there is no trouble. */
   readonly page?: string | undefined
+  /** Why the configuration file is not in effect as it is now; `undefined` if it is. */
+  readonly configuration?: string | undefined
 }
 
 /** A main loop that has not run for this long is stuck. */
@@ -24,7 +26,7 @@ export function healthOf({ idleMs }: Condition): { readonly status: number; read
     : { status: 503, body: { status: 'stuck', idleMs } }
 }
 
-/** Whether it accepts spans and delivers scores. A page that ended is named, and senders need not go elsewhere because of it. */
+/** Whether it accepts spans and delivers scores. A page that ended and a configuration that cannot be used are named; runs are scored as before, so it is ready. */
 export function readinessOf(condition: Condition): { readonly status: number; readonly body: unknown } {
   const reasons = [
     ...(condition.unavailable === undefined ? [] : [condition.unavailable]),
@@ -33,8 +35,9 @@ export function readinessOf(condition: Condition): { readonly status: number; re
       ? [`Nothing was acknowledged by the destination for ${Math.round(condition.undeliveredMs / 1000)} s.`]
       : []),
   ]
-  const page = condition.page === undefined ? {} : { page: condition.page }
+  const { page, configuration } = condition
+  const named = { ...(page !== undefined && { page }), ...(configuration !== undefined && { configuration }) }
   return reasons.length === 0
-    ? { status: 200, body: { status: 'ready', ...page } }
-    : { status: 503, body: { status: 'not ready', reasons, ...page } }
+    ? { status: 200, body: { status: 'ready', ...named } }
+    : { status: 503, body: { status: 'not ready', reasons, ...named } }
 }

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
 import { hostname, networkInterfaces } from 'node:os'
 
-import { loadConfig } from './config/load-config.ts'
+import { ConfigWatcher } from './config/config-watcher.ts'
+import { isConfigData, loadConfig } from './config/load-config.ts'
+import type { LoadedConfig } from './config/load-config.ts'
 import { healthOf, readinessOf } from './health.ts'
 import type { Condition } from './health.ts'
 import { openDataFolder } from './log/data-folder.ts'
@@ -25,7 +27,7 @@ import type { PageOptions } from './page/messages.ts'
 import { INSTANCE_HEADER, Receiver } from './receive/receive.ts'
 import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
-import { ServiceScorer } from './score/service-scorer.ts'
+import { ReplaceableScorer } from './score/replaceable-scorer.ts'
 import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
 import type { Destination } from './send/acknowledged-exporter.ts'
 import { Forwarder } from './send/forwarder.ts'
@@ -120,14 +122,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     headers: { ...options.to.headers, [INSTANCE_HEADER]: instance },
   }
   const meters = new ServiceMeters(instance, to)
-  const scorer = new ServiceScorer({
+  const scorer = new ReplaceableScorer({
     options: config.options,
     meters,
     onScore: (runId, ids, evaluation) => page?.scored(runId, ids, evaluation),
   })
   const reader = await RequestReader.create(options.limits)
   const log = openLog(options.dataFolder, reader)
-  page = await openPage(options, report).catch((error: unknown) => {
+  page = await openPage(options, config, report).catch((error: unknown) => {
     log.close()
     throw error
   })
@@ -139,6 +141,24 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       return buffer.heldSpans > maxSpans * CROWDED_SHARE ? Math.min(orphanMs, settleMs) : orphanMs
     },
   })
+  const announce = ({ source }: LoadedConfig): void => {
+    options.report(`Scores with ${scorer.current.scorerIds.join(', ')} (${source}).`)
+    for (const { id, why } of scorer.current.unavailableJudges) options.report(`${id} will skip its runs. ${why}`)
+  }
+  const { configPath } = options
+  const watcher =
+    configPath !== undefined && isConfigData(configPath)
+      ? new ConfigWatcher({
+          path: configPath,
+          text: config.text,
+          take: (changed) => {
+            scorer.replace(changed.options)
+            page?.configured(changed.text)
+            announce(changed)
+          },
+          report,
+        })
+      : undefined
   const taken = new TakenSignals()
   const outbox = new Outbox({
     logs: createLogExporter(to, taken),
@@ -176,6 +196,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     isOutboxFull: outbox.isFull,
     unavailable: unavailable() ?? log.failure,
     page: page?.trouble,
+    configuration: watcher?.trouble,
   })
   const { access, limits, tls } = options
   const { maxConnections, requestTimeoutMs: firstCallTimeoutMs } = limits
@@ -187,7 +208,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
   const http = createHttpReceiver(receiver, access, limits, tls, healthPaths, httpConnections)
   const grpc = new GrpcReceiver(receiver, access, limits, tls, grpcConnections)
-  const metrics = new ServiceMetrics({ receiver, buffer, outbox, forwarder, service, log }, meters)
+  const metrics = new ServiceMetrics(
+    { receiver, buffer, outbox, forwarder, service, log, configTrouble: () => watcher?.trouble },
+    meters,
+  )
   try {
     service.start()
     const forwarding = setInterval(() => forwarder?.wake(), 50)
@@ -195,8 +219,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const grpcPort = await grpc.listen(options.host, options.grpcPort)
     refuseSelf(options, [httpPort, grpcPort])
     page?.takesSpansAt(`http${options.tls === undefined ? '' : 's'}://${options.host}:${httpPort}`)
-    options.report(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
-    for (const { id, why } of scorer.unavailableJudges) options.report(`${id} will skip its runs. ${why}`)
+    announce(config)
     return {
       httpPort,
       grpcPort,
@@ -213,12 +236,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         traces: { ...buffer.counts, heldSpans: buffer.heldSpans, contentBytes: buffer.contentBytes },
         outbox: { ...outbox.counts, waiting: outbox.size },
         forward: { ...forwarder?.counts, waiting: log.waitingToForward },
-        ledger: scorer.ledger(),
+        ledger: scorer.current.ledger(),
       }),
       stop: async (timeoutMs = STOP_TIMEOUT_MS) => {
         const endMs = monotonicMs() + timeoutMs
         const leftMs = (): number => Math.max(0, endMs - monotonicMs())
         clearInterval(forwarding)
+        watcher?.stop()
         await Promise.all([closeHttp(http), grpc.close(Math.min(CLOSE_MS, leftMs()))])
         forwarder?.stop()
         await service.stop(leftMs())
@@ -228,6 +252,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       },
     }
   } catch (error) {
+    watcher?.stop()
     http.close()
     await grpc.close(0)
     await service.stop(0)
@@ -237,13 +262,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** The page stores runs in the data folder, so there is no page without one. */
-async function openPage(options: ServerOptions, report: (line: string) => void): Promise<Page | undefined> {
+async function openPage(
+  options: ServerOptions,
+  config: LoadedConfig,
+  report: (line: string) => void,
+): Promise<Page | undefined> {
   const { page, dataFolder, limits, configPath } = options
   if (page === undefined) return undefined
   if (dataFolder === undefined) {
     throw new Error('--page: expected a data folder (--data), which holds the runs that the page shows; got --memory.')
   }
-  return Page.start({ options: page, folder: dataFolder, limits, configPath }, pageToken(dataFolder), report)
+  const configText = configPath !== undefined && isConfigData(configPath) ? config.text : undefined
+  return Page.start(
+    { options: page, folder: dataFolder, limits, configPath, configText },
+    pageToken(dataFolder),
+    report,
+  )
 }
 
 function epochMs(): number {

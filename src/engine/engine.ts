@@ -28,6 +28,8 @@ export interface EngineParts {
   readonly onLeftOut: (run: ScorableRun, scorer: Evaluation['scorer']) => void
   /** Maximum milliseconds that a scorer may take while a run is ending. @default 5 */
   readonly maxInlineMs?: number | undefined
+  /** The budget of an earlier engine, whose spending counts here too. @default a new one */
+  readonly budget?: Budget | undefined
 }
 
 const now = (): number => performance.now()
@@ -52,12 +54,13 @@ export class Engine {
   readonly #onLeftOut: EngineParts['onLeftOut']
   readonly #inline: InlineScoring
 
-  constructor({ options, reporter, onLeftOut, maxInlineMs }: EngineParts) {
+  constructor({ options, reporter, onLeftOut, maxInlineMs, budget: known }: EngineParts) {
     this.options = options
     this.#reporter = reporter
     this.#onLeftOut = onLeftOut
     this.ledger = new Ledger(options.scorers.map(({ id }) => id))
-    this.budget = new Budget(options.budget, now)
+    known?.change(options.budget)
+    this.budget = known ?? new Budget(options.budget, now)
     this.countsNested = options.scorers.some(isForNested)
     const write = this.#write.bind(this)
     const { budget, background, ledger } = this

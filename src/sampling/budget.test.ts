@@ -51,6 +51,18 @@ describe('A budget', () => {
     expect(total).toBeLessThanOrEqual(600)
   })
 
+  test('counts what was spent before against changed limits, and settles what was reserved before', () => {
+    const { clock, budget } = setUp({ callsPerMinute: 60 })
+    const reservations = Array.from({ length: 30 }, () => budget.reserve(CALL))
+    budget.change({ ...UNLIMITED, callsPerMinute: 31 })
+    expect(budget.reserve(CALL)).toBeDefined()
+    expect(budget.reserve(CALL)).toBeUndefined()
+    for (const reservation of reservations.slice(0, 5)) reservation?.settle({ calls: 0 })
+    expect(Array.from({ length: 6 }, () => budget.reserve(CALL)).filter(Boolean)).toHaveLength(5)
+    clock.ms += 62_000
+    expect(Array.from({ length: 40 }, () => budget.reserve(CALL)).filter(Boolean)).toHaveLength(31)
+  })
+
   test('never spends more than a limit in any window, whatever the requests', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 9_000 }), { minLength: 50, maxLength: 300 })
     fc.assert(

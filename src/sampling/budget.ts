@@ -90,27 +90,24 @@ export interface BudgetRequest {
  * factor that callers record, so that weights stay true. A score is refused before anything is spent on it.
  */
 export class Budget {
-  readonly #limits: readonly Limit[]
+  #limits: readonly Limit[]
   readonly #now: () => number
 
   /** @param now Milliseconds of a clock that does not go back, such as `performance.now`. */
   constructor(limits: BudgetLimits, now: () => number) {
     this.#now = now
-    this.#limits = [
-      { name: 'callsPerMinute', given: limits.callsPerMinute, of: (cost) => cost.calls, window: calls(limits) },
-      {
-        name: 'tokensPerHour',
-        given: limits.tokensPerHour,
-        of: (cost) => cost.tokens,
-        window: new RollingLimit(limits.tokensPerHour * limits.share, HOUR_MS),
-      },
-      {
-        name: 'usdPerDay',
-        given: limits.usdPerDay,
-        of: (cost) => cost.costUsd,
-        window: new RollingLimit(limits.usdPerDay * limits.share, DAY_MS),
-      },
-    ]
+    this.#limits = toLimits(limits)
+  }
+
+  /** Replaces the limits. What was spent before counts against the new ones. */
+  change(limits: BudgetLimits): void {
+    this.#limits = toLimits(limits).map((limit) => {
+      const known = this.#limits.find(({ name }) => name === limit.name)?.window
+      // A share of few calls a minute has a longer window, to which spending by the minute cannot be transferred.
+      if (known?.windowMs !== limit.window.windowMs) return limit
+      known.limit = limit.window.limit
+      return { ...limit, window: known }
+    })
   }
 
   /** The factor, from 0 to 1, by which rates are multiplied at this moment. It depends only on earlier runs. */
@@ -184,6 +181,25 @@ interface Limit {
   readonly given: number
   readonly of: (cost: Cost) => number | undefined
   readonly window: RollingLimit
+}
+
+function toLimits(limits: BudgetLimits): readonly Limit[] {
+  const { callsPerMinute, tokensPerHour, usdPerDay, share } = limits
+  return [
+    { name: 'callsPerMinute', given: callsPerMinute, of: (cost) => cost.calls, window: calls(limits) },
+    {
+      name: 'tokensPerHour',
+      given: tokensPerHour,
+      of: (cost) => cost.tokens,
+      window: new RollingLimit(tokensPerHour * share, HOUR_MS),
+    },
+    {
+      name: 'usdPerDay',
+      given: usdPerDay,
+      of: (cost) => cost.costUsd,
+      window: new RollingLimit(usdPerDay * share, DAY_MS),
+    },
+  ]
 }
 
 /** Half of a limit of this many calls can be used with few refusals; of a smaller one, less. */

@@ -41,8 +41,9 @@ const LEARNING_RATE = 0.05
  * Times are milliseconds of a clock that does not go back.
  */
 export class RollingLimit {
-  readonly limit: number
-  readonly #windowMs: number
+  /** It may change at any time; what was spent stays spent. */
+  limit: number
+  readonly windowMs: number
   readonly #slotMs: number
   readonly #spent = new Float64Array(SLOTS)
   readonly #wanted = new Float64Array(SLOTS)
@@ -66,7 +67,7 @@ export class RollingLimit {
   /** @param limit `Infinity` removes it. */
   constructor(limit: number, windowMs: number) {
     this.limit = limit
-    this.#windowMs = windowMs
+    this.windowMs = windowMs
     this.#slotMs = windowMs / SLOTS_PER_WINDOW
   }
 
@@ -159,8 +160,8 @@ export class RollingLimit {
   #lastingDemand(nowMs: number): number {
     if (this.#sinceMs === undefined) return 0
     const memoryMs = this.#memoryMs()
-    const seenMs = Math.max(SETTLING_SHARE * this.#windowMs, nowMs - this.#sinceMs)
-    return (this.#rememberedNow(nowMs) / memoryMs / (1 - Math.exp(-seenMs / memoryMs))) * this.#windowMs
+    const seenMs = Math.max(SETTLING_SHARE * this.windowMs, nowMs - this.#sinceMs)
+    return (this.#rememberedNow(nowMs) / memoryMs / (1 - Math.exp(-seenMs / memoryMs))) * this.windowMs
   }
 
   #rememberedNow(nowMs: number): number {
@@ -169,7 +170,7 @@ export class RollingLimit {
 
   #memoryMs(): number {
     const scores = this.limit / this.#reservedPerScore
-    return this.#windowMs * Math.max(1, REMEMBERED_SCORES / Math.max(1, scores))
+    return this.windowMs * Math.max(1, REMEMBERED_SCORES / Math.max(1, scores))
   }
 
   #pacedShare(scores: number): number {

@@ -44,9 +44,10 @@ export interface LoadedConfig {
  * Reads the configuration: YAML or JSON for prebuilt scorers, a module for custom ones. Without a path, it returns the code scorers that
  * need no expectation.
  *
+ * @param given the text of the file, if it was read already
  * @throws Error what was expected, what came, and what to do
  */
-export function loadConfig(path: string | undefined, announce: (line: string) => void): LoadedConfig {
+export function loadConfig(path: string | undefined, announce: (line: string) => void, given?: string): LoadedConfig {
   if (path === undefined) {
     return {
       options: { scorers: DEFAULT_SCORERS.map((name) => createPrebuilt(name, {})) },
@@ -55,15 +56,21 @@ export function loadConfig(path: string | undefined, announce: (line: string) =>
     }
   }
   const file = resolve(path)
-  if (!existsSync(file)) throw new Error(`--config: expected the path of a file, got ${file}, which does not exist.`)
-  const text = readGiven('--config', file)
+  if (given === undefined && !existsSync(file))
+    throw new Error(`--config: expected the path of a file, got ${file}, which does not exist.`)
+  const text = given ?? readGiven('--config', file)
+  if (isConfigData(file)) return { options: fromFile(file, text), source: file, text }
   const extension = extname(file)
-  if (/^\.(?:ya?ml|json)$/.test(extension)) return { options: fromFile(file, text), source: file, text }
   if (/^\.[cm]?[jt]s$/.test(extension)) {
     announce(`The configuration ${file} is a program, and is executed now.`)
     return { options: fromModule(file), source: file, text }
   }
   throw new Error(`--config: expected a file that ends in .yaml, .json, .ts, .mjs or .js, got ${file}.`)
+}
+
+/** Whether a configuration is a file of YAML or JSON, which can be read again, and not a module, which Node.js loads once. */
+export function isConfigData(path: string): boolean {
+  return /\.(?:ya?ml|json)$/.test(path)
 }
 
 function fromFile(file: string, text: string): ScoringOptions {

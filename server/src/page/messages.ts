@@ -26,6 +26,8 @@ export type ToPage =
 export type PageBatch =
   | { readonly kind: 'batch'; readonly items: readonly ToPage[]; readonly bytes: number; readonly left: number }
   | { readonly kind: 'address'; readonly otlpUrl: string }
+  /** The configuration has changed to this text. */
+  | { readonly kind: 'configuration'; readonly text: string }
   /** Sent every second while the receiving thread runs. */
   | { readonly kind: 'alive' }
   | { readonly kind: 'stop' }
@@ -59,4 +61,6 @@ export interface PageWorkerData {
   readonly token: string
   readonly limits: RecordLimits
   readonly configPath: string | undefined
+  /** The text of the configuration in effect. */
+  readonly configText: string | undefined
 }

@@ -30,7 +30,7 @@ function nowMs(): number {
   return Date.now()
 }
 
-async function main({ options, folder, token, limits, configPath }: PageWorkerData): Promise<void> {
+async function main({ options, folder, token, limits, configPath, configText }: PageWorkerData): Promise<void> {
   const assets = readAssets()
   const database = openPageDatabase(folder)
   // People look at all spans of a run's trace, including those of a database client.
@@ -74,6 +74,7 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
     // Between two slices, the event loop answers waiting requests.
     if (isWriting) setImmediate(writeAll)
   }
+  const trials = new Trials(configPath, report, configText)
   const server = createPageServer(
     options,
     token,
@@ -82,7 +83,7 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
       database,
       ingest,
       overview: new OverviewReader(database, nowMs),
-      trials: new Trials(configPath, report),
+      trials,
       options,
       otlpUrl: () => otlpUrl,
       nowMs,
@@ -110,6 +111,10 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
     }
     if (batch.kind === 'address') {
       otlpUrl = batch.otlpUrl
+      return
+    }
+    if (batch.kind === 'configuration') {
+      trials.change(batch.text)
       return
     }
     clearInterval(retention)

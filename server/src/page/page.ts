@@ -90,6 +90,12 @@ export class Page implements ServiceObserver {
     this.#post({ kind: 'address', otlpUrl })
   }
 
+  /** The configuration has changed to this text: the page tries its scorers from now on. */
+  configured(configText: string): void {
+    this.#data = { ...this.#data, configText }
+    this.#post({ kind: 'configuration', text: configText })
+  }
+
   /** Starts the thread. @returns when the page listens */
   async #launch(): Promise<void> {
     // Tests run the sources, which Node.js loads directly.

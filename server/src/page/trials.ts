@@ -45,11 +45,20 @@ const CONCURRENCY = 4
 export class Trials {
   readonly #configPath: string | undefined
   readonly #announce: (line: string) => void
+  #text: string | undefined
   #loaded: ScoringOptions | undefined
 
-  constructor(configPath: string | undefined, announce: (line: string) => void) {
+  /** @param text the text of the configuration in effect; a module has none */
+  constructor(configPath: string | undefined, announce: (line: string) => void, text?: string) {
     this.#configPath = configPath
     this.#announce = announce
+    this.#text = text
+  }
+
+  /** The configuration has changed to this text. */
+  change(text: string): void {
+    this.#text = text
+    this.#loaded = undefined
   }
 
   /** The configured scorers. A configuration that is a program is executed in this thread at first use. */
@@ -145,7 +154,7 @@ export class Trials {
   }
 
   #options(): ScoringOptions {
-    this.#loaded ??= loadConfig(this.#configPath, this.#announce).options
+    this.#loaded ??= loadConfig(this.#configPath, this.#announce, this.#text).options
     return this.#loaded
   }
 }

@@ -25,6 +25,8 @@ export interface ServiceScorerParts {
   readonly meters: ServiceMeters
   /** Receives each result as it is written. */
   readonly onScore?: OnScore
+  /** The scorer that this one replaces. What its judges have spent counts against the budget. */
+  readonly replaced?: ServiceScorer | undefined
 }
 
 /** Called with each result of a scorer; the id is the run's. */
@@ -44,7 +46,7 @@ export class ServiceScorer implements RunScorer {
   readonly #onScore: OnScore | undefined
 
   /** @throws TypeError `<path>: expected …, got …` */
-  constructor({ options, meters, onScore }: ServiceScorerParts) {
+  constructor({ options, meters, onScore, replaced }: ServiceScorerParts) {
     this.#onScore = onScore
     const resolved = resolveOptions(options, true)
     this.#engine = new Engine({
@@ -55,12 +57,18 @@ export class ServiceScorer implements RunScorer {
         if (resource !== undefined) this.#outputs.metricsOf(resource).countLeftOut(scorer)
       },
       maxInlineMs: MAX_INLINE_MS,
+      budget: replaced?.budget,
     })
     this.#outputs = new ScoreOutputs(resolved, meters, {
       queueSize: () => this.queued,
       budgetUsedRatio: () => this.#engine.budget.usedRatio(),
     })
     this.#copied = new CopiedAttributes(resolved.metricAttributes)
+  }
+
+  /** What judges may spend, and have spent. */
+  get budget(): Engine['budget'] {
+    return this.#engine.budget
   }
 
   /** The configured scorers. */

@@ -16,13 +16,18 @@ export interface MeasuredParts {
   readonly forwarder: Forwarder | undefined
   readonly service: Service
   readonly log: SpanLog
+  /** Why the configuration file is not in effect as it is now; `undefined` if it is. */
+  readonly configTrouble: () => string | undefined
 }
 
 /** The service's own metrics, under the resource `service.name=spanscore`. They contain counts, never content. */
 export class ServiceMetrics {
   readonly #output: MeterOutput
 
-  constructor({ receiver, buffer, outbox, forwarder, service, log }: MeasuredParts, meters: ServiceMeters) {
+  constructor(
+    { receiver, buffer, outbox, forwarder, service, log, configTrouble }: MeasuredParts,
+    meters: ServiceMeters,
+  ) {
     this.#output = meters.create({ 'service.name': 'spanscore' })
     const meter = this.#output.meterProvider.getMeter('spanscore')
     const counter = (name: string, description: string, observe: (result: ObservableResult) => void) =>
@@ -69,6 +74,12 @@ export class ServiceMetrics {
     gauge('outbox_size', 'Runs whose scores wait for the destination.', '{run}', () => outbox.size)
     gauge('forward_waiting', 'Requests that wait to be forwarded.', '{request}', () => log.waitingToForward)
     gauge('log_bytes', 'Bytes on the log.', 'By', () => log.heldBytes)
+    gauge(
+      'config_last_reload_successful',
+      'Whether the configuration file is in effect as it is now: 0 or 1.',
+      '1',
+      () => (configTrouble() === undefined ? 1 : 0),
+    )
     gauge(
       'undelivered_seconds',
       'For how long no score was acknowledged although some were sent.',

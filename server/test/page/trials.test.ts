@@ -53,3 +53,12 @@ test.each(['() => undefined', 'async (run) => run', '() => { throw new Error("no
     expect(await judged(trialsWith(redact))).toMatchObject({ runId: run.id, unavailable: expect.any(String) })
   },
 )
+
+test('trials use the configuration in effect, whatever the file holds by now', () => {
+  const path = join(folder, 'changed.yaml')
+  writeFileSync(path, 'scorers: [')
+  const trials = new Trials(path, () => undefined, 'scorers: [loop]')
+  expect(trials.scorers()).toMatchObject([{ id: 'loop' }])
+  trials.change('scorers: [tool_errors]')
+  expect(trials.scorers()).toMatchObject([{ id: 'tool_errors' }])
+})
