@@ -16,11 +16,13 @@ import { formatLedger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { runForeign } from '../scoring/run-foreign.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../spans/sdk-types.ts'
-import type { SourceLog } from '../spans/source-span.ts'
+import { LogRecords } from './attach/log-records.ts'
 import { isOnlyProcessor, otherProcessorsOf } from './attach/other-processors.ts'
 import { Providers } from './attach/tracer-providers.ts'
 import { Flushing } from './deliver/flushing.ts'
 import { HeldSpans } from './deliver/held-spans.ts'
+import { createLogCapture } from './deliver/log-capture.ts'
+import type { LogRecordProcessorLike } from './deliver/log-capture.ts'
 import { ScoreWriter } from './deliver/score-writer.ts'
 import { SpanPlace } from './deliver/span-place.ts'
 import { viewOf } from './deliver/span-view.ts'
@@ -45,8 +47,11 @@ export class ScoringPipeline {
   readonly #notices: SetupNotices
   readonly #writer: ScoreWriter
   readonly #sweeps: SweepTimer
+  readonly #logRecords: LogRecords
   #isStopped = false
   readonly #forgetExit: () => void
+  /** Takes the log records in which instrumentations write messages. */
+  readonly logRecordProcessor: LogRecordProcessorLike
 
   /** @param self the processor of this pipeline, which it excludes when it flushes the provider's other processors */
   constructor(options: ResolvedOptions, self: SpanProcessorLike) {
@@ -124,13 +129,20 @@ export class ScoringPipeline {
       otherProcessors: () => otherProcessorsOf(options.tracerProvider, self),
     })
     this.#sweeps = new SweepTimer(this.#buffer, now, (error) => reporter.threw('A deadline', error))
+    this.logRecordProcessor = createLogCapture(
+      (log) => this.#spans.addLog(log),
+      (error) => reporter.threw('logRecordProcessor.onEmit', error),
+    )
+    this.#logRecords = new LogRecords(() => this.#providers.loggerProvider(), this.logRecordProcessor)
     this.#forgetExit = atExit({ release: () => this.#releaseAtExit(), exited: () => this.#exited() })
   }
 
   /** Called when a span starts. */
   started(span: OpenSpan, parent: ParentSpan | undefined): void {
     if (isLateSpan(span)) return
-    if (this.#spans.start(span, parent)) this.#sweeps.changed()
+    if (!this.#spans.start(span, parent)) return
+    this.#sweeps.changed()
+    this.#logRecords.find()
   }
 
   /** Called while a span is ending and can still be written. */
@@ -182,17 +194,13 @@ export class ScoringPipeline {
     this.#forgetExit()
     this.#reporter.guard('shutdown', () => this.#metrics.stop())
     this.#isStopped = true
+    this.#logRecords.stop()
     this.#sweeps.stop()
     this.#reporter.info(formatLedger(this.ledger()))
   }
 
   async shutdownNext(): Promise<void> {
     await this.#reporter.settle('shutdown', () => this.#flushing.shutdownNext())
-  }
-
-  /** Takes a log record in which an instrumentation wrote messages. */
-  takeLog(log: SourceLog): void {
-    this.#spans.addLog(log)
   }
 
   ledger(): LedgerSnapshot {

@@ -5,7 +5,6 @@ import { detached } from '../scoring/isolation.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { callForeign } from '../scoring/run-foreign.ts'
 import type { ResolvedScorer } from '../engine/config/options.ts'
-import { createLogCapture } from './deliver/log-capture.ts'
 import type { LogRecordProcessorLike } from './deliver/log-capture.ts'
 import { reportUnusedVariables } from '../engine/config/environment.ts'
 import { resolveOptions } from '../engine/config/options.ts'
@@ -34,7 +33,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   readonly #next: SpanProcessorLike | undefined
   #stopped: Promise<void> | undefined
   #shutdown: Promise<void> | undefined
-  /** For the application's logger provider, if an instrumentation writes messages as log records. */
+  /** Reads messages that instrumentations write as log records. Only a logger provider that is not of the SDK needs it to be added. */
   readonly logRecordProcessor: LogRecordProcessorLike
 
   /** @throws TypeError if an option is wrong: `<path>: expected …, got …` */
@@ -46,10 +45,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     this.#reporter = this.#pipeline.reporter
     prepareJudges(resolved.scorers)
     this.#next = resolved.next
-    this.logRecordProcessor = createLogCapture(
-      (log) => this.#pipeline.takeLog(log),
-      (error) => this.#reporter.threw('logRecordProcessor.onEmit', error),
-    )
+    this.logRecordProcessor = this.#pipeline.logRecordProcessor
   }
 
   onStart(span: OpenSpan, parentContext: Context): void {

@@ -10,7 +10,7 @@ export interface Library {
   /** The value of the variable `VARIANT` in the program. */
   readonly variant?: string
   /** Which of the modules `app/sdk-….mjs` starts OpenTelemetry. @default 'node' */
-  readonly sdk?: 'node' | 'langfuse' | 'traceloop' | 'voltagent'
+  readonly sdk?: 'node' | 'auto' | 'langfuse' | 'traceloop' | 'voltagent'
   /** Variables of the environment. @default none */
   readonly environment?: Readonly<Record<string, string>>
   /** Packages beside OpenTelemetry's. */
@@ -286,6 +286,15 @@ export const LIBRARIES: readonly Library[] = [
     program: 'openai',
     variant: 'responses/semconv',
     packages: openaiSemconvPackages,
+  },
+  {
+    name: 'OpenAI chat by auto-instrumentations-node',
+    program: 'openai',
+    variant: 'chat/auto',
+    sdk: 'auto',
+    packages: { ...openaiSemconvPackages, '@opentelemetry/auto-instrumentations-node': '0.82.0' },
+    environment: { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' },
+    nodeArguments: ['--require', '@opentelemetry/auto-instrumentations-node/register'],
   },
   { name: 'MCP client and server, AI SDK 7', program: 'mcp', packages: mcpPackages },
 ]

@@ -2,7 +2,6 @@ import { globalSlot } from '../../scoring/global-slot.ts'
 import { isSuppressed } from '../../scoring/isolation.ts'
 import type { LedgerSnapshot } from '../../scoring/ledger.ts'
 import { CompositeProcessor } from './composite-processor.ts'
-import type { LogRecordProcessorLike } from '../deliver/log-capture.ts'
 import { resolveOptions } from '../../engine/config/options.ts'
 import { notify } from '../../engine/notices/notify.ts'
 import { addProcessor, processorsOf, replaceProcessors } from './provider-processors.ts'
@@ -23,8 +22,6 @@ export interface AttachedScoring {
   shutdown(): Promise<void>
   /** Restores the provider and releases held spans. Where spans of judges cannot be suppressed, a filter for them stays. Never rejects. */
   detach(): Promise<void>
-  /** For the application's logger provider, if an instrumentation writes messages as log records. */
-  readonly logRecordProcessor: LogRecordProcessorLike
 }
 
 /** Shared by every copy of the package, so that a hot reload does not score twice. */
@@ -114,7 +111,6 @@ function handleOf(processor: ScoringSpanProcessor, stopping: () => void, restore
       restore()
       await processor.stopScoring()
     },
-    logRecordProcessor: processor.logRecordProcessor,
   }
 }
 

@@ -83,7 +83,6 @@ export function attachNothing(_options: ScoringOptions): AttachedScoring {
     forceFlush: () => Promise.resolve(),
     shutdown: () => Promise.resolve(),
     detach: () => Promise.resolve(),
-    logRecordProcessor: UNREAD,
   }
 }
 

@@ -53,7 +53,9 @@ const LIBRARIES: readonly ModelLibrary[] = [
     name: 'openai',
     packages: /^openai$/,
     userAgent: /\bOpenAI\/JS\b/,
-    cure: patching('openai', 'OpenAIInstrumentation', 'OpenAI', 'openai-sdk'),
+    cure:
+      patching('openai', 'OpenAIInstrumentation', 'OpenAI', 'openai-sdk') +
+      ' @opentelemetry/instrumentation-openai, which is also in auto-instrumentations-node, supports openai 4 to 6 only.',
   },
 ]
 

@@ -241,6 +241,13 @@ function absenceOf(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog
       switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only',
     }
   }
+  // It writes each message as a log record, with or without its content.
+  if (logs.length === 0 && span.scope.name === '@opentelemetry/instrumentation-openai') {
+    return {
+      why: 'not-captured',
+      switch: 'logRecordProcessors of NodeSDK: messages are log records, which need a logger provider',
+    }
+  }
   // The AWS SDK's instrumentation never records content.
   const mayRecord = span.scope.name.includes('instrumentation') && !span.scope.name.endsWith('instrumentation-aws-sdk')
   if (!mayRecord) return { why: 'not-recorded' }

@@ -13,7 +13,7 @@ export function load() {
 }
 
 /** Spans by hand, by OpenTelemetry's conventions; the model's calls are traced by `@opentelemetry/instrumentation-openai`. */
-function withSpan(name, attributes, work, outcome) {
+export function withSpan(name, attributes, work, outcome) {
   return tracer.startActiveSpan(name, { attributes }, async (span) => {
     try {
       const result = await work()
