@@ -1,3 +1,6 @@
+import { propagation, trace } from '@opentelemetry/api'
+import type { Context } from '@opentelemetry/api'
+
 import { Emitter } from '../emit/emitter.ts'
 import { ProviderSink } from '../emit/provider-sink.ts'
 import { ScoreMetrics } from '../emit/score-metrics.ts'
@@ -8,7 +11,6 @@ import { Reporter } from '../engine/reporter.ts'
 import type { RunScores } from '../engine/run-scores.ts'
 import type { EndedRun } from '../runs/buffer/ended-run.ts'
 import { ProcessSpans } from '../runs/buffer/process-spans.ts'
-import type { ParentSpan } from '../runs/buffer/process-spans.ts'
 import { TraceBuffer } from '../runs/buffer/trace-buffer.ts'
 import { after } from '../scoring/after.ts'
 import type { WorkSteps } from '../scoring/background.ts'
@@ -138,9 +140,9 @@ export class ScoringPipeline {
   }
 
   /** Called when a span starts. */
-  started(span: OpenSpan, parent: ParentSpan | undefined): void {
+  started(span: OpenSpan, parentContext: Context): void {
     if (isLateSpan(span)) return
-    if (!this.#spans.start(span, parent)) return
+    if (!this.#spans.start(span, trace.getSpan(parentContext), propagation.getBaggage(parentContext))) return
     this.#sweeps.changed()
     this.#logRecords.find()
   }

@@ -1,4 +1,3 @@
-import { trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 
 import { detached } from '../scoring/isolation.ts'
@@ -51,7 +50,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   onStart(span: OpenSpan, parentContext: Context): void {
     try {
       if (this.#ownWork.drops(span)) return
-      if (this.#stopped === undefined) this.#pipeline.started(span, trace.getSpan(parentContext))
+      if (this.#stopped === undefined) this.#pipeline.started(span, parentContext)
     } catch (error) {
       this.#reporter.threw('onStart', error)
     }

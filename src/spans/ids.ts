@@ -43,6 +43,19 @@ export function idsOf(attributes: Attributes, dialect: Dialect | undefined): Ids
   }
 }
 
+/** The part of OpenTelemetry's baggage that is read. */
+export interface BaggageLike {
+  /** An entry by its name. */
+  getEntry(name: string): { readonly value: string } | undefined
+}
+
+/** The ids that an application passes on to everything that it starts. `undefined` if there are none. */
+export function idsInBaggage(baggage: BaggageLike): IdsOnSpan | undefined {
+  return idsOf(Object.fromEntries(IN_BAGGAGE.map((name) => [name, baggage.getEntry(name)?.value])), undefined)
+}
+
+const IN_BAGGAGE = ['gen_ai.conversation.id', 'session.id', 'user.id', 'enduser.id'] as const
+
 /** Pipecat's turns and conversations are no spans of agents. */
 const AROUND: readonly string[] = ['conversation.id']
 const NO_KEYS: readonly string[] = []

@@ -1,6 +1,8 @@
 import { SdkSourceSpan } from '../../spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { SpanRole } from '../../spans/dialect.ts'
+import { idsInBaggage } from '../../spans/ids.ts'
+import type { BaggageLike } from '../../spans/ids.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 import type { EndedRun } from './ended-run.ts'
 import { dialectOfSdkSpan } from './recognise-sdk-span.ts'
@@ -38,8 +40,8 @@ export class ProcessSpans {
     this.#sinceMs = sinceMs
   }
 
-  /** Must be called when a span starts, with the active span of its parent context. Returns whether it may be in a run. */
-  start(span: SdkSpanLike, parent: ParentSpan | undefined): boolean {
+  /** Must be called when a span starts, with the active span and the baggage of its parent context. Returns whether it may be in a run. */
+  start(span: SdkSpanLike, parent: ParentSpan | undefined, baggage?: BaggageLike): boolean {
     const parentId = span.parentSpanContext?.spanId ?? span.parentSpanId ?? ''
     const above = parentId === '' || parent === undefined ? undefined : this.#placeOfParent(span, parentId, parent)
     const dialect = above?.isSkipped === true ? 'ordinary' : dialectOfSdkSpan(span)
@@ -49,6 +51,7 @@ export class ProcessSpans {
       return false
     }
     const place = this.#begin(span, parentId, above, dialect)
+    if (baggage !== undefined) place.idsInBaggage = idsInBaggage(baggage)
     linked(span)[this.#key] = place
     return place.span !== undefined
   }

@@ -25,6 +25,8 @@ export class TracePlace {
   sdk: SdkSpanLike | undefined
   /** The ids of the conversation and the user that the span has, whether a dialect recognises it or not; of this process, those at its start. */
   ids: IdsOnSpan | undefined
+  /** The ids in the baggage of its parent context. */
+  idsInBaggage: IdsOnSpan | undefined
   /** How many spans had started before it in this process. */
   readonly startOrder: number
   /** The span, once a dialect recognises it, until its trace is finished. */
@@ -171,6 +173,7 @@ export class PlacedSpan extends TraceSpan {
       const ids = above.span?.ids ?? above.ids
       if (ids !== undefined) yield ids
     }
+    if (this.place.idsInBaggage !== undefined) yield this.place.idsInBaggage
   }
 
   addLog(log: SourceLog): void {
