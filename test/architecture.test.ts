@@ -2,55 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-/** The rooms in the order in which data goes through them, each with the rooms that it may import from. */
-const knows: Record<string, readonly string[]> = {
-  model: [],
-  spans: ['model'],
-  runs: ['model', 'spans'],
-  otlp: ['model', 'spans', 'runs'],
-  sampling: ['model', 'spans', 'runs'],
-  scoring: ['model', 'spans', 'runs', 'sampling'],
-  judge: ['model', 'spans', 'runs', 'scoring'],
-  scorers: ['model', 'spans', 'runs', 'scoring', 'judge'],
-  adapters: ['model', 'spans', 'runs', 'scoring', 'scorers'],
-  emit: ['model', 'spans', 'runs', 'sampling', 'scoring'],
-  calibration: ['model', 'spans', 'sampling'],
-  engine: ['model', 'spans', 'runs', 'sampling', 'scoring', 'emit'],
-  processor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'emit', 'engine'],
-  doctor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit', 'engine', 'processor'],
-  cli: [
-    'model',
-    'spans',
-    'runs',
-    'otlp',
-    'sampling',
-    'scoring',
-    'scorers',
-    'emit',
-    'calibration',
-    'engine',
-    'processor',
-    'doctor',
-  ],
-  testing: ['model', 'spans', 'runs', 'otlp', 'scoring', 'judge', 'scorers'],
-  entries: [
-    'model',
-    'spans',
-    'runs',
-    'otlp',
-    'sampling',
-    'scoring',
-    'judge',
-    'scorers',
-    'emit',
-    'calibration',
-    'adapters',
-    'engine',
-    'processor',
-    'doctor',
-    'testing',
-  ],
-}
+import { ROOMS, SERVER_ROOMS } from './rooms.ts'
+import type { Room } from './rooms.ts'
 
 const sources = sourcesOf('src')
 
@@ -140,20 +93,46 @@ function reachableFrom(file: string, importsByFile: ReadonlyMap<string, readonly
 
 const roomOf = (file: string) => file.split('/')[1]!
 
-describe('the house', () => {
-  it('has the rooms of the pipeline and no others', () => {
-    expect([...new Set(sources.map(roomOf))].filter((room) => !(room in knows))).toEqual([])
-  })
+/** The folder below `folder` that a file is in; `undefined` if it is in `folder` itself, or outside. */
+function folderBelow(folder: string, file: string): string | undefined {
+  const [name, ...rest] = file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split('/') : []
+  return rest.length > 0 ? name : undefined
+}
 
-  it('lets imports run one way, down the pipeline', () => {
-    const wrong = sources.flatMap((file) =>
-      importsOf(file, true)
-        .filter((specifier) => specifier.startsWith('.'))
-        .map((specifier) => roomOf(normalize(join(dirname(file), specifier))))
-        .filter((room) => room !== roomOf(file) && !knows[roomOf(file)]!.includes(room))
-        .map((room) => `${file} reaches into ${room}/`),
-    )
-    expect(wrong).toEqual([])
+/** What is wrong with the folders in `folder`: one that is not listed, or is gone, and imports from one that it does not know. */
+function wrongRooms(
+  folder: string,
+  rooms: Readonly<Record<string, Room>>,
+  files: readonly string[],
+  isDeep = false,
+): string[] {
+  const found = new Set(files.flatMap((file) => folderBelow(folder, file) ?? []))
+  const unlisted = [...found]
+    .filter((name) => !(name in rooms))
+    .map((name) => `${folder}/${name} is not in test/rooms.ts`)
+  const gone = Object.keys(rooms)
+    .filter((name) => !found.has(name))
+    .map((name) => `${folder}/${name} is gone`)
+  const reaching = files.flatMap((file) => {
+    const own = folderBelow(folder, file)
+    if (own === undefined) return []
+    return importsOf(file, true)
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => folderBelow(folder, normalize(join(dirname(file), specifier))))
+      .filter((name) => name !== undefined && name !== own && rooms[own]?.knows.includes(name) === false)
+      .map((name) => `${file} reaches into ${name}/`)
+  })
+  const inside = Object.entries(rooms).flatMap(([name, room]) =>
+    // A folder in a folder may be arranged as it likes.
+    isDeep ? [] : wrongRooms(`${folder}/${name}`, room.inside ?? {}, files, true),
+  )
+  return [...unlisted, ...gone, ...reaching, ...inside]
+}
+
+describe('the house', () => {
+  it('has the folders of test/rooms.ts, each of which imports only from those that it knows', () => {
+    expect(wrongRooms('src', ROOMS, sources)).toEqual([])
+    expect(wrongRooms('server/src', SERVER_ROOMS, serverSources)).toEqual([])
   })
 
   it('has no circular imports, imports of types included', () => {

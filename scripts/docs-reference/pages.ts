@@ -3,6 +3,7 @@ import { attributesPage } from './attributes-page.ts'
 import { cliPage } from './cli-page.ts'
 import { environmentPage } from './environment-page.ts'
 import { eventsPage } from './events-page.ts'
+import { foldersPage } from './folders-page.ts'
 import { licencesPage } from './licences-page.ts'
 import { metricsPage } from './metrics-page.ts'
 import { noticesPage } from './notices-page.ts'
@@ -27,6 +28,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['metrics.md', metricsPage()],
     ['cli.md', cliPage()],
     ['server.md', serverPage()],
+    ['folders.md', foldersPage()],
     ['api.md', apiPage()],
   ])
 }

@@ -1,8 +1,8 @@
-import { loadAi } from '../../../judge/transport/packages.ts'
-import type { Parsed } from '../../../judge/reply/parse-reply.ts'
-import { isRecord } from '../../../spans/json.ts'
-import { validateJson } from './json-schema.ts'
-import type { OutputSchema, StandardSchema } from '../../create/scorer-steps.ts'
+import { loadAi } from '../../judge/transport/packages.ts'
+import type { Parsed } from '../../judge/reply/parse-reply.ts'
+import { isRecord } from '../../spans/json.ts'
+import { validateJson } from '../code/schema/json-schema.ts'
+import type { OutputSchema, StandardSchema } from './scorer-steps.ts'
 
 /** A JSON Schema, parsed. */
 export type JsonSchema = Readonly<Record<string, unknown>>

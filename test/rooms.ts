@@ -1,0 +1,146 @@
+/** A folder of the source. */
+export interface Room {
+  /** What is in it, for ARCHITECTURE.md. */
+  readonly holds: string
+  /** The folders beside it from which it may import. */
+  readonly knows: readonly string[]
+  /** The folders in it, by their names. Its own files may import from all of them. */
+  readonly inside?: Readonly<Record<string, Room>>
+}
+
+/** The folders of `src/`, in the order in which data goes through them. */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  model: { holds: 'the values that users see: `AgentRun`, its messages, `Score` and `Evaluation`', knows: [] },
+  spans: {
+    holds: 'the facts of one span',
+    knows: ['model'],
+    inside: {
+      content: { holds: 'messages and tools, in the forms in which libraries write them', knows: ['dialects'] },
+      dialects: { holds: 'what each library writes: one file or folder a library', knows: ['content'] },
+    },
+  },
+  runs: {
+    holds: 'how spans become runs',
+    knows: ['model', 'spans'],
+    inside: {
+      buffer: { holds: 'the trees of traces, and when they are laid out', knows: ['layout', 'view'] },
+      layout: { holds: 'which spans are one run', knows: ['view'] },
+      view: { holds: 'the run that users read', knows: ['layout'] },
+    },
+  },
+  otlp: {
+    holds:
+      'trace files (OTLP, Jaeger, Tempo; compressed or not): the runs in them, and the scores that they hold already',
+    knows: ['model', 'spans', 'runs'],
+  },
+  sampling: { holds: 'rates, inclusion probabilities, budgets', knows: ['model', 'spans', 'runs'] },
+  scoring: {
+    holds: 'what a scorer is, evaluation, work in the background, the ledger',
+    knows: ['model', 'spans', 'runs', 'sampling'],
+    inside: { given: { holds: 'makes a run of what `.run()` was given', knows: [] } },
+  },
+  judge: {
+    holds: 'asking a model',
+    knows: ['model', 'spans', 'runs', 'scoring'],
+    inside: {
+      prompt: { holds: 'what is asked', knows: [] },
+      transport: { holds: 'the call: keys, endpoint, tries, cost', knows: ['prompt'] },
+      reply: { holds: 'what was answered', knows: ['transport'] },
+    },
+  },
+  scorers: {
+    holds: 'the scorers',
+    knows: ['model', 'spans', 'runs', 'scoring', 'judge'],
+    inside: {
+      code: { holds: 'prebuilt ones by code', knows: [] },
+      judge: { holds: 'prebuilt ones by judge', knows: [] },
+      create: { holds: '`createScorer`', knows: ['code', 'judge'] },
+    },
+  },
+  adapters: {
+    holds: 'scorers of Mastra, autoevals and openevals as scorers of ours',
+    knows: ['model', 'spans', 'runs', 'scoring', 'scorers'],
+  },
+  emit: {
+    holds: 'one evaluation, written as attributes, event, late span, metrics',
+    knows: ['model', 'spans', 'runs', 'sampling', 'scoring'],
+  },
+  calibration: {
+    holds: 'labels that people give to runs, what they say of a judge, and rules that correct for it',
+    knows: ['model', 'spans', 'sampling'],
+  },
+  engine: {
+    holds: '`Engine`, which takes a run and a place for its scores: sampling, admission, tasks',
+    knows: ['model', 'spans', 'runs', 'sampling', 'scoring', 'emit'],
+    inside: {
+      config: { holds: 'the options and the environment', knows: [] },
+      notices: { holds: 'the codes of notices, and what they say', knows: [] },
+    },
+  },
+  processor: {
+    holds: 'the spans of a process',
+    knows: ['model', 'spans', 'runs', 'sampling', 'scoring', 'emit', 'engine'],
+    inside: {
+      attach: { holds: 'the ways in', knows: ['deliver'] },
+      deliver: { holds: 'writes scores, and hands spans on', knows: ['attach', 'notices'] },
+      checks: { holds: 'mistakes in the set-up: code, when, cure', knows: [] },
+      notices: { holds: 'mistakes that only a running process shows', knows: ['attach', 'checks'] },
+    },
+  },
+  doctor: {
+    holds: '`spanscore doctor`: what an application has set up, and what its files say',
+    knows: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit', 'engine', 'processor'],
+  },
+  cli: {
+    holds: 'the command line',
+    knows: 'model spans runs otlp sampling scoring scorers emit calibration engine processor doctor'.split(' '),
+    inside: {
+      commands: { holds: 'a file for each command', knows: ['calibrate', 'canary', 'judge-check', 'score'] },
+      score: { holds: '`score`: runs of files through the scorers, gates and reports', knows: [] },
+      calibrate: { holds: '`calibrate`', knows: ['canary'] },
+      canary: { holds: '`canary`', knows: ['calibrate', 'score'] },
+      'judge-check': { holds: '`judge-check`', knows: ['score'] },
+    },
+  },
+  testing: {
+    holds: '`spanscore/testing`: builders, scripted judges and servers',
+    knows: ['model', 'spans', 'runs', 'otlp', 'scoring', 'judge', 'scorers'],
+  },
+  entries: {
+    holds: "the package's entry points: lists of exports, nothing else",
+    knows:
+      'model spans runs otlp sampling scoring judge scorers emit calibration adapters engine processor doctor testing'.split(
+        ' ',
+      ),
+  },
+}
+
+/** The folders of `server/src/`. Its own files connect them. */
+export const SERVER_ROOMS: Readonly<Record<string, Room>> = {
+  receive: {
+    holds: 'OTLP over gRPC and HTTP: who may send, how much, and what is wrong with a request',
+    knows: ['log', 'otlp', 'traces'],
+  },
+  log: { holds: 'requests in protobuf, in memory or in SQLite, and the state of each span in them', knows: ['traces'] },
+  traces: { holds: 'the spans of open traces, and which of them make a run that is complete', knows: ['log'] },
+  score: {
+    holds: 'runs before the scorers, and ids that follow from the spans of a run',
+    knows: ['log', 'receive', 'send', 'traces'],
+  },
+  send: {
+    holds: 'exporters that say whether a batch was acknowledged, the outbox, requests passed on, metrics',
+    knows: ['kafka', 'log', 'otlp', 'receive', 'traces'],
+  },
+  otlp: { holds: 'the writer of protobuf that receiving and sending share', knows: [] },
+  kafka: {
+    holds:
+      'workers: a partition of Kafka as a log, with the state of each message in the commit; group, clock, fetching',
+    knows: ['log', 'receive', 'traces'],
+  },
+  config: { holds: 'YAML and JSON for prebuilt scorers, modules for others', knows: [] },
+  page: {
+    holds: 'the page: a thread with its API, and runs in progress',
+    knows: ['config', 'log', 'receive', 'score', 'traces'],
+    inside: { store: { holds: 'its database', knows: [] } },
+  },
+}
