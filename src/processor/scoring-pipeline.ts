@@ -12,6 +12,7 @@ import type { RunScores } from '../engine/run-scores.ts'
 import type { EndedRun } from '../runs/buffer/ended-run.ts'
 import { ProcessSpans } from '../runs/buffer/process-spans.ts'
 import { TraceBuffer } from '../runs/buffer/trace-buffer.ts'
+import type { Eviction } from '../runs/buffer/trace-buffer-options.ts'
 import { after } from '../scoring/after.ts'
 import type { WorkSteps } from '../scoring/background.ts'
 import { formatLedger } from '../scoring/ledger.ts'
@@ -114,7 +115,7 @@ export class ScoringPipeline {
       countsNested: engine.countsNested,
       isWanted: (traceId) => engine.isWanted(traceId),
       onSettled: (live, isFinal) => this.#settled(live, isFinal),
-      onEvicted: (live) => this.#evicted(live),
+      onEvicted: (live, why) => this.#evicted(live, why),
       onDuplicate: () => engine.ledger.runDuplicate(),
       onLate: () => engine.ledger.spanLate(),
     })
@@ -256,15 +257,25 @@ export class ScoringPipeline {
     if (this.#options.emit.metrics) this.#metrics.countRun(outcome, agentName)
   }
 
-  #evicted(live: EndedRun): void {
+  #evicted(live: EndedRun, why: Eviction): void {
     this.#engine.ledger.runEvicted()
     // If the attributes of a span could not be read, and this threw, the run would never be evicted.
     const name = this.#reporter.guard('Giving up a run', () => live.span.attributes['gen_ai.agent.name'])
     this.#countRun('evicted', typeof name === 'string' ? name : undefined)
     this.#reporter.guard('Giving up a run', () => this.#engine.evict(live, this.#placeOf(live, 'gone')))
+    if (why === 'idle') {
+      const { name: library = 'an unknown library', version = '' } =
+        live.span.instrumentationScope ?? live.span.instrumentationLibrary ?? {}
+      this.#reporter.warnOnce(
+        `idle ${library}`,
+        `An agent's span of ${`${library} ${version}`.trimEnd()} has not ended, and nothing happened in its trace for maxIdleMs. ` +
+          'Streams that fail or are not read to their end leave such spans, in the AI SDK up to ai 7.0.93.',
+      )
+      return
+    }
     this.#reporter.warnOnce(
       'evicted',
-      'Runs are evicted before their agent has ended: there are more than maxOpenRuns, they hold more than maxContentBytes, or they are older than maxRunAgeMs.',
+      'Runs are evicted before their agent has ended: there are more than maxOpenRuns, or they hold more than maxContentBytes.',
     )
   }
 

@@ -110,7 +110,7 @@ export function replayTimed(
     maxOpenRuns: 1000,
     maxSpansPerRun: 2000,
     maxContentBytes: Number.POSITIVE_INFINITY,
-    maxRunAgeMs: Number.POSITIVE_INFINITY,
+    maxIdleMs: Number.POSITIVE_INFINITY,
     maxSyncBytes: 256 * 1024,
     settleMs,
     now: () => nowMs,

@@ -362,13 +362,26 @@ test(
   },
 )
 
-test('a run that is open for longer than maxRunAgeMs is given up, even if nothing else happens', async () => {
-  const { tracer, scoring } = await createScoring({ maxRunAgeMs: 20 })
+test('an agent whose span never ends is given up after maxIdleMs without a span of its trace, and its library is named', async () => {
+  const { tracer, scoring, diagnostics } = await createScoring({ maxIdleMs: 20 })
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
   expect(scoring.ledger().runs).toMatchObject({ open: 1, evicted: 0 })
   await vi.waitFor(() => expect(scoring.ledger().runs).toMatchObject({ open: 0, evicted: 1 }))
+  expect(diagnostics.join()).toContain("An agent's span of my-agents 1.0.0 has not ended")
   agent.end()
   expect(scoring.ledger()).toMatchObject({ runs: { seen: 1, late: 1 }, scorers: { calls: { skipped: 1 } } })
+})
+
+test('of too many open runs, the one is given up in which nothing has happened for longest', async () => {
+  const { tracer, scoring, seen } = await createScoring({ maxOpenRuns: 2 })
+  const [first, second] = ['first', 'second'].map((name) => open(tracer, `invoke_agent ${name}`, agentAttributes(name)))
+  open(tracer, 'chat gpt-test', chatAttributes('Hello.'), first).end()
+  const third = open(tracer, 'invoke_agent third', agentAttributes('third'))
+  for (const agent of [first, second, third]) agent?.end()
+  expect(
+    seen.filter(({ evaluation }) => evaluation.score.status === 'scored').map(({ run }) => run.agent.name),
+  ).toEqual(['first', 'third'])
+  expect(scoring.ledger().runs).toMatchObject({ closed: 2, evicted: 1 })
 })
 
 test('content is bounded by bytes: the oldest open run is given up', async () => {

@@ -22,7 +22,7 @@ const MEANINGLESS = [
   'maxSpansPerRun',
   'maxContentBytes',
   'maxSyncBytes',
-  'maxRunAgeMs',
+  'maxIdleMs',
   'flushTimeoutMs',
   'shutdownTimeoutMs',
   'scoreUnsampled',

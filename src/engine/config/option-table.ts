@@ -215,7 +215,7 @@ export const optionTable: OptionRows<ScoringOptions> = {
   maxOpenRuns: {
     kind: wholeNumber(1),
     default: 10_000,
-    doc: 'Maximum number of runs that are open at the same time. Above it, the oldest is evicted.',
+    doc: 'Maximum number of runs that are open at the same time. Above it, the one is evicted in which nothing has happened for longest.',
   },
   maxSpansPerRun: {
     kind: wholeNumber(1),
@@ -226,13 +226,13 @@ export const optionTable: OptionRows<ScoringOptions> = {
     kind: limit,
     default: 64 * 1024 * 1024,
     defaultDoc: '67108864 (64 MiB)',
-    doc: 'Maximum bytes, estimated, of the spans and log records of all open runs. Above it, the oldest run is evicted.',
+    doc: 'Maximum bytes, estimated, of the spans and log records of all open runs. Above it, the run is evicted in which nothing has happened for longest.',
   },
-  maxRunAgeMs: {
+  maxIdleMs: {
     kind: limit,
-    default: 86_400_000,
-    defaultDoc: '86400000 (a day)',
-    doc: 'Milliseconds after which an open run is evicted.',
+    default: 3_600_000,
+    defaultDoc: '3600000 (an hour)',
+    doc: 'Milliseconds without the start or the end of a span in its trace after which an open run is evicted.',
   },
   maxSyncBytes: {
     kind: limit,

@@ -39,7 +39,7 @@ test('a scorer without an entry gets all defaults', () => {
     maxOpenRuns: 10_000,
     maxSpansPerRun: 2000,
     maxContentBytes: 64 * 1024 * 1024,
-    maxRunAgeMs: 86_400_000,
+    maxIdleMs: 3_600_000,
     maxSyncBytes: 256 * 1024,
     flushTimeoutMs: 10_000,
     shutdownTimeoutMs: 5000,

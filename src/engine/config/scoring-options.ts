@@ -102,7 +102,7 @@ export interface ScoringOptions {
   readonly maxHeld?: number
   /** Milliseconds that a run waits for its recognised spans that are still open. @default 2000 */
   readonly settleMs?: number
-  /** Maximum number of runs that are open at the same time. Above it, the oldest is evicted. @default 10000 */
+  /** Maximum number of runs that are open at the same time. Above it, the one is evicted in which nothing has happened for longest. @default 10000 */
   readonly maxOpenRuns?: number
   /**
    * Maximum number of spans that are kept of one run. A run is put together in one turn of the event loop, which takes up to about 10 ms for
@@ -112,13 +112,13 @@ export interface ScoringOptions {
    */
   readonly maxSpansPerRun?: number
   /**
-   * Maximum bytes, estimated, of the spans and log records of all open runs. Above it, the oldest run is evicted.
+   * Maximum bytes, estimated, of the spans and log records of all open runs. Above it, the run is evicted in which nothing has happened for longest.
    *
    * @default 67108864 (64 MiB)
    */
   readonly maxContentBytes?: number
-  /** Milliseconds after which an open run is evicted. @default 86400000 (a day) */
-  readonly maxRunAgeMs?: number
+  /** Milliseconds without the start or the end of a span in its trace after which an open run is evicted. @default 3600000 (an hour) */
+  readonly maxIdleMs?: number
   /**
    * Bytes of content that scorers read of one run, above which code scorers run after `end()`. Requests that repeat earlier ones count once, each span 512, each value of long JSON 8.
    *

@@ -4,7 +4,7 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import { EndedRun, rootOf, spansOf } from './ended-run.ts'
 import { PlacedSpan } from './trace-place.ts'
 import type { TracePlace } from './trace-place.ts'
-import type { TraceBufferOptions } from './trace-buffer-options.ts'
+import type { Eviction, TraceBufferOptions } from './trace-buffer-options.ts'
 import type { Unit } from './unit.ts'
 import type { Units } from './units.ts'
 
@@ -112,12 +112,12 @@ export class HandingOver {
   }
 
   /** Gives up what began and is not final. */
-  evict(unit: Unit): void {
+  evict(unit: Unit, why: Eviction): void {
     for (const top of unit.tops) {
       this.#units.close(unit, top)
       if (top.sdk === undefined) continue
       const place = { span: top.sdk, traceId: unit.traceId, kind: 'run', wanted: unit.isWanted } as const
-      this.#options.onEvicted(unit.runs.get(top) ?? new EndedRun(top, place, 0))
+      this.#options.onEvicted(unit.runs.get(top) ?? new EndedRun(top, place, 0), why)
     }
   }
 

@@ -1,5 +1,8 @@
 import type { EndedRun } from './ended-run.ts'
 
+/** Why a run is given up: nothing happened in its trace for long, or there are too many runs, or they hold too much. */
+export type Eviction = 'idle' | 'bounds'
+
 /** The limits of the buffer, and its callbacks. */
 export interface TraceBufferOptions {
   /** Maximum number of open runs. */
@@ -8,8 +11,8 @@ export interface TraceBufferOptions {
   readonly maxSpansPerRun: number
   /** Maximum bytes of content in all open runs together. */
   readonly maxContentBytes: number
-  /** Milliseconds after which an open run is evicted. */
-  readonly maxRunAgeMs: number
+  /** Milliseconds without the start or the end of a span in its trace after which an open run is evicted. */
+  readonly maxIdleMs: number
   /** Milliseconds to wait for the open recognised spans of a run. */
   readonly settleMs: number
   /** Above it, a run is laid out in a later turn of the event loop. */
@@ -28,7 +31,7 @@ export interface TraceBufferOptions {
    */
   readonly onSettled: (run: EndedRun, isFinal: boolean) => void
   /** Called when a run is given up at a limit before its agent has ended. */
-  readonly onEvicted: (run: EndedRun) => void
+  readonly onEvicted: (run: EndedRun, why: Eviction) => void
   /** Called for a run that another instrumentation already recorded. It is not scored again. */
   readonly onDuplicate: () => void
   /** Called when a recognised span arrives after its run was final. */

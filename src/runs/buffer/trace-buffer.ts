@@ -10,7 +10,7 @@ import { Settling } from './settling.ts'
 import { nearestAbove } from './standing.ts'
 import { PlacedSpan } from './trace-place.ts'
 import type { TracePlace } from './trace-place.ts'
-import type { TraceBufferOptions } from './trace-buffer-options.ts'
+import type { Eviction, TraceBufferOptions } from './trace-buffer-options.ts'
 import { lower } from './trace-tree.ts'
 import type { Unit } from './unit.ts'
 import { Units } from './units.ts'
@@ -83,9 +83,9 @@ export class TraceBuffer {
   get nextDeadlineMs(): number | undefined {
     const { now, settleMs } = this.#options
     if (this.#work !== undefined || this.#units.isOverBounds) return now()
-    const [tooOldMs, agentMs, unitMs] = [this.#units.tooOldMs, this.#agents.nextMs, this.#waiting.nextMs(settleMs)]
-    if (tooOldMs === undefined) return undefined
-    return Math.min(tooOldMs, agentMs ?? tooOldMs, unitMs ?? tooOldMs)
+    const [tooIdleMs, agentMs, unitMs] = [this.#units.tooIdleMs, this.#agents.nextMs, this.#waiting.nextMs(settleMs)]
+    if (tooIdleMs === undefined) return undefined
+    return Math.min(tooIdleMs, agentMs ?? tooIdleMs, unitMs ?? tooIdleMs)
   }
 
   /** The place of a span of a held trace. */
@@ -268,8 +268,8 @@ export class TraceBuffer {
   *#due(): Generator<undefined, void> {
     const { now, settleMs } = this.#options
     this.#keepBounds()
-    const { oldest, tooOldMs = Number.POSITIVE_INFINITY } = this.#units
-    if (oldest !== undefined && tooOldMs <= now()) this.#evict(oldest)
+    const { oldest, tooIdleMs = Number.POSITIVE_INFINITY } = this.#units
+    if (oldest !== undefined && tooIdleMs <= now()) this.#evict(oldest, 'idle')
     const beforeMs = now() - settleMs
     yield* this.#agents.expire(beforeMs)
     yield* this.#agents.layOutLarge()
@@ -283,17 +283,17 @@ export class TraceBuffer {
     this.#units.finish(unit)
   }
 
-  /** Evicts the oldest units while there are too many open runs, or they hold too much. The next sweep evicts what is left. */
+  /** Evicts the units in which nothing has happened for longest while there are too many open runs, or they hold too much. The next sweep evicts what is left. */
   #keepBounds(): void {
     for (let left = MOST_EVICTED; left > 0 && this.#units.isOverBounds; left -= 1) {
-      if (this.#units.oldest !== undefined) this.#evict(this.#units.oldest)
+      if (this.#units.oldest !== undefined) this.#evict(this.#units.oldest, 'bounds')
     }
   }
 
   /** Hands over what has ended of a unit, and gives up the rest. */
-  #evict(unit: Unit): void {
+  #evict(unit: Unit, why: Eviction): void {
     if (unit.candidates.size + unit.large.size > 0) this.#handingOver.final(layOut(unit.roots), false)
-    this.#handingOver.evict(unit)
+    this.#handingOver.evict(unit, why)
     this.#finish(unit)
   }
 }

@@ -8,8 +8,8 @@ const MAX_COVERED = 256
 
 /** A trace whose runs are not all final: its tree, with what is open in it and what waits. */
 export class Unit extends TraceTree {
-  /** When it began, on the buffer's clock. */
-  readonly sinceMs: number
+  /** When a span of it last began or ended, on the buffer's clock. */
+  activeMs: number
   /** Whether any scorer could want a run of this trace. */
   readonly isWanted: boolean
   /** Open recognised spans. */
@@ -29,17 +29,17 @@ export class Unit extends TraceTree {
   isDone = false
   /** The open span around it for whose end it waits. */
   around: TracePlace | undefined
-  /** Its neighbours in the order in which units began. Only `Units` writes them. */
+  /** Its neighbours in the order of units. Only `Units` writes them. */
   older: Unit | undefined
   newer: Unit | undefined
   /** The places of agents with final runs, and how many spans these have. */
   readonly #final: { readonly top: TracePlace; readonly size: number }[] = []
   #covered = 0
 
-  constructor(traceId: string, isWanted: boolean, sinceMs: number) {
+  constructor(traceId: string, isWanted: boolean, nowMs: number) {
     super(traceId)
     this.isWanted = isWanted
-    this.sinceMs = sinceMs
+    this.activeMs = nowMs
   }
 
   /** Records that a span is in a final run: it belongs to no other one, and what begins below it is late. */

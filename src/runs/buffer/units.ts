@@ -4,9 +4,9 @@ import type { PlacedSpan } from './trace-place.ts'
 import type { TraceBufferOptions } from './trace-buffer-options.ts'
 import { Unit } from './unit.ts'
 
-type UnitsOptions = Pick<TraceBufferOptions, 'maxOpenRuns' | 'maxContentBytes' | 'maxRunAgeMs' | 'now' | 'isWanted'>
+type UnitsOptions = Pick<TraceBufferOptions, 'maxOpenRuns' | 'maxContentBytes' | 'maxIdleMs' | 'now' | 'isWanted'>
 
-/** All units, in the order in which they began, and what they hold together. */
+/** All units, those first in which nothing has happened for longest, and what they hold together. */
 export class Units implements Iterable<Unit> {
   readonly #options: UnitsOptions
   readonly #units = new Map<string, Unit>()
@@ -43,14 +43,14 @@ export class Units implements Iterable<Unit> {
   /** The unit of a trace, which begins if there is none. */
   of(traceId: string): Unit {
     const known = this.#units.get(traceId)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      this.#touch(known)
+      return known
+    }
     this.#measureNext()
     const unit = new Unit(traceId, this.#options.isWanted(traceId), this.#options.now())
     this.#units.set(traceId, unit)
-    unit.older = this.#latest
-    if (this.#latest === undefined) this.#oldest = unit
-    else this.#latest.newer = unit
-    this.#latest = unit
+    this.#append(unit)
     return unit
   }
 
@@ -67,9 +67,9 @@ export class Units implements Iterable<Unit> {
     return this.#openRuns > this.#options.maxOpenRuns || this.#heldBytes > this.#options.maxContentBytes
   }
 
-  /** When the oldest unit becomes too old. */
-  get tooOldMs(): number | undefined {
-    return this.#oldest && this.#oldest.sinceMs + this.#options.maxRunAgeMs
+  /** When nothing has happened for too long in the first unit. */
+  get tooIdleMs(): number | undefined {
+    return this.#oldest && this.#oldest.activeMs + this.#options.maxIdleMs
   }
 
   /** Must be called when a recognised span has begun. */
@@ -85,6 +85,7 @@ export class Units implements Iterable<Unit> {
 
   /** Must be called when a recognised span is ending. It is final from now on. */
   end(unit: Unit, span: PlacedSpan): void {
+    this.#touch(unit)
     if (span.sdk === undefined) return
     const taken = takeSpan(span.sdk)
     span.end(taken)
@@ -113,14 +114,34 @@ export class Units implements Iterable<Unit> {
   finish(unit: Unit): void {
     if (unit.isDone) return
     this.#units.delete(unit.traceId)
+    this.#unlink(unit)
+    this.#heldBytes -= unit.heldBytes
+    this.#openRuns -= unit.tops.size
+    unit.finish()
+  }
+
+  /** Something has happened in a unit. */
+  #touch(unit: Unit): void {
+    unit.activeMs = this.#options.now()
+    if (this.#latest === unit) return
+    this.#unlink(unit)
+    this.#append(unit)
+  }
+
+  #append(unit: Unit): void {
+    unit.older = this.#latest
+    unit.newer = undefined
+    if (this.#latest === undefined) this.#oldest = unit
+    else this.#latest.newer = unit
+    this.#latest = unit
+  }
+
+  #unlink(unit: Unit): void {
     const { older, newer } = unit
     if (older === undefined) this.#oldest = newer
     else older.newer = newer
     if (newer === undefined) this.#latest = older
     else newer.older = older
-    this.#heldBytes -= unit.heldBytes
-    this.#openRuns -= unit.tops.size
-    unit.finish()
   }
 
   /** Spans get attributes while they are open. With each new unit, the outermost spans of another one are measured again. */
