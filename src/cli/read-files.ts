@@ -111,6 +111,7 @@ function noSpans(files: readonly string[], read: OtlpSummary, damages: readonly 
 export function describeCount(count: number, summary: OtlpSummary | undefined): string {
   const { spans, recognisedSpans } = summary ?? { spans: 0, recognisedSpans: 0 }
   const from = `in ${spans.toLocaleString('en')} ${spans === 1 ? 'span' : 'spans'}`
+  if (spans === 0) return 'no traces'
   if (count > 0) return `${count.toLocaleString('en')} ${count === 1 ? 'run' : 'runs'} ${from}`
   return recognisedSpans === 0
     ? `no agent runs ${from}: none is from an instrumentation that spanscore knows (docs/reference/libraries.md)`

@@ -1,7 +1,9 @@
 import type { Evaluation } from '../model/score.ts'
 import type { AgentRun } from '../model/agent-run.ts'
-import { eventAttributes } from './event-and-late-span-attributes.ts'
-import type { ExplanationPolicy } from './score-attributes.ts'
+import { eventAttributes, lateSpanAttributes } from './event-and-late-span-attributes.ts'
+import type { ExplanationPolicy, ExplanationRules } from './score-attributes.ts'
+import { scoreIds } from './score-ids.ts'
+import type { SpanSet } from './score-ids.ts'
 
 /** What log records of scores say about the run to which they belong. */
 export interface ScoredRunPlace {
@@ -15,6 +17,8 @@ export interface ScoredRunPlace {
   readonly resource: Readonly<Record<string, unknown>>
   /** The run itself, if it was reconstructed. The records then name its agent, conversation and response. */
   readonly run?: AgentRun | undefined
+  /** The number and the digest of the run's spans, if the scores are to have the ids that the service gives them. */
+  readonly spans?: SpanSet
 }
 
 /** Options for writing scores. */
@@ -27,6 +31,14 @@ export interface OtlpScoreOptions {
 
 const INFO = 9
 const WARN = 13
+
+/** `SPAN_KIND_INTERNAL`. */
+const INTERNAL = 1
+/** The trace is sampled; it is known that the parent is remote. */
+const SAMPLED_WITH_REMOTE_PARENT = 0x301
+
+/** A place whose scores have ids. */
+export type IdentifiedPlace = ScoredRunPlace & { readonly spans: SpanSet }
 
 /**
  * The scores of a run as an OTLP/JSON request of `gen_ai.evaluation.result` log records, as an application would send them.
@@ -45,23 +57,72 @@ export function scoresAsOtlp(
   return { resourceLogs: [{ resource, scopeLogs: [{ scope: { name: 'spanscore' }, logRecords }] }] }
 }
 
-function toLogRecord(
-  evaluation: Evaluation,
-  { traceId, spanId, endTimeMs, run }: ScoredRunPlace,
-  { explanations, nowMs }: OtlpScoreOptions,
-): unknown {
+/**
+ * The scores of a run as an OTLP/JSON request of late spans, with the ids that the service gives them. Skipped scores are left out. If no
+ * score is left, the result is `undefined`.
+ */
+export function lateSpansAsOtlp(
+  place: IdentifiedPlace,
+  evaluations: readonly Evaluation[],
+  options: OtlpScoreOptions,
+): { readonly resourceSpans: readonly unknown[] } | undefined {
+  const spans = evaluations
+    .filter(({ score }) => score.status !== 'skipped')
+    .map((evaluation) => toLateSpan(evaluation, place, options))
+  if (spans.length === 0) return undefined
+  const resource = { attributes: toOtlpAttributes(place.resource) }
+  return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'spanscore' }, spans }] }] }
+}
+
+function toLogRecord(evaluation: Evaluation, place: ScoredRunPlace, options: OtlpScoreOptions): unknown {
+  const { traceId, spanId, endTimeMs } = place
   const isFailed = evaluation.score.status === 'failed'
-  const rules = { explanations, stripContent: false }
   return {
     timeUnixNano: toNanoseconds(endTimeMs),
-    observedTimeUnixNano: toNanoseconds(nowMs),
+    observedTimeUnixNano: toNanoseconds(options.nowMs),
     severityNumber: isFailed ? WARN : INFO,
     severityText: isFailed ? 'WARN' : 'INFO',
     eventName: 'gen_ai.evaluation.result',
     traceId,
     spanId,
-    attributes: toOtlpAttributes(eventAttributes(evaluation, run, { rules, verdictTimeMs: nowMs, extra: {} })),
+    attributes: toOtlpAttributes(attributesOf(evaluation, place, options)),
   }
+}
+
+function toLateSpan(evaluation: Evaluation, place: IdentifiedPlace, options: OtlpScoreOptions): unknown {
+  const { traceId, spanId, endTimeMs, spans } = place
+  const time = toNanoseconds(endTimeMs)
+  return {
+    traceId,
+    spanId: scoreIds(place, evaluation.scorer, spans).spanId,
+    parentSpanId: spanId,
+    name: `evaluate ${evaluation.scorer.id}`,
+    kind: INTERNAL,
+    startTimeUnixNano: time,
+    endTimeUnixNano: time,
+    attributes: toOtlpAttributes({
+      ...lateSpanAttributes({ ...evaluation, revision: spans.count }, rulesOf(options)),
+      ...attributesOf(evaluation, place, options),
+    }),
+    flags: SAMPLED_WITH_REMOTE_PARENT,
+  }
+}
+
+function attributesOf(
+  evaluation: Evaluation,
+  place: ScoredRunPlace,
+  options: OtlpScoreOptions,
+): ReturnType<typeof eventAttributes> {
+  const { run, spans } = place
+  const details = { rules: rulesOf(options), verdictTimeMs: options.nowMs, extra: {} }
+  if (spans === undefined) return eventAttributes(evaluation, run, details)
+  const { key, id } = scoreIds(place, evaluation.scorer, spans)
+  const identity = { 'spanscore.score.key': key, 'spanscore.score.id': id }
+  return eventAttributes({ ...evaluation, revision: spans.count }, run, { ...details, identity })
+}
+
+function rulesOf({ explanations }: OtlpScoreOptions): ExplanationRules {
+  return { explanations, stripContent: false }
 }
 
 /** Nanoseconds as decimal text, exact to a microsecond: a JavaScript number cannot hold the time since the epoch more exactly. */

@@ -1,5 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { buildRuns } from '../runs/build-runs.ts'
+import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import { RunSpanIds } from './run-span-ids.ts'
 import type { ArchivedTrace, SpanArchive } from './span-archive.ts'
 import { StoredScores } from './stored-scores.ts'
 import type { StoredScore } from './stored-scores.ts'
@@ -9,6 +11,8 @@ export interface StoredRun {
   readonly run: AgentRun
   /** The stored scores of the run or of a nested run: from attributes of its span, late spans, and evaluation events. */
   readonly scoresOf: (run: AgentRun) => readonly StoredScore[]
+  /** The ids of the recognised spans of the run or of a nested run. */
+  readonly spanIdsOf: (run: AgentRun) => readonly string[]
 }
 
 /**
@@ -29,12 +33,20 @@ export function* runsByStart(archive: SpanArchive): Generator<StoredRun> {
 }
 
 function storedRuns(traces: readonly ArchivedTrace[]): StoredRun[] {
-  const spans = traces.flatMap((trace) => trace.spans)
-  const logs = traces.flatMap((trace) => trace.logs)
-  // The index is built at first use.
+  return toStoredRuns(
+    traces.flatMap((trace) => trace.spans),
+    traces.flatMap((trace) => trace.logs),
+  )
+}
+
+/** The runs in these spans, with the scores that they have already. */
+export function toStoredRuns(spans: readonly SourceSpan[], logs: readonly SourceLog[]): StoredRun[] {
+  // The indexes are built at first use.
   let scores: StoredScores | undefined
+  let ids: RunSpanIds | undefined
   const scoresOf = (run: AgentRun): readonly StoredScore[] => (scores ??= new StoredScores(spans, logs)).of(run)
-  return buildRuns(spans, { logs }).map((run) => ({ run, scoresOf }))
+  const spanIdsOf = (run: AgentRun): readonly string[] => (ids ??= new RunSpanIds(spans)).of(run)
+  return buildRuns(spans, { logs }).map((run) => ({ run, scoresOf, spanIdsOf }))
 }
 
 /** Spans per batch if not all fit into memory. */

@@ -98,7 +98,7 @@ function portOf(server: NetServer): number {
   return address.port
 }
 
-const at = (port: number | undefined) => `127.0.0.1:${port}`
+export const at = (port: number | undefined) => `127.0.0.1:${port}`
 
 const given = new Set<number>()
 
@@ -106,7 +106,7 @@ const given = new Set<number>()
  * A port that nothing listens on, below those that systems give to outgoing connections: one of these could be taken before
  * the program listens on it, or while it is stopped.
  */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000)
     if (given.has(port)) continue

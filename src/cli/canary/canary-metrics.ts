@@ -1,3 +1,4 @@
+import { readHeaders } from '../otlp-headers.ts'
 import type { JudgePass } from './judge-again.ts'
 
 /** Where metrics are sent to. */
@@ -56,19 +57,7 @@ export function metricsTarget(environment: Environment): MetricsTarget | undefin
   const url = own || (all && `${all.replace(/\/$/, '')}/v1/metrics`)
   if (!url) return undefined
   const listed = `${environment.OTEL_EXPORTER_OTLP_HEADERS ?? ''},${environment.OTEL_EXPORTER_OTLP_METRICS_HEADERS ?? ''}`
-  const headers = listed.split(',').flatMap((pair) => {
-    const [, name = '', value = ''] = /^\s*([^=\s]+)\s*=(.*)$/.exec(pair) ?? []
-    return name === '' ? [] : [[name, decoded(value.trim())] as const]
-  })
-  return { url, headers: Object.fromEntries(headers) }
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    return value
-  }
+  return { url, headers: readHeaders(listed) }
 }
 
 /**

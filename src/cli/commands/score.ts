@@ -17,8 +17,22 @@ export const scoreCommand: CliCommand = {
           'Every run is scored: sample and budget of the configuration are for live traffic.',
       )
       .argument(
-        '<files...>',
+        '[files...]',
         'files with traces and logs, in the formats that spanscore inspect reads; - is standard input',
+      )
+      .option(
+        '--from <backend>',
+        'score the stored traces of jaeger://host:port or tempo://host:port (+https for TLS), instead of files',
+      )
+      .option('--since <time>', 'with --from: how far back, as 30m, 24h, 7d or a date', '24h')
+      .option(
+        '--query <query>',
+        "with --from: which traces, as TraceQL, or as parameters of Jaeger's API such as service_name=support",
+      )
+      .option('--resume <file>', 'with --from: note in this file how far it is, and continue there')
+      .option(
+        '--to <url>',
+        'send the scores to this OTLP/HTTP endpoint, as late spans and events, but none that the traces have already',
       )
       .option(
         '--config <file>',

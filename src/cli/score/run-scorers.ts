@@ -24,6 +24,9 @@ export interface RunScorersOptions {
   readonly matches: (run: AgentRun) => boolean
 }
 
+/** Whether a run has a scorer's score already. */
+export type HasScore = (run: AgentRun, scorer: Evaluation['scorer']) => boolean
+
 /**
  * Scores runs by the configured scorers, with the rules of an application: `agent`, `scope`, `when`, `passAt`, `redact` and
  * `timeoutMs`. `sample` and `budget` are for live traffic: here every run is scored, and `judgeLimit` is the bound.
@@ -36,6 +39,7 @@ export class RunScorers {
   readonly #unavailable: ReadonlyMap<string, string>
   #judgeScoresLeft: number
   #judgeScores = 0
+  #existing = 0
 
   constructor({ options, judgeLimit, matches }: RunScorersOptions) {
     this.#options = options
@@ -55,13 +59,22 @@ export class RunScorers {
     return this.#judgeScores
   }
 
-  /** Scores a top-level run and its nested runs. Runs without a matching scorer are left out. */
-  async score(run: AgentRun): Promise<readonly EvaluatedRun[]> {
+  /** Number of scores that runs had already. */
+  get existing(): number {
+    return this.#existing
+  }
+
+  /** Scores a top-level run and its nested runs. Runs without a matching scorer are left out, and scores that exist. */
+  async score(run: AgentRun, hasScore: HasScore = () => false): Promise<readonly EvaluatedRun[]> {
     const scored: EvaluatedRun[] = []
     for (const one of withNested(run)) {
       if (!this.#matches(one)) continue
       const evaluations: Evaluation[] = []
       for (const scorer of this.#scorers) {
+        if (hasScore(one, scorer.about)) {
+          this.#existing += 1
+          continue
+        }
         // The judges of a run are called sequentially, so that the number of concurrent runs limits concurrent calls.
         const evaluation = this.#evaluate(scorer, one, one !== run)
         if (evaluation === undefined) continue

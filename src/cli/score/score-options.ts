@@ -18,6 +18,16 @@ export interface ScoreOptions {
   readonly failOver?: readonly string[]
   /** Whether gates compare the worse end of the 95 % interval instead of the mean. */
   readonly lower?: boolean
+  /** The backend whose stored traces are scored, instead of files. */
+  readonly from?: string
+  /** How far back stored traces are read: a duration or a time. */
+  readonly since: string
+  /** Which stored traces are read, in the backend's own language. */
+  readonly query?: string
+  /** The OTLP endpoint that scores are sent to. */
+  readonly to?: string
+  /** The file that notes how far a backfill is. */
+  readonly resume?: string
   /** An earlier JSON report to compare with. */
   readonly baseline?: string
 }

@@ -6,7 +6,13 @@ import { keepProcessAlive } from '../../scoring/keep-process-alive.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
 import { createProgress } from '../progress.ts'
+import { createBackfill } from '../backfill/backfill.ts'
+import type { BackfillItem } from '../backfill/backfill.ts'
+import { hasStoredScore, ScoreSender } from '../backfill/score-sender.ts'
+import type { TimeRange } from '../backfill/time-slices.ts'
+import { readHeaders } from '../otlp-headers.ts'
 import { describeCount, readFiles } from '../read-files.ts'
+import type { RunFiles } from '../read-files.ts'
 import { RunFilter } from '../run-filter.ts'
 import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
@@ -39,6 +45,12 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
     throw new UsageError('--lower: expected a gate, --fail-under or --fail-over, whose number it changes; got none')
   }
   checkPaths(files, given)
+  if (files.length === 0 && given.from === undefined)
+    throw new UsageError('expected trace files, or --from with a backend; got neither', { showsHelp: true })
+  if (given.to !== undefined && !(URL.canParse(given.to) && /^https?:/.test(given.to)))
+    throw new UsageError(`--to: expected a URL that begins with http:// or https://, got ${given.to}`)
+  if (files.length > 0 && given.from !== undefined)
+    throw new UsageError(`--from: expected either a backend or files, got both: ${files.join(', ')}`)
   return keepProcessAlive(() => scoreFiles(files, { given, options, gates }, context))
 }
 
@@ -58,7 +70,10 @@ async function scoreFiles(
     given.baseline === undefined
       ? undefined
       : await Baseline.read(given.baseline, ({ agent, runId }) => filter.admits(agent, runId))
-  const { runs, summary } = readFiles(files, context)
+  const nowMs = Date.now()
+  const backfill =
+    given.from === undefined ? undefined : createBackfill({ ...given, from: given.from }, context.environment, nowMs)
+  const { items, summary } = backfill ?? toItems(readFiles(files, context))
   const scorers = new RunScorers({ options, judgeLimit: given.judgeLimit, matches: (run) => filter.matches(run) })
   const tallies = new Tallies(
     options.scorers.map(({ about }) => about),
@@ -68,20 +83,43 @@ async function scoreFiles(
   const report = given.json === true ? new JsonReport(context.stdout) : undefined
   const { explanations } = options.emit
   const out = given.out === undefined ? undefined : new OtlpLogFile(given.out, { explanations, now: Date.now })
+  const sender =
+    given.to === undefined
+      ? undefined
+      : new ScoreSender({
+          to: given.to,
+          headers: readHeaders(context.environment.OTEL_EXPORTER_OTLP_HEADERS),
+          explanations,
+          // The same for what a resumed backfill sends again.
+          nowMs: backfill?.resume.range.toMs ?? nowMs,
+          report: (line) => context.stderr.write(`spanscore: ${safeLine(line)}\n`),
+        })
   const progress = createProgress({ stream: context.stderr, totalBytes: undefined })
+  let doneMs: number | undefined
+  const scoreItem = async (item: BackfillItem) => {
+    if ('doneMs' in item) return { item, scoredRuns: [] }
+    const hasScore = sender === undefined ? undefined : hasStoredScore(item)
+    return { item, scoredRuns: await scorers.score(item.run, hasScore) }
+  }
   try {
     // Up to `concurrency` runs are scored at the same time; they come out in the order in which they were read.
-    const scored = pMapIterable(runs, ({ run }) => scorers.score(run), { concurrency: options.concurrency })
-    for await (const scoredRuns of scored) {
+    for await (const { item, scoredRuns } of pMapIterable(items, scoreItem, { concurrency: options.concurrency })) {
       for (const one of scoredRuns) {
         tallies.add(one.run, one.evaluations)
         for (const evaluation of one.evaluations) judgeUse.add(evaluation)
         baseline?.add(one)
         await report?.add(one)
         await out?.add(one)
+        if (!('doneMs' in item)) await sender?.add(one, item)
       }
-      progress.show(() => describeProgress(tallies.runs, scorers.judgeScores))
+      if ('doneMs' in item) {
+        await sender?.flush()
+        backfill?.resume.done(item.doneMs)
+        ;({ doneMs } = item)
+      }
+      progress.show(() => describeProgress(tallies.runs, scorers.judgeScores, backfill?.resume.range, doneMs))
     }
+    await sender?.flush()
     await out?.end()
   } finally {
     progress.clear()
@@ -90,18 +128,20 @@ async function scoreFiles(
   const results = gates.map((gate) => checkGate(gate, tallies, given.lower === true))
   const rows = tallies.rows()
   if (given.junit !== undefined) writeJunit(given.junit, toJunit(rows, results))
-  const count = describeCount(tallies.runs, summary())
+  const delivery = sender === undefined ? '' : describeDelivery(sender.sent, scorers.existing)
+  const count =
+    tallies.runs === 0 && scorers.existing > 0 ? 'no run lacks a score' : describeCount(tallies.runs, summary())
   const unused = describeUnused(options, rows, tallies.runs)
   if (report === undefined) {
     const text = renderReport(
-      { rows, unused, gates: results, comparisons: baseline?.results(), judgeUse, count },
+      { rows, unused, gates: results, comparisons: baseline?.results(), judgeUse, count, delivery },
       context,
     )
     await write(context.stdout, text)
   } else {
     await report.end({ rows, gates: results, baseline: baseline?.results() })
     const failed = results.filter(({ passed }) => !passed).map(({ message }) => message)
-    const lines = [...(tallies.runs === 0 ? [count] : unused), ...failed]
+    const lines = [...(tallies.runs === 0 ? [count] : unused), ...(delivery === '' ? [] : [delivery]), ...failed]
     for (const line of lines) context.stderr.write(`spanscore: ${safeLine(line)}\n`)
   }
   return results.every(({ passed }) => passed) ? 0 : 1
@@ -116,13 +156,21 @@ interface Report {
   readonly judgeUse: JudgeUse
   /** Description of how many runs there were. */
   readonly count: string
+  /** Description of what was sent; empty if nothing was to be. */
+  readonly delivery: string
 }
 
-function renderReport({ rows, unused, gates, comparisons, judgeUse, count }: Report, context: CommandContext): string {
+function renderReport(
+  { rows, unused, gates, comparisons, judgeUse, count, delivery }: Report,
+  context: CommandContext,
+): string {
   const { stdout, environment } = context
   const columns = Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 100))
   const style = { columns, paint: createPaint(stdout, environment) }
-  const end = [`${safeLine(count)}. ${judgeUse.describe()}`.trimEnd(), renderGates(gates, style)]
+  const end = [
+    [`${safeLine(count)}.`, judgeUse.describe(), delivery].filter(Boolean).join(' '),
+    renderGates(gates, style),
+  ]
   const parts = [
     rows.length === 0 ? '' : renderScores(rows, style),
     renderUnused(unused, style),
@@ -131,6 +179,14 @@ function renderReport({ rows, unused, gates, comparisons, judgeUse, count }: Rep
     end.filter((line) => line !== '').join('\n'),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+function describeDelivery(sent: number, existing: number): string {
+  return `${scoresText(sent)} sent${existing === 0 ? '' : `; ${scoresText(existing)} were there already`}.`
+}
+
+function scoresText(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'score' : 'scores'}`
 }
 
 /** Describes the scorers that applied to no run, although there are runs. */
@@ -146,9 +202,24 @@ function describeUnused(options: ResolvedOptions, rows: readonly TallyRow[], run
     })
 }
 
-function describeProgress(runs: number, judgeScores: number): string {
+function describeProgress(
+  runs: number,
+  judgeScores: number,
+  range: TimeRange | undefined,
+  doneMs: number | undefined,
+): string {
   const judged = judgeScores === 0 ? '' : `, ${judgeScores.toLocaleString('en')} judge scores requested`
-  return `scoring: ${runs.toLocaleString('en')} runs${judged}`
+  return `scoring: ${runs.toLocaleString('en')} runs${judged}${describeTime(range, doneMs)}`
+}
+
+function describeTime(range: TimeRange | undefined, doneMs: number | undefined): string {
+  if (range === undefined || doneMs === undefined) return ''
+  const percent = Math.floor((100 * (doneMs - range.fromMs)) / (range.toMs - range.fromMs))
+  return `, up to ${new Date(doneMs).toISOString().slice(0, 16)}Z (${percent} %)`
+}
+
+function toItems({ runs, summary }: RunFiles): { items: AsyncIterable<BackfillItem>; summary: RunFiles['summary'] } {
+  return { items: runs, summary }
 }
 
 function toFilter(conditions: readonly string[]): RunFilter {

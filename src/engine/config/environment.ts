@@ -40,6 +40,11 @@ export const otherVariables: readonly OtherVariable[] = [
     kind: text,
     doc: 'The base URL of judges whose model id begins with `openai/`. It overrides `OPENAI_BASE_URL`.',
   },
+  {
+    name: 'SPANSCORE_FROM_HEADERS',
+    kind: text,
+    doc: 'Headers of requests to the backend that `spanscore score --from` reads, in the form of `OTEL_EXPORTER_OTLP_HEADERS`.',
+  },
 ]
 
 /** The variable of an option, by the option's path: `budget.usdPerDay` is `SPANSCORE_BUDGET_USD_PER_DAY`. */

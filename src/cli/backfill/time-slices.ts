@@ -1,0 +1,55 @@
+import type { SourceSpan } from '../../spans/source-span.ts'
+import { UsageError } from '../usage-error.ts'
+import type { TraceBackend } from './trace-backend.ts'
+
+/** A range of time, in milliseconds since the epoch. */
+export interface TimeRange {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** The traces of a part of the range that were in no part before it. */
+export interface TimeSlice {
+  /** The end of the part. */
+  readonly toMs: number
+  readonly spans: readonly SourceSpan[]
+}
+
+const FIRST_MS = 60_000
+
+/** How many trace ids are remembered, so that a trace that reaches over several slices is read once. */
+const MAX_SEEN = 100_000
+
+/** Reads a range in slices of time, each short enough for the backend to return all of its traces. */
+export async function* timeSlices(backend: TraceBackend, range: TimeRange): AsyncGenerator<TimeSlice> {
+  const { shortestMs } = backend
+  const seen = new Set<string>()
+  let fromMs = range.fromMs
+  let lengthMs = FIRST_MS
+  while (fromMs < range.toMs) {
+    const toMs = Math.min(range.toMs, fromMs + lengthMs)
+    const spans = await backend.read(fromMs, toMs)
+    if (spans === undefined) {
+      if (lengthMs <= shortestMs) {
+        throw new UsageError(
+          `--from: more traces at ${new Date(fromMs).toISOString()} than can be read at once; choose some of them with --query`,
+        )
+      }
+      lengthMs = Math.max(shortestMs, Math.floor((toMs - fromMs) / 2 / shortestMs) * shortestMs)
+      continue
+    }
+    const ids = new Set(spans.map(({ traceId }) => traceId))
+    yield { toMs, spans: spans.filter(({ traceId }) => !seen.has(traceId)) }
+    for (const id of ids) remember(seen, id)
+    fromMs = toMs
+    lengthMs *= 2
+  }
+}
+
+function remember(seen: Set<string>, id: string): void {
+  seen.delete(id)
+  seen.add(id)
+  if (seen.size <= MAX_SEEN) return
+  const [oldest] = seen
+  if (oldest !== undefined) seen.delete(oldest)
+}

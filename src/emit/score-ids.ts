@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto'
+
+/** Identifies a score, however often and wherever it is computed. */
+export interface ScoreIds {
+  /** Equal for all revisions of a score: 32 hex digits of trace, agent span, scorer and its version. */
+  readonly key: string
+  /** Equal for the same spans of the run: 32 hex digits of the key and the digest of the span ids. */
+  readonly id: string
+  /** The id of the score's late span: 16 hex digits. */
+  readonly spanId: string
+}
+
+/** The recognised spans of a run, reduced to what its scores need. */
+export interface SpanSet {
+  /** Their number, which is the run's revision: it only grows, and does not depend on the process. */
+  readonly count: number
+  /** 32 hex digits of their ids. It is computed once for all scorers of a run. */
+  readonly digest: string
+}
+
+/** @param spanIds in any order */
+export function toSpanSet(spanIds: readonly string[]): SpanSet {
+  return { count: spanIds.length, digest: digest(spanIds.toSorted().join('\n')) }
+}
+
+/** The ids of a score. Computing it again from the same spans, after a crash or elsewhere, gives the same ids. */
+export function scoreIds(
+  run: { readonly traceId: string; readonly spanId: string },
+  scorer: { readonly id: string; readonly version: string },
+  spans: SpanSet,
+): ScoreIds {
+  const key = digest(`${run.traceId}\n${run.spanId}\n${scorer.id}\n${scorer.version}`)
+  const id = digest(`${key}\n${spans.digest}`)
+  return { key, id, spanId: nonZero(id.slice(0, 16)) }
+}
+
+function digest(text: string): string {
+  return hash('sha256', text).slice(0, 32)
+}
+
+/** A span id of all zeros is invalid. */
+function nonZero(spanId: string): string {
+  return /[^0]/.test(spanId) ? spanId : '0000000000000001'
+}
