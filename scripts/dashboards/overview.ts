@@ -1,9 +1,6 @@
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
-import { AGENT_AND_SCORER } from '../rules/recording.ts'
-import { FALLS_OF_INTEREST } from '../rules/runs-needed.ts'
 import { choice, lines, newVersions, rows } from './panels.ts'
-import type { Line } from './panels.ts'
 
 const of = 'job=~"$job", gen_ai_agent_name=~"$agent", gen_ai_evaluation_name=~"$scorer"'
 const agentAndScorer = '{{gen_ai_agent_name}} · {{gen_ai_evaluation_name}}'
@@ -82,64 +79,16 @@ export function overview(): dashboard.Dashboard {
       ),
     )
     .withPanel(
-      rows(
-        {
-          title: 'How much can be believed',
-          description:
-            'Accounted: the share, by weight, of the runs chosen in the last day that were scored. Worst and best: the bounds of the mean, whatever the missing runs would have scored.',
-          unit: 'short',
-          size: [24, 8],
-        },
-        [
-          [`spanscore:accounted:1d{${of}}`, 'Accounted'],
-          [`spanscore:mean_worst:1d{${of}}`, 'Worst'],
-          [`spanscore:mean_best:1d{${of}}`, 'Best'],
-        ],
-        { gen_ai_agent_name: 'Agent', gen_ai_evaluation_name: 'Scorer', job: 'Service' },
-      ),
-    )
-    .withPanel(
-      rows(
-        {
-          title: 'How many runs a fall needs',
-          description:
-            'Runs: what three days of this traffic are worth, as independent runs. The other columns: how many runs a fall of this size, below the target or else below what is usual, needs until somebody is called.',
-          unit: 'short',
-          size: [24, 7],
-        },
-        [
-          [`max by (${AGENT_AND_SCORER}) (spanscore:independent_runs:3d{${of}})`, 'Runs'],
-          ...FALLS_OF_INTEREST.map((fall): Line => [
-            `max by (${AGENT_AND_SCORER}) (spanscore:runs_needed{fall="${fall}", ${of}})`,
-            `Fall of ${fall}`,
-          ]),
-        ],
-        { gen_ai_agent_name: 'Agent', gen_ai_evaluation_name: 'Scorer', job: 'Service' },
-      ).decimals(0),
-    )
-    .withPanel(
       lines(
         {
           title: 'Share of runs that pass',
           description:
             'Over the day before each point, weighted: as people would see it (corrected) where they have calibrated the judge in this version, else as the judge does (uncalibrated). Code scorers are shown as they are.',
           unit: 'percentunit',
-          size: [14, 8],
+          size: [24, 8],
         },
         [[PASSED, `${agentAndScorer} {{which}}`]],
       ).max(1),
-    )
-    .withPanel(
-      rows(
-        {
-          title: 'Worst agents',
-          description: 'The lowest means of the last hour.',
-          unit: 'short',
-          size: [10, 8],
-        },
-        [[`bottomk(10, spanscore:mean:1h{${of}})`, 'Mean']],
-        columns,
-      ),
     )
     .withRow(new dashboard.RowBuilder('Runs'))
     .withPanel(

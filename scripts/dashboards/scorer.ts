@@ -53,6 +53,24 @@ export function scorer(): dashboard.Dashboard {
     .withPanel(
       lines(
         {
+          title: 'Share of runs that pass, and what it is compared with',
+          description:
+            'Of the hour before each point. The target is set in the application; the usual level was almost certainly reached in the last two weeks.',
+          unit: 'percentunit',
+          size: [12, 9],
+        },
+        [
+          [latest('spanscore:passed:1h'), 'passed'],
+          [`max(spanscore:target_passed{${of}})`, 'target'],
+          [latest('spanscore:usual_passed:1h'), 'usual'],
+        ],
+      )
+        .max(1)
+        .overrideByName('target', [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } }]),
+    )
+    .withPanel(
+      lines(
+        {
           title: 'Mean score with its interval',
           description:
             'Mean of the hour before each point, and between which bounds it lies with 95 % confidence; the dashed line is the target. Of the version that scored most runs.',
@@ -132,73 +150,6 @@ export function scorer(): dashboard.Dashboard {
           { id: 'custom.lineWidth', value: 0 },
         ])
         .overrideByName('lower', [{ id: 'custom.lineWidth', value: 0 }]),
-    )
-    .withPanel(
-      lines(
-        {
-          title: 'Passed and failed',
-          description: 'Scored runs of the hour before each point by their label: the scorer’s own pass mark.',
-          unit: 'short',
-          size: [12, 8],
-        },
-        [
-          [
-            `sum by (gen_ai_evaluation_score_label) (increase(spanscore_evaluations_total{${of}, spanscore_outcome="scored"}[1h]))`,
-            '{{gen_ai_evaluation_score_label}}',
-          ],
-        ],
-      ),
-    )
-    .withPanel(
-      lines(
-        {
-          title: 'Share of runs that pass, and what it is compared with',
-          description:
-            'Of the hour before each point. The target is set in the application; the usual level was almost certainly reached in the last two weeks.',
-          unit: 'percentunit',
-          size: [12, 8],
-        },
-        [
-          [latest('spanscore:passed:1h'), 'passed'],
-          [`max(spanscore:target_passed{${of}})`, 'target'],
-          [latest('spanscore:usual_passed:1h'), 'usual'],
-        ],
-      )
-        .max(1)
-        .overrideByName('target', [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } }]),
-    )
-    .withPanel(
-      lines(
-        {
-          title: 'Mean of the day, and what is not accounted for',
-          description:
-            'Between worst and best the mean of the last day lies, whatever the runs that were chosen and not scored would have got.',
-          unit: 'percentunit',
-          size: [12, 8],
-        },
-        [
-          [`spanscore:mean_worst:1d{${of}}`, 'worst'],
-          [`spanscore:mean_best:1d{${of}}`, 'best'],
-          [`spanscore:accounted:1d{${of}}`, 'accounted'],
-        ],
-      ).max(1),
-    )
-    .withPanel(
-      rows(
-        {
-          title: 'What the means rest on',
-          description:
-            'The effective number of scored runs in the last hour and the last day, and what three days are worth as independent runs.',
-          unit: 'short',
-          size: [12, 8],
-        },
-        [
-          [`sum(spanscore:n:1h{${of}})`, 'Hour'],
-          [`sum(spanscore:n:1d{${of}})`, 'Day'],
-          [`max(spanscore:independent_runs:3d{${of}})`, 'Three days'],
-        ],
-        {},
-      ).decimals(0),
     )
     .withPanel(
       rows(

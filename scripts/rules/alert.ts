@@ -21,11 +21,11 @@ const link = (label: string) => {
   return `{{ if $externalLabels.${label} }}{{ ${filled} }}{{ end }}`
 }
 
-/** The links to the runs and the dashboard of an alert on the scores of an agent. */
-export const SCORE_LINKS: Readonly<Record<string, string>> = {
-  runs_url: link('spanscore_runs_url'),
-  dashboard_url: link('spanscore_dashboard_url'),
-}
+/** The link to the figures of a scorer. */
+export const DASHBOARD: Readonly<Record<string, string>> = { dashboard_url: link('spanscore_dashboard_url') }
+
+/** The links of an alert on low scores. */
+export const SCORE_LINKS: Readonly<Record<string, string>> = { runs_url: link('spanscore_runs_url'), ...DASHBOARD }
 
 /** The section that explains an alert. */
 const runbook = (name: string) =>

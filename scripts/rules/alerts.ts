@@ -1,7 +1,7 @@
-import { alert, page, SCORE_LINKS, ticket } from './alert.ts'
+import { alert, DASHBOARD, page, SCORE_LINKS, ticket } from './alert.ts'
 import { description, summary } from './fall-message.ts'
 import { PAGE, TICKET } from './limits.ts'
-import { AGENT_AND_SCORER, named } from './recording.ts'
+import { AGENT_AND_SCORER, named, NOT_CHOSEN } from './recording.ts'
 import type { RuleGroup } from './recording.ts'
 import { WORKERS } from './worker-alerts.ts'
 
@@ -59,7 +59,7 @@ function alignment(): RuleGroup {
             '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} has a new version or judge, and no past to compare with.',
           description:
             'Version {{ $labels.spanscore_scorer_version }}{{ with $labels.spanscore_judge_model }}, judge {{ . }}{{ end }}: a drop is found after 200 scored runs. A fall below a target is found now.',
-          ...SCORE_LINKS,
+          ...DASHBOARD,
         },
         { for: '1h' },
       ),
@@ -71,9 +71,23 @@ function alignment(): RuleGroup {
  * Evaluations that failed, or were skipped because their judge cannot be asked. An open circuit asks only a few times an hour, so
  * that failures alone would end the alert while the judge is still away. Series made from late spans have no reason.
  */
-const OF_FAILED =
-  'spanscore_evaluations_total{spanscore_outcome=~"failed|skipped", spanscore_reason=~"|judge-.+|scorer-.+|invalid-score|redact-failed|circuit-open"}[15m]'
+const FAILED =
+  'spanscore_outcome=~"failed|skipped", spanscore_reason=~"|judge-.+|scorer-.+|invalid-score|redact-failed|circuit-open"'
+const OF_FAILED = `spanscore_evaluations_total{${FAILED}}[15m]`
 const OF_SCORED = 'spanscore_evaluations_total{spanscore_outcome="scored"}[15m]'
+
+const SCORER = { job: '$labels.job', gen_ai_evaluation_name: '$labels.gen_ai_evaluation_name' }
+const SCORER_OF_AGENT = { ...SCORER, gen_ai_agent_name: '$labels.gen_ai_agent_name' }
+
+/** Why runs have no score, the most frequent reason first: " They have the reasons judge-auth (80), circuit-open (12)." */
+function reasons(matcher: string, range: string, of: Readonly<Record<string, string>>): string {
+  const matchers = [matcher, 'spanscore_reason!=""', ...Object.keys(of).map((label) => `${label}=%q`)].join(',')
+  const query = `sort_desc(round(sum by (spanscore_reason) (increase(spanscore_evaluations_total{${matchers}}[${range}]))) > 0)`
+  return (
+    `{{ range $index, $reason := printf ${JSON.stringify(query)} ${Object.values(of).join(' ')} | query }}` +
+    '{{ if $index }},{{ else }} Reasons and numbers of runs:{{ end }} {{ .Labels.spanscore_reason }} {{ .Value }}{{ end }}'
+  )
+}
 
 /** @param range With its offset: `[1d] offset 30m`. */
 const closed = (range: string) =>
@@ -90,18 +104,17 @@ function scoring(): RuleGroup {
       alert(
         'SpanscoreJudgesFailing',
         [
-          'max by (job) (',
+          '100 * (',
           `  sum by (job, gen_ai_evaluation_name) (increase(${OF_FAILED}))`,
           `    / sum by (job, gen_ai_evaluation_name) (increase(${OF_FAILED}) or increase(${OF_SCORED}))`,
           `  and sum by (job, gen_ai_evaluation_name) (increase(${OF_FAILED})) >= 5`,
-          ') > 0.1',
+          ') > 10',
         ].join('\n'),
         ticket,
         {
           summary:
-            'Scorers of {{ $labels.job }} fail: {{ $value | humanizePercentage }} of the evaluations of one of them.',
-          description:
-            'In the last 15 minutes they failed, or the judge could not be asked. Failed evaluations have no score. The label spanscore_reason of spanscore_evaluations_total says why.',
+            '{{ $labels.job }}: {{ $labels.gen_ai_evaluation_name }} failed for {{ $value | printf "%.0f" }} % of its runs in the last 15 minutes.',
+          description: `They have no score. The scorer or its judge is the cause, and not the agent.${reasons(FAILED, '15m', SCORER)}`,
         },
         { for: '5m', keep_firing_for: '15m' },
       ),
@@ -110,24 +123,22 @@ function scoring(): RuleGroup {
         // No score in 30 minutes where yesterday's share of scored runs lets at least eight be expected: chance alone would be
         // silent once in 3,000 times. Or no score after one that paged: a lack of scores does not mean that the fault is repaired.
         [
-          'count by (job, gen_ai_agent_name) (',
-          '  (',
-          `    ${scored('[1d] offset 30m')}`,
-          `    / on (job, gen_ai_agent_name) group_left () (${closed('[1d] offset 30m')} > 0)`,
-          `    * on (job, gen_ai_agent_name) group_left () ${closed('[30m]')}`,
-          '    >= 8',
-          '  )',
-          `  unless ${scored('[30m]')} > 0`,
+          '(',
+          `  ${scored('[1d] offset 30m')}`,
+          `  / on (job, gen_ai_agent_name) group_left () (${closed('[1d] offset 30m')} > 0)`,
+          `  * on (job, gen_ai_agent_name) group_left () ${closed('[30m]')}`,
+          '  >= 8',
           ')',
+          `unless ${scored('[30m]')} > 0`,
           'or',
-          `count by (job, gen_ai_agent_name) (max by (${AGENT_AND_SCORER}) (max_over_time(spanscore:evidence:now[6h])) > ${PAGE}`,
+          `(max by (${AGENT_AND_SCORER}) (max_over_time(spanscore:evidence:now[6h])) > ${PAGE}`,
           `  unless sum by (${AGENT_AND_SCORER}) (spanscore:sum_w:15m) > 0)`,
         ].join('\n'),
         ticket,
         {
-          summary: 'Scorers have gone silent on {{ $labels.gen_ai_agent_name }}',
-          description:
-            '{{ $value }} of its scorers should have scored in the last half hour, or were bad when they last did, and gave no score.',
+          summary: '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} gives no scores any more.',
+          description: `It should have scored in the last half hour, or its scores were low when it stopped.${reasons('spanscore_outcome!="scored"', '30m', SCORER_OF_AGENT)}`,
+          ...DASHBOARD,
         },
         { for: '10m' },
       ),
@@ -138,9 +149,8 @@ function scoring(): RuleGroup {
         {
           summary:
             '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} scored only {{ printf "%.3g" $value }} % of the runs that were chosen in the last day.',
-          description:
-            'The others failed, were refused, expired or dropped, or lack the content that the scorer reads, for example in some of the replicas. Its figures and alerts leave them out.',
-          ...SCORE_LINKS,
+          description: `Its figures and alerts describe these, and the others may be different.${reasons(`spanscore_reason!~"${NOT_CHOSEN}"`, '1d', SCORER_OF_AGENT)}`,
+          ...DASHBOARD,
         },
         { for: '15m' },
       ),

@@ -54,9 +54,11 @@ const since = (kind: Kind) => {
   return `max(max_over_time(timestamp(${evidence} <= 0)[4d:5m])) or min(min_over_time(timestamp(${evidence})[4d:5m]))`
 }
 
-/** When each version of the service was first seen. */
-const VERSIONS =
-  'min by (service_version) (min_over_time(timestamp(spanscore_runs_total{job=%q,service_version!=""})[4d:10m]))'
+/** When each version of the service was first seen: to a minute in the last two hours, which a fall is most likely due to. */
+const VERSIONS = `min by (service_version) (${['4d:10m', '2h:1m']
+  .map((range) => `min_over_time(timestamp(spanscore_runs_total{job=%q,service_version!=""})[${range}])`)
+  .map((seen, index) => `label_replace(${seen}, "of", "${index}", "", "")`)
+  .join(' or ')})`
 
 /** Since when, the version of the service, and what limits the trust in the figures. */
 export function description(kind: Kind): string {
@@ -67,23 +69,23 @@ export function description(kind: Kind): string {
       each(since(kind), ['$line', '$line'], `Since about ${TIME}.`),
       each(
         `topk(1, ${VERSIONS}) and on () count(${VERSIONS}) > 1`,
-        [job, job],
+        [job, job, job, job],
         ` Version {{ .Labels.service_version }} of {{ $labels.job }} since ${TIME}.`,
       ),
       each(
         `${VERSIONS} and on () count(${VERSIONS}) == 1`,
-        [job, job],
+        [job, job, job, job],
         ' Version {{ .Labels.service_version }} of {{ $labels.job }} did not change.',
       ),
       each(
         '100 * (1 - (spanscore:accounted:1d{%s} < 0.95))',
         ['$of'],
-        ' Of the runs chosen in the last day, {{ .Value | printf "%.0f" }} % have no score: the real figure may be another.',
+        ' Of the runs chosen in the last day, {{ .Value | printf "%.0f" }} % have no score, so the real figure may be another.',
       ),
       each(
         'max(spanscore:together_measured{%s} > 1.5 * spanscore:together)',
         ['$of'],
-        ' Its hours differ as if {{ .Value | printf "%.0f" }} runs at a time had one outcome: set alerts.runsTogether.',
+        ' Its hours differ as if {{ .Value | printf "%.0f" }} runs at a time had one outcome, which alerts.runsTogether would take into account.',
       ),
     ].join(''),
   )

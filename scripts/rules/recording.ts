@@ -1,6 +1,5 @@
 import { skipReasons } from '../../src/scoring/read-verdict.ts'
 import { LOST } from '../../src/sampling/weight.ts'
-import { runsNeededRules } from './runs-needed.ts'
 import { BEST, ENOUGH, FALLS, FREEZE, LEAST, TICKET, TWELFTH } from './limits.ts'
 
 /** A rule of Prometheus, in the form of its file. */
@@ -33,9 +32,9 @@ export const named = (expression: string): string =>
 
 const increase = (metric: string, window: string) => named(`sum by (${SERIES}) (increase(${metric}[${window}]))`)
 
-/** The sums of a window; those of the variance for the windows that have an interval. */
+/** The sums of a window; those of the variance for the hour, which has an interval and is what the past is made of. */
 function sums(window: string): Rule[] {
-  const hasInterval = window === '1h' || window === '1d'
+  const hasInterval = window === '1h'
   return [
     { record: `spanscore:sum_w:${window}`, expr: `${increase('spanscore_sum_w_total', window)} > 0` },
     {
@@ -65,8 +64,15 @@ function interval(window: string): Rule[] {
     { record: of('n'), expr: effective(of('mean'), of('mean_variance'), of) },
     { record: of('mean_lower'), expr: wilson(of('mean'), of('n'), '-') },
     { record: of('mean_upper'), expr: wilson(of('mean'), of('n'), '+') },
-    { record: of('passed'), expr: `clamp_max(${of('sum_pass')} / ${of('sum_w')}, 1)` },
   ]
+}
+
+/** The share of runs that pass. */
+function passed(window: string): Rule {
+  return {
+    record: `spanscore:passed:${window}`,
+    expr: `clamp_max(spanscore:sum_pass:${window} / spanscore:sum_w:${window}, 1)`,
+  }
 }
 
 type Name = (name: string) => string
@@ -199,7 +205,7 @@ const chosen = (matcher: string) =>
 const lostReasons: ReadonlySet<string> = LOST
 
 /** Reasons for which a run is left out without having been chosen. */
-const NOT_CHOSEN = Object.keys(skipReasons)
+export const NOT_CHOSEN: string = Object.keys(skipReasons)
   .filter((reason) => !lostReasons.has(reason))
   .join('|')
 
@@ -220,8 +226,6 @@ const ACCOUNTED: readonly Rule[] = [
     ),
   },
 ]
-
-const allOfDay = (name: string) => `sum by (${AGENT_AND_SCORER}) (spanscore:${name}:1d)`
 
 /** The windows in which falls are looked for, the shortest first. */
 const WINDOWS = [...new Set(FALLS.map(({ window }) => window))]
@@ -295,11 +299,11 @@ export function recordingGroups(): RuleGroup[] {
   const gated = WINDOWS.filter((window) => TWELFTH[window] !== undefined)
   const prompt = WINDOWS.filter((window) => TWELFTH[window] === undefined)
   return [
-    { name: 'spanscore-sums', interval: '1m', rules: [...short.flatMap(sums), ...interval('1h')] },
+    { name: 'spanscore-sums', interval: '1m', rules: [...short.flatMap(sums), ...interval('1h'), passed('1h')] },
     {
       name: 'spanscore-sums-long',
       interval: '2m',
-      rules: [...['1d', '3d'].flatMap(sums), ...interval('1d'), ...ACCOUNTED],
+      rules: [...['1d', '3d'].flatMap(sums), passed('1d'), ...ACCOUNTED],
     },
     {
       name: 'spanscore-levels',
@@ -330,15 +334,7 @@ export function recordingGroups(): RuleGroup[] {
     {
       name: 'spanscore-trust',
       interval: '2m',
-      rules: [
-        {
-          record: 'spanscore:mean_worst:1d',
-          expr: `spanscore:accounted:1d * clamp(${allOfDay('sum_wy')} / ${allOfDay('sum_w')}, 0, 1)`,
-        },
-        { record: 'spanscore:mean_best:1d', expr: 'spanscore:mean_worst:1d + 1 - spanscore:accounted:1d' },
-        ...runsNeededRules(),
-        DISPERSION,
-      ],
+      rules: [DISPERSION],
     },
   ]
 }

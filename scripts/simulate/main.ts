@@ -1,7 +1,8 @@
 /**
  * What the shipped rules do in months of simulated traffic: `npm run simulate`. First the evaluator is compared with promtool, on
  * three days with restarts and gaps; then come false pages and tickets of fleets whose truth is known, and the time until a
- * fall is found. Exits with 1 if a bound is missed. `npm run simulate -- 10` takes a tenth of the series, for a quick look.
+ * fall is found. Exits with 1 if a bound is missed. `npm run simulate -- 5` takes five series of each row, for a quick look: the
+ * median of so few delays is left to chance, so that it is printed and not checked.
  */
 import { findProgram } from '../e2e-tools.ts'
 import { compareWithPromtool, MINUTES } from './agreement.ts'
@@ -9,7 +10,7 @@ import type { Outcome, Task } from './series.ts'
 import { DROPS, RATES, SERIES, SETTINGS } from './settings.ts'
 import { simulateAll } from './threads.ts'
 
-const series = Math.max(2, Math.round(SERIES / Number(process.argv[2] ?? 1)))
+const series = Number(process.argv[2] ?? SERIES)
 const startMs = performance.now()
 let isMissed = false
 
@@ -75,7 +76,7 @@ async function drops(): Promise<void> {
     const median = waits.toSorted((a, b) => a - b)[Math.floor(waits.length / 2)] ?? Number.POSITIVE_INFINITY
     const twice = (2 * hours).toFixed(2)
     say(`${scored}/h scored, fall ${fall}: ${waits.length} of ${series}, ${median.toFixed(2)} h (at most ${twice} h)`)
-    check(waits.length === series && median <= 2 * hours, `all found, half of them within ${twice} h`)
+    if (series >= SERIES) check(waits.length === series && median <= 2 * hours, `all found, half within ${twice} h`)
   }
 }
 

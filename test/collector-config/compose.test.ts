@@ -87,6 +87,11 @@ describe('the alerts', () => {
       expect(annotations['runbook_url']).toContain(`#${alert.toLowerCase()}{{ end }}`)
   })
 
+  it('have somebody who acts', () => {
+    const sections = read('runbooks.md').split(/^## /m).slice(1)
+    expect(sections.filter((text) => !text.includes('**Who acts: ')).map((text) => text.split('\n')[0])).toEqual([])
+  })
+
   it('are all tested by name', () => {
     const tests = read('rules/tests/alerts.test.yml') + read('../test/collector-config/rules.test.ts')
     expect(alerts.map(({ alert }) => alert).filter((alert) => !new RegExp(`["']${alert}["']`).test(tests))).toEqual([])

@@ -3,9 +3,9 @@ import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { findProgram } from '../../scripts/e2e-tools.ts'
-import { FALLS_OF_INTEREST, runsNeeded } from '../../scripts/rules/runs-needed.ts'
+import { runsNeeded } from '../../scripts/rules/runs-needed.ts'
 import { addWeighted, weightedMean } from '../../src/sampling/weighted-mean.ts'
-import { counter, settings, traffic } from './alert-scenarios.ts'
+import { counter } from './alert-scenarios.ts'
 import { play } from './promtool.ts'
 
 const promtool = findProgram('promtool')
@@ -38,16 +38,6 @@ describe('the runs that a fall needs', () => {
 })
 
 describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600_000 }, () => {
-  it('say how many runs a fall below the target needs', () => {
-    const labels = { gen_ai_evaluation_name: 'tool_call_accuracy' }
-    const series = [
-      ...traffic([{ minutes: 240, scored: 10, passes: 0.97 }], labels),
-      ...settings({ target_passed: 0.9 }, labels),
-    ]
-    const needed = FALLS_OF_INTEREST.map((fall) => [`spanscore:runs_needed{fall="${fall}"}`, runsNeeded(0.9, fall)])
-    expect(play(values('many', series, '240m', Object.fromEntries(needed)))).toContain('SUCCESS')
-  })
-
   it('give the mean and the interval that weightedMean gives', () => {
     // The runs that are scored in a minute, with their probabilities and scores.
     const runs = [

@@ -187,7 +187,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
         summary:
           'support: prompt_alignment passes 40 % of 60 runs (28.6 to 52.6 %) in the last 15 minutes; target 80 %.',
         description:
-          'Since about 1 Jan 01:50 UTC. Version 1.5.0 of shop since 1 Jan 01:40 UTC. Of the runs chosen in the last day, 17 % have no score: the real figure may be another.',
+          'Since about 1 Jan 01:50 UTC. Version 1.5.0 of shop since 1 Jan 01:36 UTC. Of the runs chosen in the last day, 17 % have no score, so the real figure may be another.',
         runs_url: 'http://jaeger/search?service=shop&tags=spanscore.prompt_alignment.label%3Dfail',
         dashboard_url: '',
         runbook_url: 'http://wiki/runbooks.md#spanscorebelowtarget',

@@ -1,12 +1,19 @@
 /**
- * A sustained drop at 5 % sampling plus all errors: the alert reaches a webhook through Alertmanager within its stated time and
- * resolves, and does not fire on the same traffic without the drop. Times are a sixtieth: the hour's window is a minute.
+ * A sustained drop at 5 % sampling plus all errors: the alert reaches a webhook, Slack and a mailbox through Alertmanager within its
+ * stated time and resolves, and does not fire on the same traffic without the drop. Times are a sixtieth: the hour's window is a minute.
  */
+import { existsSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 import { createScorer, createToolCallAccuracyScorerCode } from 'spanscore/scorers/prebuilt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
 
+import { CHROMIUM, launch } from '../../server/test/browser/browser.ts'
+import { startChannels } from './channels.ts'
+import type { Channels } from './channels.ts'
 import { startApplication } from './driver.ts'
 import type { Application } from './driver.ts'
 import { eventually, startStack } from './stack.ts'
@@ -69,13 +76,44 @@ class Traffic {
   }
 }
 
+/** Alertmanager's configuration with the receiver that docs/alerts.md shows, which gets pages. */
+function withDocumentedReceiver(config: string, { slackUrl, smtp }: Channels): string {
+  interface Config {
+    readonly route: { readonly routes: object[] }
+    readonly receivers: object[]
+  }
+  interface Documented {
+    readonly receivers: readonly { readonly slack_configs: object[]; readonly email_configs: object[] }[]
+  }
+  const page = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8')
+  const { receivers }: Documented = parse(/```yaml\n(receivers:\n.*?)```/s.exec(page)?.[1] ?? '')
+  const { route, receivers: shipped, ...rest }: Config = parse(config)
+  const far = { smarthost: smtp, from: 'alerts@example.com', require_tls: false }
+  const onCall = receivers.map(({ slack_configs, email_configs }) => ({
+    name: 'on-call',
+    slack_configs: slack_configs.map((slack) => ({ ...slack, api_url_file: undefined, api_url: slackUrl })),
+    email_configs: email_configs.map((email) => ({ ...email, ...far })),
+  }))
+  const routes = [
+    ...route.routes,
+    { receiver: 'on-call', matchers: ['severity = page'], continue: true },
+    { receiver: 'webhook' },
+  ]
+  return stringify({ ...rest, route: { ...route, routes }, receivers: [...shipped, ...onCall] })
+}
+
 describe('alerts on alignment, at 5 % sampling plus all errors', () => {
+  let channels: Channels
   let stack: Stack
   let dropping: Traffic
   let steady: Traffic
 
   beforeAll(async () => {
-    stack = await startStack({ timeScale: TIME_SCALE })
+    channels = await startChannels()
+    stack = await startStack({
+      timeScale: TIME_SCALE,
+      alertmanager: (config) => withDocumentedReceiver(config, channels),
+    })
     dropping = new Traffic('dropping', stack.otlpUrl)
     steady = new Traffic('steady', stack.otlpUrl)
   })
@@ -83,6 +121,7 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
   afterAll(async () => {
     await Promise.all([dropping.stop(), steady.stop()])
     await stack.close()
+    channels.close()
   })
 
   const postedOf = (service: string, alertname?: string): PostedAlert[] =>
@@ -116,6 +155,42 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
       new Set(['tool_call_accuracy', 'right_tool']),
     )
     console.log(`paged after ${Math.round((page.receivedMs - droppedMs) / MINUTE_MS)} minutes of compressed time`)
+  })
+
+  const SUBJECT = /^\[page\] weather-agent: \w+ passes [\d.]+ % of \d+ runs .*; target 80 %\.( And 1 more\.)?$/
+
+  it('tells Slack what fell, since when, and what to open', async () => {
+    const message = await eventually('the message', async () => channels.slack[0], HOUR_MS)
+    expect(message.title).toMatch(SUBJECT)
+    expect(message).toMatchObject({ color: 'danger', fallback: message.title })
+    expect(message.text).toMatch(/Since about \d+ \w+ \d\d:\d\d UTC\./)
+    expect(message.text).toMatch(
+      /Service dropping · <http\S+service=dropping\S+\|Failing runs> · <http\S+var-agent=weather-agent\S+\|Dashboard>/,
+    )
+  })
+
+  it.skipIf(!existsSync(CHROMIUM))('sends an e-mail that shows the same', async () => {
+    const { subject, html } = await eventually('the e-mail', async () => channels.emails[0], HOUR_MS)
+    expect(subject).toMatch(SUBJECT)
+    const browser = await launch()
+    try {
+      const page = await browser.newPage({ viewport: { width: 390, height: 700 } })
+      await page.setContent(html)
+      if (process.env['SPANSCORE_E2E_KEEP']) {
+        const path = join(tmpdir(), 'spanscore-email.png')
+        await page.screenshot({ path, fullPage: true })
+        console.log(`kept: ${path}`)
+      }
+      expect(await page.locator('h2').first().innerText()).toBe(
+        subject.replace('[page] ', '').replace(/ And 1 more\.$/, ''),
+      )
+      expect(await page.locator('p').first().innerText()).toMatch(/^Since about \d+ \w+ \d\d:\d\d UTC\./)
+      expect((await page.locator('a').allInnerTexts()).slice(0, 2)).toEqual(['Failing runs', 'Dashboard'])
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      expect(width, 'it fits a telephone').toBeLessThanOrEqual(390)
+    } finally {
+      await browser.close()
+    }
   })
 
   it('stays silent about the scorer for which lower is better, and about the same traffic without the drop', () => {

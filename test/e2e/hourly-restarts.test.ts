@@ -60,7 +60,7 @@ it('shows the mean of a process that restarts every hour and rarely fails, with 
           await eventually('the last runs', async () => (await stack.query(last))[0]?.value === RUNS_AN_HOUR)
           // The rules of a day are evaluated every second here.
           await delay(5000)
-          const [mean] = await stack.query(`spanscore:mean:1d{job="${service}"}`)
+          const [mean] = await stack.query(`spanscore:sum_wy:1d / spanscore:sum_w:1d{job="${service}"}`)
           const [accounted] = await stack.query(`spanscore:accounted:1d{job="${service}"}`)
           return { where: `${service}, ${kinds[index]?.[0]}`, truth, mean: mean?.value, accounted: accounted?.value }
         }),

@@ -53,6 +53,8 @@ export interface StackOptions {
   readonly timeScale?: number
   /** Further configuration files of the Collector. */
   readonly overlays?: readonly string[]
+  /** Changes Alertmanager's configuration. @default it stays as it is */
+  readonly alertmanager?: (config: string) => string
   /** Feature flags of Prometheus. @default those of docker-compose.yml */
   readonly prometheusFeatures?: readonly string[]
 }
@@ -160,6 +162,7 @@ export function program(name: ProgramName): string {
 export async function startStack({
   timeScale = 1,
   overlays = [],
+  alertmanager: changed = (config) => config,
   prometheusFeatures = PROMETHEUS_FEATURES,
 }: StackOptions = {}): Promise<Stack> {
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-e2e-'))
@@ -193,8 +196,9 @@ export async function startStack({
     if (file.endsWith('.yml')) place(`rules/${file}`, `rules/${file}`, (text) => compressTime(text, timeScale))
   }
   place('alertmanager.yml', 'alertmanager.yml', (text) =>
-    compressTime(text.replace('/etc/alertmanager/webhook_url', join(directory, 'webhook_url')), timeScale),
+    compressTime(changed(text).replaceAll('/etc/alertmanager', directory), timeScale),
   )
+  copyFileSync(join(configDirectory, 'messages.tmpl'), join(directory, 'messages.tmpl'))
   writeFileSync(join(directory, 'webhook_url'), `http://${at(portOf(webhook))}/`)
   copyFileSync(join(configDirectory, 'jaeger/ui.json'), join(directory, 'ui.json'))
 
