@@ -48,11 +48,12 @@ export function summary(kind: Kind): string {
   )
 }
 
-/** When evidence was last absent; or when it was first seen, if it was never absent. */
-const since = (kind: Kind) => {
-  const evidence = `spanscore:evidence{kind="${kind}",%s}`
-  return `max(max_over_time(timestamp(${evidence} <= 0)[4d:5m])) or min(min_over_time(timestamp(${evidence})[4d:5m]))`
-}
+/** When there was last no evidence. */
+const lastGood = (kind: Kind) => `max(max_over_time(timestamp(spanscore:evidence{kind="${kind}",%s} <= 0)[4d:5m]))`
+
+/** When evidence was first seen, if there was never none: the fall may be older than the target, or than what is usual. */
+const firstSeen = (kind: Kind) =>
+  `min(min_over_time(timestamp(spanscore:evidence{kind="${kind}",%s})[4d:5m])) unless ${lastGood(kind)}`
 
 /** When each version of the service was first seen: to a minute in the last two hours, which a fall is most likely due to. */
 const VERSIONS = `min by (service_version) (${['4d:10m', '2h:1m']
@@ -66,7 +67,8 @@ export function description(kind: Kind): string {
   return strongest(
     kind,
     [
-      each(since(kind), ['$line', '$line'], `Since about ${TIME}.`),
+      each(lastGood(kind), ['$line'], `Since about ${TIME}.`),
+      each(firstSeen(kind), ['$line', '$line'], `Since ${TIME} or earlier.`),
       each(
         `topk(1, ${VERSIONS}) and on () count(${VERSIONS}) > 1`,
         [job, job, job, job],

@@ -213,7 +213,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     const labels = { job: 'shop', gen_ai_agent_name: 'support', gen_ai_evaluation_name: 'prompt_alignment' }
     const summary =
       'support: prompt_alignment has a mean of 3.4 over 150 runs (3.08 to 3.7) in the last 15 minutes; target 2.2.'
-    const description = 'Since about 1 Jan 00:04 UTC.'
+    const description = 'Since 1 Jan 00:04 UTC or earlier.'
     const exp_annotations = { summary, description, runs_url: '', dashboard_url: '', runbook_url: '' }
     const expected = { exp_labels: { severity: 'page', ...labels }, exp_annotations }
     const test = {
