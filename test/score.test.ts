@@ -278,6 +278,56 @@ describe('spanscore score', () => {
     expect(stdout).toContain('1 only in the baseline')
   })
 
+  it('fails on new failures and on a sure drop since the baseline, of all scorers or of one', async () => {
+    /** Each run eight times, under trace ids of its own, as a release of the application would write them. */
+    const release = (name: string, texts: readonly string[]) => {
+      const copies = Array.from({ length: 8 }, (_, copy) =>
+        texts.map((line) => line.replaceAll(/"traceId":"[0-9a-f]{8}/g, `"traceId":"${copy}${name}`)),
+      )
+      return file(`${name}.jsonl`, copies.flat().join('\n'))
+    }
+    const good = release('000900d', lines)
+    const before = file('good.json', (await run(['score', '--json', good, '--config', standard])).stdout)
+    const since = async (next: string, scorers: string, ...failOn: string[]) => {
+      const gates = failOn.flatMap((what) => ['--fail-on', what])
+      const { code, stdout } = await run(['score', next, '--config', scorers, '--baseline', before, ...gates])
+      return [code, stdout.split('\n\n').at(-1)?.trimEnd().split('\n').slice(1).join('\n')] as const
+    }
+    const [same, said] = await since(good, standard, 'new-failures', 'drop=tool_errors')
+    expect(same).toBe(0)
+    expect(said).toContain('tool_call_accuracy: of ')
+    expect(said).toMatch(/✓ tool_errors: the mean of \d+ pairs of runs changed by 0 .* not surely worse$/)
+
+    const worse = lines.map((line) => line.replaceAll('weather-tool', 'other-tool'))
+    const all = release('0000bad', worse)
+    const [dropped, why] = await since(all, standard, 'drop=tool_call_accuracy')
+    expect(dropped).toBe(1)
+    expect(why).toMatch(
+      /^✗ tool_call_accuracy: the mean of \d+ pairs .* \(95 %: -[\d.]+ to -[\d.]+\), which is surely worse$/,
+    )
+
+    // One run more fails, which may be chance.
+    const one = file(
+      'one.jsonl',
+      readFileSync(good, 'utf8').replace(/.*weather-tool.*/, (line) => line.replaceAll('weather-tool', 'other-tool')),
+    )
+    expect((await since(one, standard, 'drop'))[0]).toBe(0)
+    const [failed, which] = await since(one, standard, 'new-failures=tool_call_accuracy')
+    expect(failed).toBe(1)
+    expect(which).toMatch(/of \d+ pairs of runs, 1 passed before and fails now \(0000900d\w+/)
+
+    const other = config('other', "prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'auth-tool' })")
+    expect(await since(good, other, 'drop')).toEqual([
+      1,
+      '✗ tool_call_accuracy: the scorer is not the one of the baseline: write a new baseline',
+    ])
+    const unknown = config('unknown', 'prebuilt.createAnswerPresentScorer()')
+    expect(await since(good, unknown, 'drop')).toEqual([1, '✗ no configured scorer is in the baseline'])
+    const xml = join(directory, 'baseline.xml')
+    await run(['score', all, '--config', standard, '--baseline', before, '--fail-on', 'drop', '--junit', xml])
+    expect(readFileSync(xml, 'utf8')).toContain('name="tool_call_accuracy --fail-on drop"><failure message=')
+  })
+
   it('writes a JUnit report with a case for each gate and for each agent and scorer', async () => {
     const junit = join(directory, 'junit.xml')
     const named = file(
@@ -332,6 +382,15 @@ describe('spanscore score', () => {
       [
         ['--config', standard, '--baseline', traces],
         `--baseline: expected a report as spanscore score --json writes it, got no evaluation in ${traces}`,
+      ],
+      [['--config', standard, '--fail-on', 'drop'], '--fail-on: expected a --baseline to compare with, got none'],
+      [
+        ['--config', standard, '--fail-on', 'drops'],
+        '--fail-on: expected new-failures or drop, for one scorer as drop=tool_call_accuracy, got drops',
+      ],
+      [
+        ['--config', standard, '--fail-on', 'drop=x'],
+        '--fail-on: expected one of the configured scorers (tool_call_accuracy, tool_errors), got x',
       ],
       [['--config', standard, '--out', traces], `--out: expected a file other than the inputs, got ${traces}`],
       [

@@ -59,6 +59,11 @@ export const scoreCommand: CliCommand = {
         '--baseline <file>',
         'compare with a file that --json wrote; runs are paired by id, else by agent and input',
       )
+      .option(
+        '--fail-on <what>',
+        'exit with 1 on new-failures or a drop since the baseline; =ID for one scorer (may be repeated)',
+        collectValues,
+      )
       .addHelpText(
         'after',
         '\nExit code: 0; 1 if a gate failed (also if nothing was scored, scores failed,\n' +

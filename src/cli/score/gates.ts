@@ -13,7 +13,11 @@ export interface Gate {
 }
 
 /** The result of a gate. */
-export interface GateResult extends Gate {
+export interface GateResult {
+  readonly scorerId: string
+  /** Absent if the scores were compared with a baseline. */
+  readonly bound?: number
+  readonly fails: Gate['fails'] | 'new-failures' | 'drop'
   readonly passed: boolean
   /** One line for people: what was compared, or why that was not possible. */
   readonly message: string
@@ -75,7 +79,8 @@ export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): 
 /** Skip reasons of runs that should have had a score. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['judge-unavailable', 'refused'])
 
-function missingScores(tally: Tally): string | undefined {
+/** Says which scores are missing because of errors, or because judges were left out. */
+export function missingScores(tally: Tally): string | undefined {
   const skipped = [...tally.skipped].filter(([reason]) => LEFT_OUT.has(reason))
   const reasonsOf = [...skipped, ...tally.failed].map(([reason, { count }]) => `${reason} ${count}`)
   return reasonsOf.length === 0 ? undefined : `scores are missing (${reasonsOf.join(', ')})`

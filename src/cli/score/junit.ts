@@ -25,7 +25,7 @@ export function toJunit(rows: readonly TallyRow[], gates: readonly GateResult[])
 }
 
 function toGateCase({ scorerId, bound, fails, passed, message }: GateResult): string {
-  const name = `${scorerId} --fail-${fails} ${bound}`
+  const name = bound === undefined ? `${scorerId} --fail-on ${fails}` : `${scorerId} --fail-${fails} ${bound}`
   const inner = passed ? `<system-out>${escape(message)}</system-out>` : `<failure message="${escape(message)}"/>`
   return `    <testcase classname="spanscore.gates" name="${escape(name)}">${inner}</testcase>`
 }

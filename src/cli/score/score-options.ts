@@ -28,6 +28,8 @@ export interface ScoreOptions {
   readonly to?: string
   /** The file that notes how far a backfill is. */
   readonly resume?: string
+  /** `new-failures` or `drop`, or the same with `=SCORER`: what must not be worse than in the baseline. */
+  readonly failOn?: readonly string[]
   /** An earlier JSON report to compare with. */
   readonly baseline?: string
 }

@@ -18,6 +18,8 @@ import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 import { Baseline } from './baseline.ts'
 import type { BaselineComparison } from './baseline.ts'
+import { checkBaselineGate, parseBaselineGate } from './baseline-gates.ts'
+import type { BaselineGate } from './baseline-gates.ts'
 import { checkGate, parseGate } from './gates.ts'
 import type { Gate, GateResult } from './gates.ts'
 import { JsonReport } from './json-report.ts'
@@ -44,6 +46,10 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
   if (given.lower === true && gates.length === 0) {
     throw new UsageError('--lower: expected a gate, --fail-under or --fail-over, whose number it changes; got none')
   }
+  const baselineGates = (given.failOn ?? []).map((text) => parseBaselineGate(text, options.scorers))
+  if (baselineGates.length > 0 && given.baseline === undefined) {
+    throw new UsageError('--fail-on: expected a --baseline to compare with, got none')
+  }
   checkPaths(files, given)
   if (files.length === 0 && given.from === undefined)
     throw new UsageError('expected trace files, or --from with a backend; got neither', { showsHelp: true })
@@ -51,18 +57,19 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
     throw new UsageError(`--to: expected a URL that begins with http:// or https://, got ${given.to}`)
   if (files.length > 0 && given.from !== undefined)
     throw new UsageError(`--from: expected either a backend or files, got both: ${files.join(', ')}`)
-  return keepProcessAlive(() => scoreFiles(files, { given, options, gates }, context))
+  return keepProcessAlive(() => scoreFiles(files, { given, options, gates, baselineGates }, context))
 }
 
 interface Work {
   readonly given: ScoreOptions
   readonly options: ResolvedOptions
   readonly gates: readonly Gate[]
+  readonly baselineGates: readonly BaselineGate[]
 }
 
 async function scoreFiles(
   files: readonly string[],
-  { given, options, gates }: Work,
+  { given, options, gates, baselineGates }: Work,
   context: CommandContext,
 ): Promise<ExitCode> {
   const filter = toFilter(given.where ?? [])
@@ -125,7 +132,11 @@ async function scoreFiles(
     progress.clear()
   }
   filter.check()
-  const results = gates.map((gate) => checkGate(gate, tallies, given.lower === true))
+  const comparisons = baseline?.results()
+  const results = [
+    ...gates.map((gate) => checkGate(gate, tallies, given.lower === true)),
+    ...baselineGates.flatMap((gate) => checkBaselineGate(gate, comparisons ?? [], tallies, options.scorers)),
+  ]
   const rows = tallies.rows()
   if (given.junit !== undefined) writeJunit(given.junit, toJunit(rows, results))
   const delivery = sender === undefined ? '' : describeDelivery(sender.sent, scorers.existing)
@@ -133,13 +144,10 @@ async function scoreFiles(
     tallies.runs === 0 && scorers.existing > 0 ? 'no run lacks a score' : describeCount(tallies.runs, summary())
   const unused = describeUnused(options, rows, tallies.runs)
   if (report === undefined) {
-    const text = renderReport(
-      { rows, unused, gates: results, comparisons: baseline?.results(), judgeUse, count, delivery },
-      context,
-    )
+    const text = renderReport({ rows, unused, gates: results, comparisons, judgeUse, count, delivery }, context)
     await write(context.stdout, text)
   } else {
-    await report.end({ rows, gates: results, baseline: baseline?.results() })
+    await report.end({ rows, gates: results, baseline: comparisons })
     const failed = results.filter(({ passed }) => !passed).map(({ message }) => message)
     const lines = [...(tallies.runs === 0 ? [count] : unused), ...(delivery === '' ? [] : [delivery]), ...failed]
     for (const line of lines) context.stderr.write(`spanscore: ${safeLine(line)}\n`)
