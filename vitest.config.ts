@@ -1,11 +1,20 @@
+import { resolve } from 'node:path'
+
 import { defineConfig } from 'vitest/config'
 
-/** What is asserted about processor time or the clock. */
+// The processes that tests start load the same modules again and again.
+process.env['NODE_COMPILE_CACHE'] ??= resolve('.cache/compiled')
+
+/** What is asserted about processor time or memory. */
 const TIMING = '**/*.timing.test.ts'
 
 const SCALE = 'server/test/scale'
 /** These send hundreds of spans a second, and run before the others of their suite. */
 const SCALE_ALONE = ['scale', 'long-commits', 'chaos', 'cluster-away'].map((name) => `${SCALE}/${name}.test.ts`)
+
+/** These walk all recordings, and change nothing of their process either. */
+const CORPUS =
+  'test/{content-keys,corpus,library-names,live-programs,live-recordings,revised-runs,sampling-coverage,side-calls,transformations,dialects/dialects}.test.ts'
 
 const NEVER = ['**/node_modules/**', '**/dist/**']
 
@@ -17,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'units',
           // Tests beside their unit change nothing of their process, so that they share it, its modules and the recordings.
-          include: ['{server/,}src/**/*.test.ts'],
+          include: ['{server/,}src/**/*.test.ts', CORPUS],
           exclude: [...NEVER, TIMING],
           isolate: false,
           maxWorkers: 2,
@@ -29,7 +38,7 @@ export default defineConfig({
         test: {
           name: 'gate',
           include: ['{server/,}test/**/*.test.ts'],
-          exclude: [...NEVER, TIMING, 'test/e2e/**', 'server/test/{kills,scale,browser}/**'],
+          exclude: [...NEVER, TIMING, CORPUS, 'test/e2e/**', 'server/test/{kills,scale,browser}/**'],
           // The suite starts servers and other processes, and must not starve itself.
           maxWorkers: 2,
           testTimeout: 60_000,

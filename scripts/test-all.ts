@@ -34,6 +34,7 @@ const suites: readonly Suite[] = [
   { name: 'compat', minutes: 15, needs: [registry] },
   { name: 'adapters', minutes: 10, needs: [registry] },
   { name: 'timing', minutes: 30 },
+  { name: 'recordings', minutes: 10 },
   { name: 'fuzz', minutes: 5 },
   { name: 'soak', minutes: 10 },
   { name: 'kills', minutes: 15 },

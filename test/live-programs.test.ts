@@ -10,7 +10,7 @@ import { inSequence, randomProgram, withoutLoss, withPlainLoss } from './live-pr
 import type { ProgramTraits } from './live-programs/random-program.ts'
 import { TRAITS } from './live-programs/traits.ts'
 
-const SEEDS = 200
+const SEEDS = 100
 
 describe.each(Object.entries(TRAITS))('Programs with %s', (_, traits) => {
   it('give the runs of the file, whatever their tree and the order of their hooks', async () => {

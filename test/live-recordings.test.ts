@@ -14,6 +14,9 @@ import { WAYS } from './corpus/ways.ts'
 
 const CLOCKED: Way = { parents: 'object', atStart: 'recorded', strangers: false }
 
+/** Without it, each recording is played in half of the ways: with parents by object, and the next one by ids. */
+const isEveryWay = process.env['EVERY_WAY'] === '1'
+
 const used = new Set<LiveException>()
 
 describe.each(WAYS)(
@@ -24,7 +27,8 @@ describe.each(WAYS)(
 
     it.each(libraryNames())('%s: live runs are those of the file', async (library) => {
       const unexplained: string[] = []
-      for (const scenario of loadLibrary(library)) {
+      for (const [index, scenario] of loadLibrary(library).entries()) {
+        if (!isEveryWay && (index % 2 === 0) !== (way.parents === 'object')) continue
         played += 1
         const { live, file } = await play(sources, scenario, way)
         if (isDeepStrictEqual(live, file)) continue
@@ -55,7 +59,7 @@ describe('With the recorded times as the clock', () => {
   })
 })
 
-it('needs every exception that it lists', () => {
+it.runIf(isEveryWay)('needs every exception that it lists', () => {
   expect(liveExceptions.filter((exception) => !used.has(exception))).toEqual([])
 })
 

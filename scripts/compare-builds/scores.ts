@@ -61,6 +61,8 @@ async function scoreLibrary(
   }
   await scoring.forceFlush()
   const { resourceMetrics } = await reader.collect()
+  // The shutdown of the exporter empties it.
+  const finished = spans.getFinishedSpans().slice()
   await scoring.shutdown()
   const ledger = scoring.ledger()
   const points = resourceMetrics.scopeMetrics.flatMap(({ metrics }) =>
@@ -68,7 +70,6 @@ async function scoreLibrary(
       dataPoints.map(({ attributes, value }) => JSON.stringify([descriptor.name, attributes, rounded(value)])),
     ),
   )
-  const finished = spans.getFinishedSpans()
   return {
     key: `${library} (${name})`,
     facts: {

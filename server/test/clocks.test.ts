@@ -39,7 +39,7 @@ it.each([
   ['one process', 'agents', 0],
   ['two processes, whose clocks differ by 30 s', 'tools', 30_000],
 ])(
-  'scores each of 600 runs, one a second in one trace, 10 to 12 s after its last span: %s',
+  'scores each of 120 runs, one a second in one trace, 10 to 12 s after its last span: %s',
   async (_, toolService, wrongByMs) => {
     /** The time at which the score of a run arrived, by its agent's span. */
     const scoredAtMs = new Map<string, number>()
@@ -53,7 +53,7 @@ it.each([
     const sessionId = randomBytes(8).toString('hex')
     const startMs = Date.now()
     // A model call ends first, a tool one second later, and the agent after another second, so three runs are always in progress.
-    const runs = Array.from({ length: 600 }, (__, second) => {
+    const runs = Array.from({ length: 120 }, (__, second) => {
       const { agentSpanId, spans } = makeRun({ traceId })
       const [chat, tool, agent] = spans
       const beginMs = startMs + second * SECOND_MS
@@ -85,7 +85,7 @@ it.each([
     expect(await post(server.httpPort, toRequest([session], 'agents'))).toBe(200)
     await vi.advanceTimersByTimeAsync(20 * SECOND_MS)
     await server.stop()
-    expect(server.counts()).toMatchObject({ service: { runs: 600, revisions: 0, errors: 0 }, traces: { late: 0 } })
+    expect(server.counts()).toMatchObject({ service: { runs: 120, revisions: 0, errors: 0 }, traces: { late: 0 } })
     const scored = sink.logs.map(({ attributes }) => [
       attributes['spanscore.revision'],
       attributes['spanscore.complete'],

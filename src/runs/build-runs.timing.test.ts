@@ -1,22 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { agent, chat, tool } from '../../test/fixtures/gen-ai-spans.ts'
 import { sourceSpan } from '../../test/fixtures/source-span.ts'
-import type { SourceSpan } from '../spans/source-span.ts'
 import { buildRuns } from './build-runs.ts'
-
-const agent = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan =>
-  sourceSpan({
-    spanId,
-    attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': spanId },
-    ...fields,
-  })
-const chat = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan =>
-  sourceSpan({ spanId, attributes: { 'gen_ai.operation.name': 'chat' }, ...fields })
-const tool = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan =>
-  sourceSpan({
-    spanId,
-    attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' },
-    ...fields,
-  })
 
 describe('bounds', () => {
   it('reads a trace of 100,000 spans in bounded time, wide', () => {

@@ -22,9 +22,10 @@ async function doctor(
   words: readonly string[],
   { env = {}, cwd = process.cwd(), endsAt }: { env?: Record<string, string>; cwd?: string; endsAt?: string } = {},
 ): Promise<Examined> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const child = spawn(process.execPath, [CLI, 'doctor', ...words], {
     cwd,
-    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
+    env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: '1', ...env },
   })
   let [out, error] = ['', '']
   child.stdout.on('data', (chunk) => {

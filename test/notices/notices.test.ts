@@ -26,7 +26,8 @@ interface Printed {
 
 /** Runs the application in a process of its own. */
 async function play(name: string, environment: Record<string, string> = {}, ...flags: string[]): Promise<Printed> {
-  const env = { PATH: process.env['PATH'], ...environment }
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const env = { PATH, NODE_COMPILE_CACHE, ...environment }
   return new Promise((resolve) => {
     execFile(process.execPath, [...flags, APP, name], { env, cwd: folder, timeout: 60_000 }, (failure, out, error) => {
       const codes = [...error.matchAll(/\[(SPANSCORE_\w+)\] spanscore: /g)].map(([, code = '']) => code)

@@ -7,6 +7,7 @@ import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor
 import type { AgentRun } from '../../src/model/agent-run.ts'
 import {
   agentAttributes,
+  cleanup,
   codeScorer,
   createPipeline,
   createScoring,
@@ -18,13 +19,12 @@ import {
 
 const never = () => new Promise<never>(() => undefined)
 
-/** Scores after computing for so many milliseconds. On a busy machine it takes longer. */
-const computeFor = (ms: number) => {
-  const { user, system } = process.threadCpuUsage()
-  for (;;) {
-    const used = process.threadCpuUsage()
-    if (used.user + used.system - user - system > ms * 1000) return { status: 'scored', value: 1 } as const
-  }
+/** A clock of the process that only scorers move. */
+function stopClock(): { passes(ms: number): void } {
+  let nowMs = performance.now()
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  cleanup(() => spy.mockRestore())
+  return { passes: (ms) => void (nowMs += ms) }
 }
 
 const mutate = (run: AgentRun) => {
@@ -89,9 +89,12 @@ test.each([Number.NaN, 2, -0.5, 'good', undefined, null])('a judge whose value i
 })
 
 test('a scorer that blocks is reported and runs after the span from then on', async () => {
-  const { tracer, flush, diagnostics, scoring } = await createScoring({
-    scorers: [codeScorer('slow', { assess: () => computeFor(100) })],
-  })
+  const clock = stopClock()
+  const assess = () => {
+    clock.passes(100)
+    return { status: 'scored', value: 1 } as const
+  }
+  const { tracer, flush, diagnostics, scoring } = await createScoring({ scorers: [codeScorer('slow', { assess })] })
   const scoredInRun = [1, 2, 3].map(() => {
     const { scored = 0 } = scoring.ledger().scorers['slow'] ?? {}
     runAgent(tracer)
@@ -104,14 +107,14 @@ test('a scorer that blocks is reported and runs after the span from then on', as
 })
 
 test('a scorer whose calls are slow now and then keeps its scores on the agent spans', async () => {
+  const clock = stopClock()
   let calls = 0
+  const assess = () => {
+    if (calls++ % 3 === 0) clock.passes(20)
+    return { status: 'scored', value: 1 } as const
+  }
   const { tracer, flush, diagnostics, receiver } = await createScoring({
-    // The quick calls must not wait for the processor's clock, which may not advance for up to 10 ms on some machines.
-    scorers: [
-      codeScorer('mostly_quick', {
-        assess: () => (calls++ % 3 === 0 ? computeFor(20) : { status: 'scored', value: 1 }),
-      }),
-    ],
+    scorers: [codeScorer('mostly_quick', { assess })],
   })
   for (let run = 0; run < 9; run += 1) runAgent(tracer)
   await flush()

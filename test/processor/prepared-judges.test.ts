@@ -16,7 +16,7 @@ function loadedFor(scorers: string, env: Record<string, string> = {}): string[] 
     console.log(JSON.stringify(['zod', '@ai-sdk/openai', 'ai'].filter((name) => loaded.has(name))))`
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
   })
   expect(stderr).toBe('')
   return JSON.parse(stdout)

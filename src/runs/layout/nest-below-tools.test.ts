@@ -1,22 +1,7 @@
 import { expect, it } from 'vitest'
-import { sourceSpan } from '../../../test/fixtures/source-span.ts'
+import { agent, span, tool, trace } from '../../../test/fixtures/traceloop-spans.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import { buildRuns } from '../build-runs.ts'
-
-const scope = { name: 'opentelemetry.instrumentation.openai_agents' }
-
-function span(
-  spanId: string,
-  parentSpanId: string | undefined,
-  [startTimeMs, endTimeMs]: readonly [number, number],
-  attributes: SourceSpan['attributes'],
-): SourceSpan {
-  return sourceSpan({ scope, spanId, parentSpanId, startTimeMs, endTimeMs, attributes, name: `span ${spanId}` })
-}
-
-function agent(spanId: string, name: string, times: readonly [number, number]): SourceSpan {
-  return span(spanId, 'trace', times, { 'traceloop.span.kind': 'agent', 'gen_ai.agent.name': name })
-}
 
 function chat(spanId: string, parentSpanId: string, startTimeMs: number, asked: string, said: object): SourceSpan {
   return span(spanId, parentSpanId, [startTimeMs, startTimeMs + 1], {
@@ -28,15 +13,6 @@ function chat(spanId: string, parentSpanId: string, startTimeMs: number, asked: 
   })
 }
 
-function tool(spanId: string, parentSpanId: string, times: readonly [number, number], query: string): SourceSpan {
-  return span(spanId, parentSpanId, times, {
-    'traceloop.span.kind': 'tool',
-    'gen_ai.tool.name': 'ask',
-    'gen_ai.tool.call.arguments': JSON.stringify({ query }),
-    'gen_ai.tool.call.result': `about ${query}`,
-  })
-}
-
 function call(id: string, query: string): object {
   return { type: 'tool_call', id, name: 'ask', arguments: { query } }
 }
@@ -44,8 +20,6 @@ function call(id: string, query: string): object {
 function text(content: string): object {
   return { type: 'text', content }
 }
-
-const trace = span('trace', undefined, [0, 100], { 'traceloop.span.kind': 'workflow' })
 
 it('puts agents that are beside their tools below them, and distinguishes tools at work at the same time by the question', () => {
   const asked = chat('c1', 'host', 2, 'Compare.', text(''))
