@@ -1,4 +1,4 @@
-import type { AgentRun, Missing, ModelCall, ToolCall } from '../model/agent-run.ts'
+import type { AgentRun, Missing, ModelCall, Retrieval, ToolCall } from '../model/agent-run.ts'
 import type { RunError } from '../model/message.ts'
 import type { StoredScore } from '../otlp/stored-scores.ts'
 import type { Format, Paint } from './output.ts'
@@ -16,6 +16,8 @@ export interface TreeStyle {
 /** Maximum number of lines of a text, an argument or a result. */
 const MAX_TEXT_LINES = 8
 const MAX_VALUE_LINES = 4
+/** How many documents of a retrieval are shown. */
+const MAX_DOCUMENTS = 5
 /** Runs that are nested deeper are only named. */
 const MAX_DEPTH = 8
 const LABEL_COLUMNS = 9
@@ -142,7 +144,21 @@ function addSteps(run: AgentRun, lines: Lines, depth: number, indent: string): v
     const head = `${indent}├─ side call  `
     lines.add(`${lines.paint('dim', head)}${lines.cut(`${name}  ${describeStep(call)}`, head)}`)
   }
+  for (const retrieval of run.retrievals) addRetrieval(retrieval, lines, indent)
   for (const child of children.values()) addChild(child, lines, depth, `${indent}│  `)
+}
+
+function addRetrieval({ kind, query, documents, source, error }: Retrieval, lines: Lines, indent: string): void {
+  const head = `${indent}├─ ${kind}  `
+  const found = documents === undefined ? 'documents not recorded' : `${documents.length} documents`
+  const what = [source, query, error === undefined ? found : undefined].filter((part) => part !== undefined)
+  lines.add(`${lines.paint('dim', head)}${lines.cut(what.map(safeText).join('  '), head)}`)
+  const inner = `${indent}│  `
+  if (error !== undefined) lines.addWrapped(`${inner}✗ `, `${inner}  `, describeError(error), MAX_VALUE_LINES)
+  for (const { id, content, score } of documents?.slice(0, MAX_DOCUMENTS) ?? []) {
+    const named = [score === undefined ? undefined : score.toPrecision(3), content ?? id ?? '(no text)']
+    lines.addWrapped(`${inner}→ `, `${inner}  `, named.filter((part) => part !== undefined).join('  '), 1)
+  }
 }
 
 function addCall(

@@ -31,7 +31,14 @@ import { NO_COST } from './scorer-call.ts'
 const MAX_READ_BYTES = 4 * 1024 * 1024
 
 /** What takes longer to read if a run has more content. Names, counts and states of the largest runs are read quickly. */
-const CONTENT: ReadonlySet<Need> = new Set(['input', 'output', 'systemInstructions', 'toolArguments', 'toolResults'])
+const CONTENT: ReadonlySet<Need> = new Set([
+  'input',
+  'output',
+  'systemInstructions',
+  'toolArguments',
+  'toolResults',
+  'documents',
+])
 
 /** Whether a scorer scores a run. */
 export type Admission = Admitted | Rejected | Deferred

@@ -78,6 +78,10 @@ function* readInSteps(run: AgentRun): WorkSteps {
     void call.result
     yield
   }
+  for (const retrieval of run.retrievals) {
+    void retrieval.documents
+    yield
+  }
   void run.output
   void run.availableTools
   yield
@@ -94,7 +98,7 @@ export function redactFailed(error: unknown): Failed {
 }
 
 /** The arrays that every reader of a run iterates over. */
-const LISTS = ['input', 'toolCalls', 'steps', 'sideCalls', 'children', 'models', 'missing'] as const
+const LISTS = ['input', 'toolCalls', 'steps', 'sideCalls', 'retrievals', 'children', 'models', 'missing'] as const
 
 function isRun(value: unknown): value is AgentRun {
   return isRecord(value) && LISTS.every((name) => Array.isArray(value[name]))

@@ -1,4 +1,12 @@
-export type { AgentRun, Missing, ModelCall, SideCall, ToolCall } from '../model/agent-run.ts'
+export type {
+  AgentRun,
+  Missing,
+  ModelCall,
+  Retrieval,
+  RetrievedDocument,
+  SideCall,
+  ToolCall,
+} from '../model/agent-run.ts'
 export type { Message, Part, RunError, ToolDefinition, Usage } from '../model/message.ts'
 export type {
   Evaluation,

@@ -9,6 +9,7 @@ export {
   noopValue as createAnswerRelevancyScorer,
   noopValue as createCompletenessScorer,
   noopValue as createContextualRecallScorer,
+  noopValue as createRetrievalRelevanceScorer,
   noopValue as createFaithfulnessScorer,
   noopValue as createHallucinatedToolScorer,
   noopValue as createHallucinationScorer,

@@ -1,4 +1,12 @@
-export type { AgentRun, Missing, ModelCall, SideCall, ToolCall } from '../model/agent-run.ts'
+export type {
+  AgentRun,
+  Missing,
+  ModelCall,
+  Retrieval,
+  RetrievedDocument,
+  SideCall,
+  ToolCall,
+} from '../model/agent-run.ts'
 export { readRuns } from '../otlp/read-runs.ts'
 export type { OtlpDamage, OtlpInput, OtlpSummary, ReadRunsOptions } from '../otlp/read-runs.ts'
 export { reconstructRuns } from '../runs/build-runs.ts'

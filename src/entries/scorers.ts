@@ -60,6 +60,12 @@ export type { AnswerRelevancyAnalysis, AnswerRelevancyScorerOptions } from '../s
 export type { ContextOption } from '../scorers/judge/items/answer-material.ts'
 export { createCompletenessScorer } from '../scorers/judge/items/completeness.ts'
 export type { CompletenessAnalysis, CompletenessScorerOptions } from '../scorers/judge/items/completeness.ts'
+export { createRetrievalRelevanceScorer } from '../scorers/judge/retrieval/retrieval-relevance.ts'
+export type {
+  JudgedRetrieval,
+  RetrievalRelevanceAnalysis,
+  RetrievalRelevanceScorerOptions,
+} from '../scorers/judge/retrieval/retrieval-relevance.ts'
 export { createContextualRecallScorer } from '../scorers/judge/items/contextual-recall.ts'
 export type {
   ContextualRecallAnalysis,

@@ -41,6 +41,8 @@ export interface AgentRun {
    * facts, only `models` and `usage` include them.
    */
   readonly sideCalls: readonly SideCall[]
+  /** Searches for documents or memories, and rerankings of what they found, in order. */
+  readonly retrievals: readonly Retrieval[]
   /** Set if another agent's run started this one. */
   readonly parent?: { readonly runId: string; readonly toolCallId?: string } | undefined
   /** Agent runs that this run's tool calls, guardrails or callbacks started. */
@@ -141,9 +143,41 @@ export interface SideCall extends ModelCall {
   readonly name?: string | undefined
 }
 
+/** One search for documents or memories, or one reranking of documents. */
+export interface Retrieval {
+  /** `search`: documents were searched, or a resource was read; `rerank`: found documents were sorted or chosen; `memory`: memories were searched. */
+  readonly kind: 'search' | 'rerank' | 'memory'
+  /** What was searched for. */
+  readonly query?: string | undefined
+  /** What was found, best first, at most 200; empty if nothing was. Absent if it was not recorded. */
+  readonly documents?: readonly RetrievedDocument[] | undefined
+  /** The index, collection, memory store or resource. */
+  readonly source?: string | undefined
+  /** 16 lower-case hex digits; absent if the model's provider searched. */
+  readonly spanId?: string | undefined
+  /** `ok`; `error`: it failed; `aborted`: it was stopped from outside; `unknown`: the span does not show it. */
+  readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
+  /** The error, if it failed. */
+  readonly error?: RunError | undefined
+  /** The index in `toolCalls` of the tool that searched, if one did. */
+  readonly toolCall?: number | undefined
+}
+
+/** A document or memory that was found. */
+export interface RetrievedDocument {
+  /** Its id in the index, or its address. */
+  readonly id?: string
+  /** Its text. */
+  readonly content?: string
+  /** How well it fits, on the scale of the retriever; higher is better. */
+  readonly score?: number
+  /** What the index has about it besides the text. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
 /** A fact that is missing from the spans, and why. */
 export interface Missing {
-  /** `input`, `output`, `systemInstructions`, `toolCalls[2].arguments`, … */
+  /** `input`, `output`, `systemInstructions`, `toolCalls[2].arguments`, `retrievals[0].documents`, … */
   readonly what: string
   /**
    * `not-captured`: the instrumentation is configured not to record content; `redacted`: the value was replaced before export; `truncated`:

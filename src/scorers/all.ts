@@ -15,6 +15,7 @@ import { createCompletenessScorer } from './judge/items/completeness.ts'
 import { createContextualRecallScorer } from './judge/items/contextual-recall.ts'
 import { createFaithfulnessScorer } from './judge/items/faithfulness.ts'
 import { createHallucinationScorer } from './judge/items/hallucination.ts'
+import { createRetrievalRelevanceScorer } from './judge/retrieval/retrieval-relevance.ts'
 import { createRubricScorer } from './judge/rubric.ts'
 import { createSummarizationScorer } from './judge/summary/summarization.ts'
 import { createToolCallAccuracyScorerLLM } from './judge/tool-calls/tool-call-accuracy.ts'
@@ -52,6 +53,7 @@ export const prebuiltScorers: Readonly<Record<string, PrebuiltScorer>> = {
   hallucination: { create: createHallucinationScorer, example: { model } },
   completeness: { create: createCompletenessScorer, example: { model } },
   contextual_recall: { create: createContextualRecallScorer, example: { model } },
+  retrieval_relevance: { create: createRetrievalRelevanceScorer, example: { model } },
   rubric: { create: createRubricScorer, example: { model, criteria: [{ id: 'a', question: 'Is it?' }] } },
 }
 

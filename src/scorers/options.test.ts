@@ -63,6 +63,16 @@ const factories: Readonly<Record<string, Factory>> = {
       [{ options: { context: 'Oslo' } }, `${context} "Oslo"`],
     ],
   },
+  createRetrievalRelevanceScorer: {
+    make: untyped(prebuilt.createRetrievalRelevanceScorer),
+    required: { model },
+    missing: needsModel,
+    known: 'id, passAt, model, judge, measure, k',
+    wrong: [
+      [{ measure: 'recall' }, "expected measure to be 'precision' or 'hit', got \"recall\""],
+      [{ k: 0 }, 'expected k to be a whole number of at least 1, got 0'],
+    ],
+  },
   createFaithfulnessScorer: {
     make: untyped(prebuilt.createFaithfulnessScorer),
     required: { model },

@@ -15,11 +15,13 @@ export const RUN_FACTS = [
   'toolCalls',
   'arguments',
   'result',
+  'documents',
 ] as const
 
 /**
  * A fact that a run may lack: `input` with the question in it, `output`, `systemInstructions`, `availableTools`; `toolCalls`, which are not
- * all known if calls were not recorded, or the run waits, or failed before its model could choose; `arguments` and `result` of a call.
+ * all known if calls were not recorded, or the run waits, or failed before its model could choose; `arguments` and `result` of a call;
+ * `documents` of a retrieval.
  */
 export type RunFact = (typeof RUN_FACTS)[number]
 

@@ -223,6 +223,6 @@ describe('A score of true or false', () => {
 
 it('An option mayLack must name facts', () => {
   expect(() => createScorer({ id: 'own', description: '', mayLack: ['answer' as RunFact] })).toThrow(
-    'createScorer: expected mayLack to be a list of input, output, systemInstructions, availableTools, toolCalls, arguments, result, got ["answer"].',
+    'createScorer: expected mayLack to be a list of input, output, systemInstructions, availableTools, toolCalls, arguments, result, documents, got ["answer"].',
   )
 })

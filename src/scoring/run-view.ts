@@ -1,4 +1,4 @@
-import type { AgentRun, ToolCall } from '../model/agent-run.ts'
+import type { AgentRun, Retrieval, ToolCall } from '../model/agent-run.ts'
 import type { Skipped } from '../model/score.ts'
 import { printAsJson } from '../runs/view/print-as-json.ts'
 import { withOwnFacts } from '../runs/view/with-own-facts.ts'
@@ -29,6 +29,7 @@ class RunView implements AgentRun {
   readonly #run: AgentRun
   readonly #reads: Reads
   #toolCalls: readonly ToolCall[] | undefined
+  #retrievals: AgentRun['retrievals'] | undefined
   #children: readonly AgentRun[] | undefined
   /** Why not all calls are known, once it was asked: that takes longer than any other fact. */
   #unknownCalls: readonly [Skipped | undefined] | undefined
@@ -119,6 +120,15 @@ class RunView implements AgentRun {
 
   get sideCalls(): AgentRun['sideCalls'] {
     return this.#run.sideCalls
+  }
+
+  get retrievals(): AgentRun['retrievals'] {
+    const { retrievals } = this.#run
+    if (retrievals.length === 0) return retrievals
+    this.#retrievals ??= Object.freeze(
+      retrievals.map((retrieval, index) => new RetrievalView(retrieval, index, this.#run, this.#reads)),
+    )
+    return this.#retrievals
   }
 
   get parent(): AgentRun['parent'] {
@@ -265,4 +275,64 @@ class ToolCallView implements ToolCall {
 /** `JSON.stringify` does not convert what `toJSON` returns. */
 function jsonOf<Value extends object>(value: Value & { readonly toJSON?: () => Value }): Value {
   return value.toJSON?.() ?? value
+}
+
+/** A retrieval as a scorer sees it. */
+class RetrievalView implements Retrieval {
+  static {
+    printAsJson(this.prototype)
+  }
+
+  readonly #retrieval: Retrieval
+  readonly #index: number
+  readonly #run: AgentRun
+  readonly #reads: Reads
+
+  constructor(retrieval: Retrieval, index: number, run: AgentRun, reads: Reads) {
+    this.#retrieval = retrieval
+    this.#index = index
+    this.#run = run
+    this.#reads = reads
+    Object.freeze(this)
+  }
+
+  get documents(): Retrieval['documents'] {
+    const { documents } = this.#retrieval
+    const isRead = documents?.length === 0 || documents?.some(({ content }) => content !== undefined) === true
+    const fact = `retrievals[${this.#index}].documents`
+    if (!isRead) this.#reads.note('documents', () => skipWithoutFact(this.#run, fact, this.#reads.scorerId))
+    return documents
+  }
+
+  get kind(): Retrieval['kind'] {
+    return this.#retrieval.kind
+  }
+
+  get query(): string | undefined {
+    return this.#retrieval.query
+  }
+
+  get source(): string | undefined {
+    return this.#retrieval.source
+  }
+
+  get spanId(): string | undefined {
+    return this.#retrieval.spanId
+  }
+
+  get status(): Retrieval['status'] {
+    return this.#retrieval.status
+  }
+
+  get error(): Retrieval['error'] {
+    return this.#retrieval.error
+  }
+
+  get toolCall(): number | undefined {
+    return this.#retrieval.toolCall
+  }
+
+  toJSON(): Retrieval {
+    return jsonOf(this.#retrieval)
+  }
 }

@@ -47,6 +47,8 @@ export type Need =
   | 'toolArguments'
   /** The results of tool calls. */
   | 'toolResults'
+  /** The documents of retrievals. */
+  | 'documents'
   /** The tools that the model was offered. */
   | 'availableTools'
   /** The model calls. */

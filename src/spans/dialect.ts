@@ -1,3 +1,4 @@
+import type { Retrieval, RetrievedDocument } from '../model/agent-run.ts'
 import type { Message, RunError, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
 import type { AsideKind } from './asides.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
@@ -50,6 +51,14 @@ export interface ToolIdentity {
   readonly rejected?: boolean
 }
 
+/** A search, or a reranking of what was found. */
+export interface RetrievalRequest {
+  readonly kind: Retrieval['kind']
+  readonly query?: string | undefined
+  /** The index, collection, store or resource. */
+  readonly source?: string | undefined
+}
+
 /** How a span's work ended; `waiting`: it was interrupted until a person, or a client's tool, answers. */
 export interface SpanOutcome {
   readonly status: 'ok' | 'error' | 'aborted' | 'waiting' | 'unknown'
@@ -65,6 +74,7 @@ export type ContentFact =
   | 'toolCalls'
   | 'toolArguments'
   | 'toolResult'
+  | 'documents'
 
 /** Why a fact is missing, and what would record it. */
 export interface Absence {
@@ -225,6 +235,11 @@ export interface Dialect {
   toolArguments?(span: SourceSpan, logs: readonly SourceLog[]): unknown
   /** For tool spans: the tool's return value without the library's envelope. `null` is a result; `undefined` means none. */
   toolResult?(span: SourceSpan, logs: readonly SourceLog[]): unknown
+
+  /** For spans whose `aside` is `retrieval` or `memory`: what was searched for; `undefined` if nothing was (embeddings, stored memories). */
+  retrieval?(span: SourceSpan, logs: readonly SourceLog[]): RetrievalRequest | undefined
+  /** For the same spans: what was found, best first; empty if nothing was. */
+  documents?(span: SourceSpan, logs: readonly SourceLog[]): readonly RetrievedDocument[] | undefined
 
   /**
    * Called if a content fact is `undefined`. Default: `not-recorded`, without a setting. For system instructions and tool definitions,

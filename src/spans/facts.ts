@@ -4,6 +4,7 @@ import type {
   ContentFact,
   Dialect,
   ModelIdentity,
+  RetrievalRequest,
   SpanOutcome,
   SpanRole,
   ToolIdentity,
@@ -13,6 +14,7 @@ import type { IdsOnSpan } from './ids.ts'
 import { endOfString } from './cut-json.ts'
 import { isCutJson, isHalfJson, MAX_PARSED_LENGTH } from './json.ts'
 import { plausibleUsage } from './outside-number.ts'
+import type { RetrievedDocument } from '../model/agent-run.ts'
 import type { Message, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
 import { systemTextOf, toolCallsIn } from './content/messages.ts'
 import { isStoredElsewhere, withMovedContent } from './content/moved-content.ts'
@@ -44,6 +46,8 @@ const FACT = {
   tool: defineFact(11, ({ dialect, span }) => dialect.tool?.(span)),
   toolArguments: defineFact(12, ({ dialect, span, logs }) => unlessUnread(dialect.toolArguments?.(span, logs))),
   toolResult: defineFact(13, ({ dialect, span, logs }) => unlessUnread(dialect.toolResult?.(span, logs))),
+  retrieval: defineFact(14, ({ dialect, span, logs }) => dialect.retrieval?.(span, logs)),
+  documents: defineFact(15, ({ dialect, span, logs }) => dialect.documents?.(span, logs)),
 } as const
 
 function defineFact<T>(slot: number, read: (facts: SpanFacts) => T | undefined): Fact<T> {
@@ -152,6 +156,14 @@ export class SpanFacts {
 
   get toolResult(): unknown {
     return this.#once(FACT.toolResult)
+  }
+
+  get retrieval(): RetrievalRequest | undefined {
+    return this.#once(FACT.retrieval)
+  }
+
+  get documents(): readonly RetrievedDocument[] | undefined {
+    return this.#once(FACT.documents)
   }
 
   /** Why a required fact is missing. */

@@ -11,7 +11,8 @@ const QUOTING_TEXT: ReadonlySet<string> = new Set([
   'error.data',
   'gen_ai.evaluation.explanation',
 ])
-const CONTENT_EVENT = /^gen_ai\.(?:content\.|system\.|user\.|assistant\.|tool\.|choice$|client\.inference)/
+const CONTENT_EVENT =
+  /^(?:gen_ai\.(?:content\.|system\.|user\.|assistant\.|tool\.|choice$|client\.inference)|db\.(?:query|search)\.(?:result|embeddings)$)/
 
 /** Whether `stripContent` removes an attribute of a span, event or link: content that dialects read, and texts that may quote it. */
 export function isStripped(key: string, dialect?: Dialect): boolean {

@@ -94,7 +94,42 @@ function compareRun(
     check('availableTools', wantedNames, some ? wantedNames : functions, lenience.inputs)
   }
   compareCalls(expected, actual, path, lenience, differences)
+  compareRetrievals(expected, actual, path, lenience, differences)
   compareMissing(expected, actual, path, differences)
+}
+
+function compareRetrievals(
+  { retrievals }: ExpectedRun,
+  { retrievals: found, missing }: AgentRun,
+  path: string,
+  lenience: Lenience,
+  differences: Difference[],
+): void {
+  if (retrievals === undefined) return
+  const check = (fact: string, wanted: unknown, actual: unknown): void => {
+    if (!isDeepStrictEqual(wanted, actual)) differences.push({ path: `${path}.${fact}`, expected: wanted, actual })
+  }
+  check('retrievals.length', retrievals.length, found.length)
+  for (const [index, wanted] of retrievals.entries()) {
+    const actual = found[index]
+    if (actual === undefined) continue
+    const fact = `retrievals[${index}]`
+    check(`${fact}.kind`, wanted.kind, actual.kind)
+    check(`${fact}.toolCall`, wanted.toolCall, actual.toolCall)
+    if (wanted.query !== undefined) check(`${fact}.query`, wanted.query, actual.query)
+    check(`${fact}.failed`, wanted.error !== undefined, actual.status === 'error')
+    if (wanted.error !== undefined) check(`${fact}.error`, true, actual.error?.message?.includes(wanted.error))
+    const texts = actual.documents?.map(({ content }) => content)
+    if (wanted.documents === undefined) check(`${fact}.documents`, undefined, texts)
+    else if (lenience.isMissing(`${fact}.documents`)) {
+      check(`${fact}.documents.texts`, [], texts?.filter((text) => text !== undefined) ?? [])
+      check(`${fact}.missing`, true, missing.some(({ what }) => what === `${fact}.documents`))
+    } else check(`${fact}.documents`, wanted.documents.map(({ content }) => content), texts)
+    for (const [place, { id }] of (wanted.documents ?? []).entries()) {
+      const recorded = actual.documents?.[place]?.id
+      if (recorded !== undefined) check(`${fact}.documents[${place}].id`, id, recorded)
+    }
+  }
 }
 
 /** What was played and is absent must be named as missing. */

@@ -38,6 +38,15 @@ export interface ExpectedRun {
   readonly outputIsObject?: boolean
   readonly toolCalls: readonly ExpectedCall[]
   readonly modelCalls?: number
+  readonly retrievals?: readonly ExpectedRetrieval[]
+}
+
+export interface ExpectedRetrieval {
+  readonly kind: 'search' | 'rerank' | 'memory'
+  readonly query?: string
+  readonly documents?: readonly { readonly id?: string; readonly content: string }[]
+  readonly error?: string
+  readonly toolCall?: number
 }
 
 export interface ExpectedCall {

@@ -52,7 +52,7 @@ export async function readCanaryRuns(files: readonly string[]): Promise<readonly
 }
 
 /** The lists that every run must have. */
-const LISTS = ['input', 'toolCalls', 'steps', 'sideCalls', 'children', 'models', 'missing'] as const
+const LISTS = ['input', 'toolCalls', 'steps', 'sideCalls', 'retrievals', 'children', 'models', 'missing'] as const
 
 function isCanaryRun(value: unknown): value is CanaryRun {
   if (!isRecord(value)) return false

@@ -82,6 +82,32 @@ export function toolResultsSection(calls: readonly ToolCall[]): SectionDraft[] {
   return fragments.length === 0 ? [] : [{ title: 'evidence: results of tool calls', fragments }]
 }
 
+/** The id of the document at that index, used in the material and in questions. */
+export function promptDocumentId(index: number): string {
+  return `d${index + 1}`
+}
+
+/** Documents with the ids d1, d2, …, and what was searched for. The documents are one line of JSON each, and are cut if space is short. */
+export function documentsSection(
+  title: string,
+  query: string | undefined,
+  documents: readonly string[],
+  first: number,
+): SectionDraft[] {
+  const searched =
+    query === undefined ? [] : [{ text: 'searched for: ' }, { text: quoted(query), cut: 'last' as const }]
+  return [
+    {
+      title,
+      fragments: [
+        ...searched,
+        ...(query === undefined ? [] : [{ text: '\n' }]),
+        ...documents.flatMap((text, index) => payload(`${promptDocumentId(first + index)}: `, text)),
+      ],
+    },
+  ]
+}
+
 function errorOf({ error }: ToolCall): string | undefined {
   const parts = [error?.type, error?.message].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : parts.join(': ')

@@ -54,6 +54,7 @@ const CONTENT: ReadonlySet<Need> = new Set([
   'systemInstructions',
   'toolArguments',
   'toolResults',
+  'documents',
   'steps',
 ])
 

@@ -1,6 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
+import type { TraceSpan } from '../trace-span.ts'
 import { ReconstructedRun } from '../view/run.ts'
 import { readBytesOf } from '../read-bytes.ts'
 import { readAhead } from './read-ahead.ts'
@@ -120,10 +121,11 @@ export function spansOf(top: RunPlan): readonly PlacedSpan[] {
   const spans: PlacedSpan[] = []
   const waiting = [top]
   for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
-    const { root, inside, models, asides, sideModels, tools, children } = plan
+    const { root, inside, models, asides, sideModels, retrievals, tools, children } = plan
     // The root of a run without an agent is the first of its calls.
     const agents = root.role === 'model' ? [] : [root]
-    for (const some of [agents, inside, models, asides, tools, sideModels.map(({ model }) => model)]) {
+    const others = retrievals.length === 0 ? [] : othersOf(retrievals, asides)
+    for (const some of [agents, inside, models, asides, tools, sideModels.map(({ model }) => model), others]) {
       for (const span of some) {
         if (span instanceof PlacedSpan) spans.push(span)
         for (const inner of span.inner) if (inner instanceof PlacedSpan) spans.push(inner)
@@ -132,6 +134,12 @@ export function spansOf(top: RunPlan): readonly PlacedSpan[] {
     if (children.length > 0) waiting.push(...children)
   }
   return spans
+}
+
+/** The retrievals that are in no other list: those below tools and other spans that serve the run. */
+function othersOf(retrievals: RunPlan['retrievals'], asides: RunPlan['asides']): readonly TraceSpan[] {
+  const known = new Set(asides)
+  return retrievals.flatMap(({ span }) => (known.has(span) ? [] : [span]))
 }
 
 /** The span that identifies a run of a buffer. */

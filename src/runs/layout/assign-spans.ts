@@ -14,6 +14,8 @@ interface Place {
   readonly tool?: TraceSpan
   /** The span around it that serves the run without being its loop. */
   readonly aside?: TraceSpan
+  /** The retrieval around it. */
+  readonly retrieval?: TraceSpan
   /** A tool outside of any run. */
   readonly outerTool?: TraceSpan
   /** True below a part of a run whose agent's span is lost, or never ended. */
@@ -200,10 +202,23 @@ function ambiguousIn({ above, plan }: Place): Place {
 /** Outside of any run, model calls below it are runs of their own. */
 function placeAside(span: TraceSpan, place: Place): Place {
   const above = aboveChildrenOf(span, place.above, 'part')
-  if (place.tool !== undefined) return { ...withoutModel(place), above }
   if (place.plan === undefined) return { ...withoutModel(place), above, outerTool: place.outerTool ?? span }
+  const below = { ...withoutModel(place), above, ...placeRetrieval(span, place, place.plan) }
+  if (place.tool !== undefined) return below
   if (place.aside === undefined) place.plan.asides.push(span)
-  return { ...withoutModel(place), above, aside: place.aside ?? span }
+  return { ...below, aside: place.aside ?? span }
+}
+
+/** A retrieval inside another one is the same, recorded by another library, or a part of it. */
+function placeRetrieval(span: TraceSpan, { retrieval, tool }: Place, plan: RunPlan): Pick<Place, 'retrieval'> {
+  const kind = span.dialect.aside?.(span.span)
+  if (kind !== 'retrieval' && kind !== 'memory') return {}
+  if (retrieval !== undefined) {
+    if (!span.isOpen) retrieval.addInner(span)
+    return {}
+  }
+  if (!span.isOpen) plan.retrievals.push({ span, tool })
+  return { retrieval: span }
 }
 
 function placeStep(span: TraceSpan, place: Place): Place {

@@ -10,6 +10,8 @@ export interface RunPlan {
   readonly asides: TraceSpan[]
   /** Model calls below those spans, ordered by start. */
   readonly sideModels: AsideCall[]
+  /** Searches and rerankings, ordered by start, also below tools. Those inside another one are its `inner`. */
+  readonly retrievals: PlacedRetrieval[]
   /** Tool and hand-off spans, ordered by start. Other spans of the same execution (MCP client, server) are their `inner`. */
   readonly tools: TraceSpan[]
   /** Agents, entries and steps inside the run, ordered by start. They supply facts that root and models lack. */
@@ -27,6 +29,12 @@ export interface AsideCall {
   readonly aside: TraceSpan
 }
 
+/** A span that may be a retrieval, and the tool that made it. */
+export interface PlacedRetrieval {
+  readonly span: TraceSpan
+  readonly tool: TraceSpan | undefined
+}
+
 /** Creates an empty plan. */
 export function newPlan(root: TraceSpan, parent?: RunPlan['parent']): RunPlan {
   return {
@@ -34,6 +42,7 @@ export function newPlan(root: TraceSpan, parent?: RunPlan['parent']): RunPlan {
     models: [],
     asides: [],
     sideModels: [],
+    retrievals: [],
     tools: [],
     inside: [],
     children: [],

@@ -13,6 +13,7 @@ import { ownTurns } from './asked-calls.ts'
 import type { Loop } from './loop.ts'
 import { idOf, isHandoff, nameOf } from './join-tool-calls.ts'
 import { answerIn } from './same-answer.ts'
+import { holdsText, isCutOff } from './retrieval.ts'
 import { isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
 
@@ -22,8 +23,28 @@ export function missingOf(run: AgentRun, loop: Loop): readonly Missing[] {
   const missing = [...missingTextsOf(run, loop), ...missingInCalls(run, plan)]
   const calls = missingCallsOf(run, plan)
   if (calls !== undefined) missing.push(calls)
+  if (run.retrievals.length > 0) missing.push(...missingInRetrievals(run, plan))
   if (!run.complete) missing.push({ what: 'spans', why: 'span-lost' })
   return missing
+}
+
+/** The texts of documents that were found: `retrievals[0].documents`. */
+function missingInRetrievals(run: AgentRun, plan: RunPlan): readonly Missing[] {
+  const spans = new Map(plan.retrievals.map(({ span }) => [span.span.spanId, span]))
+  return run.retrievals.flatMap(({ spanId, status, documents }, index): Missing[] => {
+    const what = `retrievals[${index}].documents`
+    const span = spans.get(spanId ?? '')
+    if (documents?.length === 0 || (documents === undefined && status === 'error')) return []
+    if (!holdsText(documents)) {
+      return [{ what, ...(span === undefined ? FILE_SEARCH_RESULTS : explain('documents', span, span)) }]
+    }
+    return span !== undefined && isCutOff(span) ? [{ what, why: 'limit' }] : []
+  })
+}
+
+const FILE_SEARCH_RESULTS: Absence = {
+  why: 'not-captured',
+  switch: "include: ['file_search_call.results'] in the request",
 }
 
 /** What is missing in each tool call: `toolCalls[2].arguments`. It is found while it is read, because there may be thousands of calls. */

@@ -1,7 +1,7 @@
 import type { SpanOutcome } from '../../spans/dialect.ts'
 import type { SpanFacts } from '../../spans/facts.ts'
 import type { Message, ToolDefinition, Usage } from '../../model/message.ts'
-import type { AgentRun, ModelCall, SideCall } from '../../model/agent-run.ts'
+import type { AgentRun, ModelCall, Retrieval, SideCall } from '../../model/agent-run.ts'
 import { askedCalls, transcriptCalls } from './asked-calls.ts'
 import { joinToolCalls } from './join-tool-calls.ts'
 import type { JoinedCall } from './join-tool-calls.ts'
@@ -16,6 +16,8 @@ import { answerIn, ComparedText } from './same-answer.ts'
 import { compareSpans } from '../layout/tree.ts'
 import { starterOf } from './starter.ts'
 import type { Starter } from './starter.ts'
+import { fileSearches } from './file-search.ts'
+import { kindOf, ReconstructedRetrieval } from './retrieval.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
 import { outputToolOf, saidOf, withoutTool } from './output-tool.ts'
 import { Responses } from './responses.ts'
@@ -51,6 +53,7 @@ const SLOT = {
   outputTool: 20,
   waits: 21,
   saidLast: 22,
+  retrievals: 23,
 } as const
 
 const SLOTS = Object.keys(SLOT).length
@@ -253,6 +256,22 @@ export class RunFacts {
     })
   }
 
+  /** Those with spans, and searches of the model's provider. */
+  get retrievals(): readonly Retrieval[] {
+    return this.#memo.shared(SLOT.retrievals, () => {
+      const { retrievals } = this.#plan
+      const searches = fileSearches(this.toolCalls)
+      if (retrievals.length === 0) return searches
+      const indexes = new Map(this.toolCalls.map(({ spanId }, index) => [spanId, index]))
+      const found = retrievals.flatMap(({ span, tool }) => {
+        const kind = kindOf(span)
+        const toolCall = tool && indexes.get(tool.span.spanId)
+        return kind === undefined ? [] : [new ReconstructedRetrieval(span, kind, toolCall)]
+      })
+      return [...found, ...searches]
+    })
+  }
+
   get models(): readonly string[] {
     return this.#memo.shared(SLOT.models, () => {
       const names = new Set<string | undefined>()
@@ -316,7 +335,7 @@ export class RunFacts {
 
   #ownInput(): readonly Message[] | undefined {
     return this.#memo.once(SLOT.ownInput, () => {
-      const own = withoutSystem(this.#root.input ?? this.#firstAgent()?.input)
+      const own = withoutSystem(this.#root.input ?? this.#firstAgent()?.input ?? this.#sameAgent()?.input)
       return isAround(own, () => lastUserText(this.#firstModelInput())) ? undefined : own
     })
   }
@@ -344,6 +363,15 @@ export class RunFacts {
     return first === undefined || first === root
       ? inside.find((span) => span.role !== 'entry' && span.agent?.name !== undefined)
       : first
+  }
+
+  /** A second span of the same agent, directly below the root: some libraries write one for the call and one for the graph. */
+  #sameAgent(): TraceSpan | undefined {
+    const name = this.#root.role === 'entry' ? this.#root.agent?.name : undefined
+    if (name === undefined) return undefined
+    return this.#plan.inside.find(
+      (span) => span.role === 'entry' && span.parent === this.#root && span.agent?.name === name,
+    )
   }
 
   #askedCalls(): ReturnType<typeof askedCalls> {

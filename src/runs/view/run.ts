@@ -1,6 +1,6 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
-import type { AgentRun, Missing, ModelCall, SideCall, ToolCall } from '../../model/agent-run.ts'
+import type { AgentRun, Missing, ModelCall, Retrieval, SideCall, ToolCall } from '../../model/agent-run.ts'
 import {
   contentOf,
   lacksFirstCall,
@@ -118,6 +118,10 @@ export class ReconstructedRun implements AgentRun {
     return this.#facts.sideCalls
   }
 
+  get retrievals(): readonly Retrieval[] {
+    return this.#facts.retrievals
+  }
+
   get parent(): AgentRun['parent'] {
     return this.#memo.shared(SLOT.parent, () => {
       const { parent } = this.#plan
@@ -223,6 +227,7 @@ export class ReconstructedRun implements AgentRun {
       availableTools,
       steps: this.steps,
       sideCalls: this.sideCalls,
+      retrievals: this.retrievals,
       parent,
       children: this.children,
       models: this.models,

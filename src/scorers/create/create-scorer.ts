@@ -211,6 +211,7 @@ const ALL_NEEDS: readonly Need[] = [
   'toolNames',
   'toolArguments',
   'toolResults',
+  'documents',
   'availableTools',
   'steps',
 ]

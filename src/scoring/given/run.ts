@@ -1,4 +1,5 @@
-import type { AgentRun, ModelCall } from '../../model/agent-run.ts'
+import type { AgentRun, ModelCall, Retrieval } from '../../model/agent-run.ts'
+import { fileSearches } from '../../runs/view/file-search.ts'
 import { lastUserText } from '../../runs/view/message-text.ts'
 import { printAsJson } from '../../runs/view/print-as-json.ts'
 import { nodeCrypto } from '../../spans/node-crypto.ts'
@@ -95,6 +96,11 @@ export class GivenRun implements AgentRun {
       : undefined
   }
 
+  /** Searches of the model's provider; messages show no others. */
+  get retrievals(): readonly Retrieval[] {
+    return fileSearches(this.toolCalls)
+  }
+
   get steps(): readonly ModelCall[] {
     const answers = this.#answers().filter(({ role }) => role === 'assistant')
     const idsByStep = answers.map((): string[] => [])
@@ -181,6 +187,7 @@ export function plainRun(run: AgentRun): AgentRun {
     ...(availableTools !== undefined && { availableTools }),
     steps: run.steps,
     sideCalls: run.sideCalls,
+    retrievals: run.retrievals,
     ...(parent !== undefined && { parent }),
     children: run.children,
     models: run.models,

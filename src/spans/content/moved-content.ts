@@ -187,4 +187,5 @@ const REFERENCES: Readonly<Record<ContentFact, string>> = {
   toolDefinitions: 'gen_ai.tool.definitions_ref',
   toolArguments: 'gen_ai.tool.call.arguments_ref',
   toolResult: 'gen_ai.tool.call.result_ref',
+  documents: 'gen_ai.retrieval.documents_ref',
 }

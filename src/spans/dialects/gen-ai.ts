@@ -1,6 +1,8 @@
 import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
 import { asideKind, middlewareNode } from '../asides.ts'
+import { jsonAttribute } from '../content/json-attribute.ts'
+import { retrievalOfKind, toDocuments } from '../content/documents.ts'
 import { outcomeOf } from '../outcome.ts'
 import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../content/semconv-content.ts'
 import { operationOf, semconvModel, semconvTool, semconvUsage } from '../semconv.ts'
@@ -43,7 +45,9 @@ export const genAi: Dialect = {
     return attributes['gen_ai.request.model'] !== undefined && hasProvider ? 'model' : 'step'
   },
 
-  aside: (span) => asideKind(operationOf(span.attributes)) ?? middlewareNode(span.name),
+  aside: (span) =>
+    asideKind(operationOf(span.attributes)) ??
+    (span.attributes['mcp.method.name'] === READ_RESOURCE ? 'retrieval' : middlewareNode(span.name)),
 
   // The agents of LlamaIndex's workflow hand over to one another.
   holdsOneRun: (span) =>
@@ -112,6 +116,18 @@ export const genAi: Dialect = {
     const result = isText ? written : parseJson(written)
     return isToolMessage(result, span) ? result.content : result
   },
+
+  retrieval(span) {
+    const { attributes } = span
+    if (attributes['mcp.method.name'] === READ_RESOURCE) {
+      return { kind: 'search', source: textOf(attributes['mcp.resource.uri']) }
+    }
+    const query = attributes['gen_ai.retrieval.query.text'] ?? attributes['gen_ai.memory.query.text']
+    const source = textOf(attributes['gen_ai.data_source.id']) ?? textOf(attributes['gen_ai.memory.store.id'])
+    const found = retrievalOfKind(operationOf(attributes), () => query)
+    return found && { ...found, source }
+  },
+  documents: (span) => toDocuments(jsonAttribute(span, RETRIEVED)) ?? toDocuments(jsonAttribute(span, MEMORIES)),
 
   absence: absenceOf,
 
@@ -211,6 +227,10 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['text_to_speech', 'step'],
 ])
 
+const READ_RESOURCE = 'resources/read'
+const RETRIEVED = 'gen_ai.retrieval.documents'
+const MEMORIES = 'gen_ai.memory.records'
+
 const END_REASON = 'gen_ai.agent.invocation.end_reason'
 
 /** The outcome of a tool call as Rig (Rust) writes it: `success`, `error`, `denied` or `skipped`. */
@@ -230,6 +250,13 @@ function firstOf(span: SourceSpan, keys: readonly string[]): unknown {
 }
 
 function absenceOf(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog[]): Absence | undefined {
+  // The conventions only name ids and scores; instrumentations add the text, or applications do.
+  if (fact === 'documents') {
+    const isResource = span.attributes['mcp.method.name'] !== undefined
+    return isResource
+      ? { why: 'not-recorded' }
+      : { why: 'not-recorded', switch: 'content in each of gen_ai.retrieval.documents' }
+  }
   // If messages were recorded, there were no system instructions.
   const hasWords = fact === 'systemInstructions' && semconvInput(span, logs)?.some((item) => item.text !== undefined)
   if (hasWords === true) return undefined

@@ -1,6 +1,7 @@
 import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { asideKind, middlewareNode } from '../asides.ts'
+import { retrievalOfKind, toDocuments } from '../content/documents.ts'
 import { finalAnswer } from '../content/langchain.ts'
 import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
@@ -105,6 +106,9 @@ export const langSmith: Dialect = {
     const part = message?.[0]?.parts.find((candidate) => candidate.type === 'tool_call_response')
     return part === undefined ? value : part.response
   },
+
+  retrieval: (span) => retrievalOfKind(kindOf(span), () => promptOf(span)),
+  documents: (span) => toDocuments(completionOf(span)),
 
   absence(span, fact) {
     if (isOverwrittenByNode(span)) return { why: 'not-recorded' }

@@ -3,6 +3,9 @@ import { parseJson, textOf } from '../json.ts'
 import type { Message } from '../../model/message.ts'
 import { textMessage } from '../content/messages.ts'
 import { semconvInput, semconvOutput } from '../content/semconv-content.ts'
+import { jsonAttribute } from '../content/json-attribute.ts'
+import { toDocuments } from '../content/documents.ts'
+import type { SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from '../content/tool-definitions.ts'
 import { semconvModel, semconvUsage } from '../semconv.ts'
 import { genAi } from './gen-ai.ts'
@@ -29,6 +32,8 @@ export const springAi: Dialect = {
     const kind = textOf(span.attributes['spring.ai.kind'])
     return kind === undefined ? genAi.roleOf(span) : (ROLES.get(kind) ?? 'step')
   },
+
+  aside: (span) => (isVectorStore(span) ? 'retrieval' : genAi.aside?.(span)),
 
   // A streamed model call lasts until the answer of the calls that follow its tools.
   modelsNest: true,
@@ -75,6 +80,21 @@ export const springAi: Dialect = {
   toolArguments: (span) => parseJson(span.attributes['spring.ai.tool.call.arguments']),
   toolResult: (span) => parseJson(span.attributes['spring.ai.tool.call.result']),
 
+  retrieval(span, logs) {
+    if (!isVectorStore(span)) return genAi.retrieval?.(span, logs)
+    // A vector store is also added to and deleted from.
+    if (span.attributes['db.operation.name'] !== 'query') return undefined
+    return {
+      kind: 'search',
+      query: textOf(span.attributes['db.vector.query.content']),
+      source: textOf(span.attributes['db.collection.name']),
+    }
+  },
+  documents: (span, logs) =>
+    isVectorStore(span)
+      ? toDocuments(jsonAttribute(span, 'db.vector.query.response.documents'))
+      : genAi.documents?.(span, logs),
+
   absence: (_span, fact) =>
     fact === 'toolArguments' || fact === 'toolResult'
       ? { why: 'not-captured', switch: 'spring.ai.tools.observations.include-content=true' }
@@ -90,7 +110,12 @@ export const springAi: Dialect = {
     'spring.ai.chat.client.system.*',
     'spring.ai.chat.client.advisor.params',
     'spring.ai.vectorstore.query.*',
+    'db.vector.query.*',
   ],
+}
+
+function isVectorStore({ attributes }: SourceSpan): boolean {
+  return attributes['spring.ai.kind'] === 'vector_store'
 }
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([

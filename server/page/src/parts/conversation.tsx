@@ -90,6 +90,9 @@ export function Conversation({ run, spans, scores }: ConversationProps) {
       {run.sideCalls.map((call, index) => (
         <SideCall key={index} call={call} took={took.get(call.spanId ?? '')} />
       ))}
+      {run.retrievals.map((retrieval, index) => (
+        <Retrieved key={index} retrieval={retrieval} took={took.get(retrieval.spanId ?? '')} />
+      ))}
       {run.children
         .filter(({ id }) => !shown.has(id))
         .map((child) => (
@@ -249,6 +252,53 @@ function SideCall({ call, took }: { readonly call: AgentRun['sideCalls'][number]
     </li>
   )
 }
+
+/** What the run searched for, and what was found, best first. */
+function Retrieved({
+  retrieval: { kind, query, source, documents, error, toolCall },
+  took,
+}: {
+  readonly retrieval: AgentRun['retrievals'][number]
+  readonly took: number | undefined
+}) {
+  return (
+    <li class="turn system">
+      <details>
+        <summary>
+          <b>{RETRIEVAL_TITLES[kind]}</b> {query !== undefined && <span>{query} </span>}
+          <span class="facts">
+            {source !== undefined && <span>{source}</span>}
+            {toolCall !== undefined && <span>by tool call {toolCall + 1}</span>}
+            <span>{documents === undefined ? 'documents not recorded' : `${documents.length} documents`}</span>
+            {took !== undefined && <span>{duration(took)}</span>}
+          </span>
+        </summary>
+        {error !== undefined && (
+          <p class="problem">
+            ▲ {error.type} {error.message}
+          </p>
+        )}
+        <ol>
+          {documents?.map(({ id, content, score, metadata }, index) => (
+            <li key={index}>
+              {(id !== undefined || score !== undefined) && (
+                <p class="muted">
+                  {id} {score}
+                </p>
+              )}
+              <Text
+                text={content ?? (metadata === undefined ? '(text not recorded)' : JSON.stringify(metadata))}
+                findings={[]}
+              />
+            </li>
+          ))}
+        </ol>
+      </details>
+    </li>
+  )
+}
+
+const RETRIEVAL_TITLES = { search: 'Search', rerank: 'Reranking', memory: 'Memory' } as const
 
 function Nested({ run, spans, scores }: ConversationProps) {
   const own = scores.filter(({ runId, evaluation }) => runId === run.id && evaluation.score.status !== 'skipped')

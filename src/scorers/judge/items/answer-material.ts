@@ -1,10 +1,18 @@
 import { contentFree } from '../../../model/explanation.ts'
-import { contextSection, historySection, mainSection, toolResultsSection } from '../../../judge/prompt/render-run.ts'
+import {
+  contextSection,
+  documentsSection,
+  historySection,
+  mainSection,
+  toolResultsSection,
+} from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Skipped } from '../../../model/score.ts'
 import type { ScoringContext } from '../../../scoring/scorer.ts'
 import { skipUnjudgeable, textOr } from '../judge-scorer.ts'
+import { usedRetrievals } from '../retrieval/used-retrievals.ts'
+import type { UsedRetrieval } from '../retrieval/used-retrievals.ts'
 import { expectReturned } from '../../expect-returned.ts'
 import { areTexts, expectOption } from '../../read-options.ts'
 import { skipWithoutFact } from '../../../scoring/absence.ts'
@@ -40,7 +48,7 @@ export function requestAndAnswer(
   ]
 }
 
-/** The answer of a finished run, and its evidence: tool results and context. */
+/** The answer of a finished run, and its evidence: context, tool results and retrieved documents. */
 export function answerAndEvidence(
   run: AgentRun,
   context: ScoringContext | undefined,
@@ -55,16 +63,21 @@ export function answerAndEvidence(
   return 'status' in evidence ? evidence : [...evidence, mainSection("the agent's answer", answer)]
 }
 
-/** Tool results and context, or why there are none. */
+/** Context, tool results and retrieved documents, each text once, or why there are none. */
 export function evidenceOf(
   run: AgentRun,
   id: string,
   given: ContextOption | undefined,
 ): readonly SectionDraft[] | Skipped {
   const texts = (typeof given === 'function' ? expectReturned(given(run), id, TEXTS, areTexts) : given) ?? []
+  const found = foundIn(run)
+  // A claim may follow from a document that was not recorded. Who gives the context knows what it is.
+  const unread = texts.length > 0 ? undefined : skipWithoutTexts(run, found, id)
+  if (unread !== undefined) return unread
   const evidence = [
     ...texts.map((text, index) => contextSection(`evidence: context ${index + 1}`, text)),
     ...toolResultsSection(run.toolCalls),
+    ...retrievedSection(found, texts),
   ]
   if (evidence.length > 0) return evidence
   return (
@@ -72,9 +85,37 @@ export function evidenceOf(
     skipWithoutResults(run, id) ??
     skip(
       'not-applicable',
-      contentFree(`${id}: the run has no tool results, and no context was given. Set options.context.`),
+      contentFree(
+        `${id}: the run has no tool results and no retrieved documents, and no context was given. Set options.context.`,
+      ),
     )
   )
+}
+
+/** Retrievals that the model was shown, except for those of a tool whose result is recorded: the model saw the result. */
+function foundIn(run: AgentRun): readonly UsedRetrieval[] {
+  if (run.retrievals.length === 0) return []
+  return usedRetrievals(run).filter(
+    ({ retrieval: { toolCall } }) => toolCall === undefined || run.toolCalls[toolCall]?.result === undefined,
+  )
+}
+
+function skipWithoutTexts(run: AgentRun, found: readonly UsedRetrieval[], id: string): Skipped | undefined {
+  for (const { index, retrieval } of found) {
+    if (retrieval.documents?.some(({ content }) => content !== undefined) === true) continue
+    const missing = skipWithoutFact(run, `retrievals[${index}].documents`, id)
+    if (missing !== undefined) return missing
+  }
+  return undefined
+}
+
+function retrievedSection(found: readonly UsedRetrieval[], given: readonly string[]): readonly SectionDraft[] {
+  const documents = new Set(
+    found.flatMap(({ retrieval }) => retrieval.documents?.flatMap(({ content }) => content ?? [])),
+  )
+  for (const text of ['', undefined, ...given]) documents.delete(text)
+  const texts = [...documents].filter((text) => text !== undefined)
+  return texts.length === 0 ? [] : documentsSection('evidence: retrieved documents', undefined, texts, 0)
 }
 
 function skipWithoutResults(run: AgentRun, id: string): Skipped | undefined {

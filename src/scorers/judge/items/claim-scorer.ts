@@ -14,7 +14,7 @@ import type { ItemAnalysis, ItemScorerDefinition } from './item-scorer.ts'
 export interface ClaimScorerOptions extends JudgeScorerOptions {
   /** What the claims are compared with. */
   readonly options?: {
-    /** Additional evidence, besides the run's tool results. */
+    /** Additional evidence, besides the run's tool results and retrieved documents. */
     readonly context?: ContextOption
   }
 }
@@ -33,7 +33,7 @@ export interface ClaimScorerDefinition extends Pick<
 const role =
   "You check the claims of an agent's answer against the evidence, and against nothing else: what you know yourself does not count."
 
-/** Creates a scorer that checks every claim of the answer against the tool results and the given context. */
+/** Creates a scorer that checks every claim of the answer against the tool results, the retrieved documents and the given context. */
 export function defineClaimScorer(
   definition: ClaimScorerDefinition,
   options: ClaimScorerOptions,
@@ -48,7 +48,7 @@ export function defineClaimScorer(
     role,
     labelOf: labelOfClaims,
     options,
-    needs: ['output', 'toolNames', 'toolResults'],
+    needs: ['output', 'toolNames', 'toolResults', 'documents'],
     identity: { context: given },
     list: {
       name: 'claims',

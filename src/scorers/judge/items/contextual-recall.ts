@@ -17,7 +17,7 @@ import { skip } from '../../skip.ts'
 export interface ContextualRecallScorerOptions extends JudgeScorerOptions {
   /** What the scorer compares. */
   readonly options?: {
-    /** What was retrieved, besides the run's tool results. */
+    /** What was retrieved, besides the run's tool results and documents. */
     readonly context?: ContextOption
     /** The expected answer, or a function that returns it for each run. `.run({ groundTruth })` takes precedence. */
     readonly groundTruth?: string | ((run: AgentRun) => string | undefined)
@@ -62,7 +62,7 @@ export function createContextualRecallScorer(
     description: 'The share of the expected answer that the retrieved context supports.',
     options,
     better: 'higher',
-    needs: ['toolNames', 'toolResults'],
+    needs: ['toolNames', 'toolResults', 'documents'],
     identity: { context: given, groundTruth },
     role: 'You check whether the evidence that an agent gathered holds what the expected answer needs. What you know yourself does not count.',
     list: {

@@ -11,7 +11,8 @@ export type FaithfulnessScorerOptions = ClaimScorerOptions
 export type FaithfulnessAnalysis = ItemAnalysis<ClaimVerdict>
 
 /**
- * Faithfulness, by a judge: the share of the answer's claims that the tool results and the given context support.
+ * Faithfulness, by a judge: the share of the answer's claims that the tool results, the retrieved documents and the given
+ * context support.
  *
  * Score: supported ÷ claims, two decimals; higher is better. It fails if a claim is contradicted, or more than one in five is not
  * stated. Without evidence or claims `skipped: not-applicable`. One judge call.
@@ -30,7 +31,7 @@ export function createFaithfulnessScorer(options: FaithfulnessScorerOptions): Sc
     {
       factory: 'createFaithfulnessScorer',
       id: 'faithfulness',
-      description: "The share of the answer's claims that tool results and context support.",
+      description: "The share of the answer's claims that tool results, retrieved documents and context support.",
       better: 'higher',
       counts: { supported: 1, not_stated: 0, contradicted: 0 },
     },

@@ -30,7 +30,8 @@ export function createHallucinationScorer(options: HallucinationScorerOptions): 
     {
       factory: 'createHallucinationScorer',
       id: 'hallucination',
-      description: "The share of the answer's claims that tool results and context contradict or do not hold.",
+      description:
+        "The share of the answer's claims that tool results, retrieved documents and context contradict or do not hold.",
       better: 'lower',
       counts: { supported: 0, not_stated: 1, contradicted: 1 },
     },

@@ -2,6 +2,7 @@ import type { ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.
 import { asideKind, middlewareNode } from '../../asides.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
+import { retrievalOfKind, toDocuments } from '../../content/documents.ts'
 import { agentOfNode, finalAnswer } from '../../content/langchain.ts'
 import type { Message } from '../../../model/message.ts'
 import { textMessage, toMessage, toMessages } from '../../content/messages.ts'
@@ -128,6 +129,10 @@ export const langfuse: Dialect = {
       ? parseJson(span.attributes['langfuse.observation.output'])
       : unwrapBlocks(message.content)
   },
+
+  retrieval: (span) =>
+    retrievalOfKind(span.attributes['langfuse.observation.type'], () => span.attributes['langfuse.observation.input']),
+  documents: (span) => toDocuments(jsonAttribute(span, 'langfuse.observation.output')),
 
   absence(span, fact) {
     const isInput = INPUT_FACTS.has(fact)

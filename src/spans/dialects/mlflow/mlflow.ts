@@ -1,5 +1,6 @@
 import { asideKind, middlewareNode } from '../../asides.ts'
 import type { Dialect, SpanRole } from '../../dialect.ts'
+import { retrievalOfKind, toDocuments } from '../../content/documents.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, numberOf, textOf, toJsonText } from '../../json.ts'
 import { finalAnswer, toolMessageFields, toolMessageIn } from '../../content/langchain.ts'
@@ -103,6 +104,9 @@ export const mlflow: Dialect = {
     const message = toolMessageFields(value)
     return message === undefined ? value : unwrapBlocks(message.content)
   },
+
+  retrieval: (span) => retrievalOfKind(typeOf(span), () => jsonAttribute(span, INPUTS)),
+  documents: (span) => toDocuments(jsonAttribute(span, OUTPUTS)),
 
   absence: (span, fact) => {
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'

@@ -1,3 +1,5 @@
+import type { RetrievedDocument } from '../../../model/agent-run.ts'
+import { makeDocument, MAX_DOCUMENTS } from '../../content/documents.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJson, textOf } from '../../json.ts'
 import type { Message, ToolDefinition } from '../../../model/message.ts'
@@ -185,3 +187,26 @@ function getOrAdd<T>(map: Map<number, T>, key: number, make: () => T): T {
 function sorted<T>(map: ReadonlyMap<number, T>): T[] {
   return [...map].toSorted(([left], [right]) => left - right).map(([, value]) => value)
 }
+
+/**
+ * Reads `retrieval.documents.N.document.content`, `….id`, `….score`, `….metadata`, or what a reranker returned. Hidden texts are absent;
+ * `undefined` if there are no documents.
+ */
+export function flattenedDocuments(attributes: Attributes): readonly RetrievedDocument[] | undefined {
+  const documents = new Map<number, Record<string, unknown>>()
+  for (const key in attributes) {
+    const start = DOCUMENT_PREFIXES.find((prefix) => key.startsWith(prefix))
+    const match = start === undefined ? null : DOCUMENT_FIELD.exec(key.slice(start.length))
+    if (match === null || isHidden(attributes[key])) continue
+    const place = Number(match[1])
+    if (place > MAX_DOCUMENTS) continue
+    const fields = documents.get(place) ?? {}
+    documents.set(place, fields)
+    fields[match[2] ?? ''] = attributes[key]
+  }
+  if (documents.size === 0) return undefined
+  return sorted(documents).map(({ id, content, score, metadata }) => makeDocument(id, content, score, metadata) ?? {})
+}
+
+const DOCUMENT_PREFIXES = ['retrieval.documents.', 'reranker.output_documents.']
+const DOCUMENT_FIELD = /^(\d{1,9})\.document\.(id|content|score|metadata)$/

@@ -1,4 +1,6 @@
+import type { Message } from '../../../model/message.ts'
 import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
+import type { SourceSpan } from '../../source-span.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
 import { flattenedMessages, flattenedPrompts, flattenedTools, shownText } from './content.ts'
@@ -24,7 +26,7 @@ export const openInferenceLlamaIndex: Dialect = {
     // Builds the request of the next call.
     if (span.name.includes('._prepare_chat')) return 'step'
     const role = openInference.roleOf(span)
-    return role === 'entry' && !span.name.endsWith('.run') ? 'step' : role
+    return role === 'entry' && !span.name.endsWith('.run') && !isQueryEngine(span) ? 'step' : role
   },
 
   agent(span) {
@@ -37,11 +39,13 @@ export const openInferenceLlamaIndex: Dialect = {
 
   systemInstructions: () => undefined,
   input(span) {
-    if (kindOf(span) !== 'LLM') return undefined
+    if (kindOf(span) !== 'LLM')
+      return isQueryEngine(span) ? asMessage('user', span.attributes['input.value']) : undefined
     return flattenedMessages(span.attributes, 'llm.input_messages.') ?? flattenedPrompts(span.attributes)
   },
   output(span) {
-    if (kindOf(span) !== 'LLM') return undefined
+    if (kindOf(span) !== 'LLM')
+      return isQueryEngine(span) ? asMessage('assistant', span.attributes['output.value']) : undefined
     const said = flattenedMessages(span.attributes, 'llm.output_messages.')
     // Models that only complete text.
     const text =
@@ -71,4 +75,14 @@ export const openInferenceLlamaIndex: Dialect = {
 
 function isErrorOutput(output: Readonly<Record<string, unknown>>): boolean {
   return output.is_error === true
+}
+
+/** A query engine answers a question from documents. The method that it calls by itself has a span inside. */
+function isQueryEngine({ name }: SourceSpan): boolean {
+  return /QueryEngine\.a?query$/.test(name)
+}
+
+function asMessage(role: string, value: unknown): readonly Message[] | undefined {
+  const text = shownText(value)
+  return text === undefined ? undefined : [textMessage(role, text)]
 }

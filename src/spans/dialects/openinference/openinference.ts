@@ -3,7 +3,16 @@ import { asideKind } from '../../asides.ts'
 import { isRecord, numberOf, parseJson, parseJsonTwice, textOf } from '../../json.ts'
 import type { Message } from '../../../model/message.ts'
 import { systemTextOf, textMessage } from '../../content/messages.ts'
-import { flattenedMessages, flattenedPrompts, flattenedTools, isHidden, shownJson, shownText } from './content.ts'
+import { retrievalOfKind } from '../../content/documents.ts'
+import {
+  flattenedDocuments,
+  flattenedMessages,
+  flattenedPrompts,
+  flattenedTools,
+  isHidden,
+  shownJson,
+  shownText,
+} from './content.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
 import { makeUsage } from '../../semconv.ts'
@@ -113,6 +122,13 @@ export const openInference: Dialect = {
   toolResult: (span) =>
     isHidden(span.attributes['output.value']) ? undefined : parseJson(span.attributes['output.value']),
 
+  retrieval: (span) =>
+    retrievalOfKind(
+      kindOf(span),
+      () => shownText(span.attributes['reranker.query']) ?? shownText(span.attributes['input.value']),
+    ),
+  documents: (span) => flattenedDocuments(span.attributes),
+
   outcome: (span) => outcomeWithoutStack(span),
 
   absence: (span, fact) => absenceOf(span, fact),
@@ -219,6 +235,7 @@ const SWITCHES: Readonly<Record<ContentFact, string>> = {
   toolCalls: 'traceConfig: { hideOutputs: false, hideOutputMessages: false }',
   toolArguments: 'traceConfig: { hideInputs: false }',
   toolResult: 'traceConfig: { hideOutputs: false }',
+  documents: 'traceConfig: { hideOutputs: false }',
 }
 
 /** Python's instrumentations also read the environment. */
@@ -231,7 +248,8 @@ function pythonSwitch(isInput: boolean): string {
 function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
   const isInput =
     fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions' || fact === 'toolArguments'
-  if (isHidden(span.attributes[isInput ? 'input.value' : 'output.value'])) {
+  const isHiddenDocument = fact === 'documents' && Object.values(span.attributes).some(isHidden)
+  if (isHiddenDocument || isHidden(span.attributes[isInput ? 'input.value' : 'output.value'])) {
     return { why: 'redacted', switch: isPython(span) ? pythonSwitch(isInput) : SWITCHES[fact] }
   }
   // The SDK's limit of 128 attributes drops the ones set last.

@@ -10,6 +10,8 @@ import { toToolDefinitions } from '../../content/tool-definitions.ts'
 /** The input of a function: `{ args, kwargs }` of decorated functions, or the state of a graph. */
 export function fromEntityInput(value: unknown): readonly Message[] | undefined {
   if (!isRecord(value)) return typeof value === 'string' ? [textMessage('user', value)] : requestMessages(value)
+  // LangChain's callbacks for Python write `{ inputs, tags, metadata, kwargs }`.
+  if (isRecord(value.inputs) && 'kwargs' in value) return requestMessages(value.inputs)
   if (!Array.isArray(value.args)) return requestMessages(value) ?? fromOnlyText(Object.values(value))
   const [first] = value.args as readonly unknown[]
   if (typeof first === 'string') return [textMessage('user', first)]

@@ -1,5 +1,6 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
+import { queryIn } from '../../content/documents.ts'
 import { llamaIndexMessage } from '../../content/llama-index.ts'
 import { asWritten } from '../../content/python-literal.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
@@ -31,7 +32,14 @@ export const openLlmetryLlamaIndex: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  input: () => undefined,
+  // Only the class shows that a span is a retriever.
+  aside: (span) => (RETRIEVER_CLASS.test(span.name) ? 'retrieval' : openLlmetry.aside?.(span)),
+  retrieval: (span, logs) =>
+    RETRIEVER_CLASS.test(span.name)
+      ? { kind: 'search', query: queryIn(jsonAttribute(span, 'traceloop.entity.input')) }
+      : openLlmetry.retrieval?.(span, logs),
+
+  input: (span, logs) => (QUERY_ENGINE.test(span.name) ? openLlmetry.input?.(span, logs) : undefined),
   output(span) {
     const result = resultOf(span)
     const answer = isRecord(result) ? llamaIndexMessage(result.response) : undefined
@@ -61,6 +69,8 @@ export const openLlmetryLlamaIndex: Dialect = {
 }
 
 const OUTPUT = 'traceloop.entity.output'
+const RETRIEVER_CLASS = /Retriever\.task$/
+const QUERY_ENGINE = /QueryEngine\.workflow$/
 const TOOL_CLASS = /Tool\.(?:task|tool)$/
 
 /** What a workflow ended with. */

@@ -10,8 +10,10 @@ import { operationOf, semconvModel } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { genAi } from '../gen-ai.ts'
 import { handoffTool } from '../otel-openai-agents.ts'
+import { queryIn, retrievalOfKind, toDocuments } from '../../content/documents.ts'
 import { fromEntityInput, fromResponsesInput, indexedFunctions } from './content.ts'
 import { fromLangChain, isFlatSpan, isGraph, isHandoffBack, isLangChain } from './langchain.ts'
+import { collectionOf, isRetrieval, isVectorQuery, queryResults, VECTOR_KEYS, VECTOR_SCOPE } from './retrieval.ts'
 import { isAgentsSdk, isInTool, isPythonGraph, PYTHON_SCOPE, withIdsOfItems } from './python.ts'
 
 /**
@@ -31,9 +33,11 @@ export const openLlmetry: Dialect = {
     attributes['traceloop.span.kind'] !== undefined ||
     attributes['llm.request.type'] !== undefined ||
     scopeName.startsWith('@traceloop/') ||
-    PYTHON_SCOPE.test(scopeName),
+    PYTHON_SCOPE.test(scopeName) ||
+    VECTOR_SCOPE.test(scopeName),
 
   roleOf(span): SpanRole {
+    if (VECTOR_SCOPE.test(span.scope.name)) return 'none'
     const operation = operationOf(span.attributes)
     if (operation === 'execute_tool') return 'tool'
     if (isPythonGraph(span)) return 'agent'
@@ -50,6 +54,7 @@ export const openLlmetry: Dialect = {
 
   aside: (span) =>
     asideKind(span.attributes['traceloop.span.kind']) ??
+    (isRetrieval(span) ? 'retrieval' : undefined) ??
     middlewareNode(textOf(span.attributes['traceloop.entity.name']) ?? '') ??
     genAi.aside?.(span),
 
@@ -158,7 +163,17 @@ export const openLlmetry: Dialect = {
     return isRecord(parsed) && 'output' in parsed && 'kwargs' in parsed ? parsed.output : parsed
   },
 
+  retrieval(span, logs) {
+    if (isVectorQuery(span)) return { kind: 'search', source: collectionOf(span) }
+    if (isRetrieval(span)) return { kind: 'search', query: queryIn(jsonAttribute(span, 'traceloop.entity.input')) }
+    const kind = span.attributes['traceloop.span.kind']
+    return retrievalOfKind(kind, () => jsonAttribute(span, 'traceloop.entity.input')) ?? genAi.retrieval?.(span, logs)
+  },
+  documents: (span, logs) =>
+    queryResults(span) ?? toDocuments(jsonAttribute(span, 'traceloop.entity.output')) ?? genAi.documents?.(span, logs),
+
   absence(span, fact) {
+    if (fact === 'documents' && isVectorQuery(span)) return { why: 'not-recorded' }
     const input = span.attributes['gen_ai.input.messages'] ?? span.attributes['gen_ai.prompt.0.role']
     // With the Responses API and LangChain, instructions and tools are never recorded.
     if (input !== undefined && fact === 'toolDefinitions') return { why: 'not-recorded' }
@@ -174,6 +189,7 @@ export const openLlmetry: Dialect = {
     'llm.request.functions',
     'llm.request.functions.*',
     'traceloop.prompt.*',
+    ...VECTOR_KEYS,
     // LiteLLM's spans of raw requests, with the name of the provider.
     ...['openai', 'azure', 'anthropic', 'bedrock', 'gemini', 'vertex_ai', 'mistral', 'groq', 'cohere', 'ollama'].map(
       (provider) => `llm.${provider}.*`,
