@@ -67,7 +67,7 @@ export class ReconstructedRetrieval implements Retrieval {
 }
 
 /** The kind of a retrieval; `undefined` for a span that is none, nor holds one. */
-export function kindOf(span: TraceSpan): Retrieval['kind'] | undefined {
+export function retrievalKindOf(span: TraceSpan): Retrieval['kind'] | undefined {
   return firstIn(span, ({ retrieval }) => retrieval?.kind)
 }
 

@@ -17,7 +17,7 @@ import { compareSpans } from '../layout/tree.ts'
 import { starterOf } from './starter.ts'
 import type { Starter } from './starter.ts'
 import { fileSearches } from './file-search.ts'
-import { kindOf, ReconstructedRetrieval } from './retrieval.ts'
+import { ReconstructedRetrieval, retrievalKindOf } from './retrieval.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
 import { outputToolOf, saidOf, withoutTool } from './output-tool.ts'
 import { Responses } from './responses.ts'
@@ -264,7 +264,7 @@ export class RunFacts {
       if (retrievals.length === 0) return searches
       const indexes = new Map(this.toolCalls.map(({ spanId }, index) => [spanId, index]))
       const found = retrievals.flatMap(({ span, tool }) => {
-        const kind = kindOf(span)
+        const kind = retrievalKindOf(span)
         const toolCall = tool && indexes.get(tool.span.spanId)
         return kind === undefined ? [] : [new ReconstructedRetrieval(span, kind, toolCall)]
       })
