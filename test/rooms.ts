@@ -96,7 +96,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     knows: 'model spans runs otlp sampling scoring scorers emit calibration engine processor doctor'.split(' '),
     inside: {
       commands: { holds: 'a file for each command', knows: ['calibrate', 'canary', 'judge-check', 'score'] },
-      score: { holds: '`score`: runs of files through the scorers, gates and reports', knows: [] },
+      score: { holds: '`score`: runs of files through the scorers, gates and reports', knows: ['backfill'] },
+      backfill: {
+        holds: '`score --from` and `--to`: stored traces of backends by time, and where their scores go',
+        knows: ['score'],
+      },
       calibrate: { holds: '`calibrate`', knows: ['canary'] },
       canary: { holds: '`canary`', knows: ['calibrate', 'score'] },
       'judge-check': { holds: '`judge-check`', knows: ['score'] },

@@ -58,7 +58,7 @@ function alignment(): RuleGroup {
           summary:
             '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} has a new version or judge, and no past to compare with.',
           description:
-            'Version {{ $labels.spanscore_scorer_version }}{{ with $labels.spanscore_judge_model }}, judge {{ . }}{{ end }}: a drop is found after 200 scored runs. A fall below a target is found now.',
+            'Version {{ $labels.spanscore_scorer_version }}{{ with $labels.spanscore_judge_model }}, judge {{ . }}{{ end }}: a drop is found after 200 scored runs, and a fall below a target, if one is set, is found now.',
           ...DASHBOARD,
         },
         { for: '1h' },
