@@ -68,7 +68,7 @@ async function load(folder: string): Promise<Measured> {
   const from = (path: string) => import(pathToFileURL(`${folder}/server/dist/${path}.js`).href)
   const { RequestReader } = (await from('receive/read-request')) as typeof import('../src/receive/read-request.ts')
   const { MemoryLog } = (await from('log/memory-log')) as typeof import('../src/log/memory-log.ts')
-  const { TraceBuffer } = (await from('traces/trace-buffer')) as typeof import('../src/traces/trace-buffer.ts')
+  const { HeldTraces } = (await from('traces/held-traces')) as typeof import('../src/traces/held-traces.ts')
   const { Service } = (await from('service')) as typeof import('../src/service.ts')
   const { ServiceScorer } = (await from('score/service-scorer')) as typeof import('../src/score/service-scorer.ts')
   const { ServiceMeters } = (await from('send/service-meters')) as typeof import('../src/send/service-meters.ts')
@@ -90,7 +90,7 @@ async function load(folder: string): Promise<Measured> {
     shutdown: () => Promise.resolve(),
   }
   const outbox = new Outbox({ logs: exporter, spans: exporter, report, now: () => performance.now() })
-  const buffer = new TraceBuffer({
+  const buffer = new HeldTraces({
     settleMs: SETTLE_MS,
     orphanMs: 300_000,
     lingerMs: LINGER_MS,

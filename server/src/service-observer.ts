@@ -3,7 +3,7 @@ import type { Evaluation } from 'spanscore/engine'
 import type { LogRecord } from './log/span-log.ts'
 import type { OfferedRun } from './score/run-scorer.ts'
 import type { ScoreIds } from './score/score-ids.ts'
-import type { SettledSpans } from './traces/trace-buffer.ts'
+import type { SettledSpans } from './traces/held-traces.ts'
 
 /**
  * Observes the service's work. It is called between two steps, so it must neither block nor throw, and leaves anything slow to another

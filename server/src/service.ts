@@ -8,14 +8,13 @@ import { EMITTED, FINISHED, RecordStates } from './log/record-states.ts'
 import type { DecodedRecord, LogRecord, SpanLog } from './log/span-log.ts'
 import type { RequestReader } from './receive/read-request.ts'
 import { RunSpans } from './score/run-spans.ts'
-import { BoundedSet } from './traces/bounded-set.ts'
+import { BoundedSet } from './bounded-set.ts'
 import { SettledRuns } from './score/settled-runs.ts'
 import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
 import type { Outbox } from './send/outbox.ts'
 import type { GatheredRecords } from './send/gathered-scores.ts'
-import type { SpanPlace } from './traces/held-span.ts'
-import type { FinishedSpans } from './traces/held-units.ts'
-import type { SettledSpans, TraceBuffer } from './traces/trace-buffer.ts'
+import type { LogPosition } from './traces/held-span.ts'
+import type { FinishedSpans, HeldTraces, SettledSpans } from './traces/held-traces.ts'
 import type { ServiceObserver } from './service-observer.ts'
 import { Turn } from './turn.ts'
 import { within } from './within.ts'
@@ -24,7 +23,7 @@ import { within } from './within.ts'
 export interface ServiceParts {
   readonly log: SpanLog
   readonly reader: RequestReader
-  readonly buffer: TraceBuffer
+  readonly buffer: HeldTraces
   readonly scorer: RunScorer
   readonly outbox: Outbox
   /** Records written since the last call. */
@@ -311,10 +310,10 @@ export class Service {
   }
 
   /** Sets the state of spans and of their log records. */
-  #mark(places: Iterable<SpanPlace & { readonly logs?: readonly SpanPlace[] | undefined }>, state: number): void {
-    for (const { offset, index, logs } of places) {
+  #mark(places: Iterable<LogPosition & { readonly held?: readonly LogPosition[] | undefined }>, state: number): void {
+    for (const { offset, index, held } of places) {
       this.#states.set(offset, index, state)
-      for (const log of logs ?? []) this.#states.set(log.offset, log.index, state)
+      for (const log of held ?? []) this.#states.set(log.offset, log.index, state)
     }
   }
 

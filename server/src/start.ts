@@ -37,8 +37,8 @@ import { ServiceMetrics } from './send/service-metrics.ts'
 import { TakenSignals } from './send/taken-signals.ts'
 import { Service } from './service.ts'
 import { within } from './within.ts'
-import { TraceBuffer } from './traces/trace-buffer.ts'
-import type { TraceBufferOptions } from './traces/buffer-options.ts'
+import { HeldTraces } from './traces/held-traces.ts'
+import type { HeldTracesOptions } from './traces/held-traces-options.ts'
 
 /** Options of a service. */
 export interface ServerOptions {
@@ -69,7 +69,7 @@ export interface ServerOptions {
       readonly retentionMs: number
     }
   /** How long runs may take, and how many spans may wait. */
-  readonly traces: TraceBufferOptions
+  readonly traces: HeldTracesOptions
   /** Receives lines for the operator. */
   readonly report: (line: string) => void
   /** The page that shows runs; it needs a data folder. @default none */
@@ -133,7 +133,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log.close()
     throw error
   })
-  const buffer: TraceBuffer = new TraceBuffer({
+  const buffer: HeldTraces = new HeldTraces({
     ...options.traces,
     // Read again for each span, because spans whose parents never come must not take everybody's place for long.
     get orphanMs() {

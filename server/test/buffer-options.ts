@@ -1,7 +1,7 @@
-import type { TraceBufferOptions } from '../src/traces/buffer-options.ts'
+import type { HeldTracesOptions } from '../src/traces/held-traces-options.ts'
 
 /** Typical waits, and limits that no test reaches by accident. */
-export const BUFFER_OPTIONS: TraceBufferOptions = {
+export const BUFFER_OPTIONS: HeldTracesOptions = {
   settleMs: 10_000,
   orphanMs: 300_000,
   lingerMs: 300_000,

@@ -1,10 +1,11 @@
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
+import { buildRunsOfPlaces } from 'spanscore/engine'
+import type { AgentRun } from 'spanscore/engine'
 
 import type { DecodedRecord } from '../src/log/span-log.ts'
-import { bareSpan } from '../src/traces/span-content.ts'
-import type { HeldBytes } from '../src/traces/span-content.ts'
-import { logFactsOf, spanFactsOf } from '../src/traces/span-facts.ts'
-import type { SettledSpans } from '../src/traces/trace-buffer.ts'
+import { HeldSpan, logFactsOf } from '../src/traces/held-span.ts'
+import type { HeldBytes } from '../src/traces/held-contents.ts'
+import type { SettledSpans } from '../src/traces/held-traces.ts'
 
 /** A record with these spans and log records. Its body is their JSON. */
 export function toRecord(spans: readonly SourceSpan[], logs: readonly SourceLog[] = []): DecodedRecord {
@@ -12,17 +13,20 @@ export function toRecord(spans: readonly SourceSpan[], logs: readonly SourceLog[
   let end = 0
   const places = texts.flatMap((text) => [end, (end += Buffer.byteLength(text))])
   const bytes = { body: { bytes: Buffer.from(texts.join('')), holders: 0 }, places }
-  return { spans: spans.map(spanFactsOf), logs: logs.map(logFactsOf), bytes }
+  return { spans: spans.map((span) => new HeldSpan(span)), logs: logs.map(logFactsOf), bytes }
 }
 
-/** The settled runs that are still in memory. */
-export function sourcesOf({ traceId, spans }: SettledSpans): {
-  readonly spans: readonly SourceSpan[]
-  readonly logs: readonly SourceLog[]
-} {
-  return {
-    spans: spans.flatMap((span) => (span.isRecognised ? read<SourceSpan>(span) : bareSpan(traceId, span))),
-    logs: spans.flatMap(({ logs }) => logs?.flatMap((log) => read<SourceLog>(log)) ?? []),
+/** The runs in settled spans that are still in memory. */
+export function runsOf({ spans, lacksSpans }: SettledSpans): readonly AgentRun[] {
+  const recorded = spans.flatMap((place) => {
+    if (!place.isRecognised) return []
+    const logs = place.held?.flatMap((log) => read<SourceLog>(log)) ?? []
+    return read<SourceSpan>(place).map((source) => ({ place, source, logs }))
+  })
+  const steps = buildRunsOfPlaces(spans, recorded, { lacksSpans })
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
   }
 }
 

@@ -11,7 +11,7 @@ import { ServiceScorer } from '../src/score/service-scorer.ts'
 import { Outbox } from '../src/send/outbox.ts'
 import { ServiceMeters } from '../src/send/service-meters.ts'
 import { Service } from '../src/service.ts'
-import { TraceBuffer } from '../src/traces/trace-buffer.ts'
+import { HeldTraces } from '../src/traces/held-traces.ts'
 import { BUFFER_OPTIONS } from './buffer-options.ts'
 import { toRequest } from './traces.ts'
 
@@ -102,7 +102,7 @@ async function pass(spans: readonly unknown[]): Promise<Passed> {
   }
   const log = new MemoryLog(nowMs)
   const options = { ...BUFFER_OPTIONS, settleMs: 100, orphanMs: 300, lingerMs: 100, maxSpansPerTrace: spans.length }
-  const buffer = new TraceBuffer(options)
+  const buffer = new HeldTraces(options)
   const scorer = new ServiceScorer({
     options: loadConfig(undefined, () => undefined).options,
     meters: new ServiceMeters('an instance', undefined),

@@ -11,7 +11,7 @@ import { ServiceScorer } from '../src/score/service-scorer.ts'
 import { Outbox } from '../src/send/outbox.ts'
 import { ServiceMeters } from '../src/send/service-meters.ts'
 import { Service } from '../src/service.ts'
-import { TraceBuffer } from '../src/traces/trace-buffer.ts'
+import { HeldTraces } from '../src/traces/held-traces.ts'
 import { BUFFER_OPTIONS } from './buffer-options.ts'
 import { makeRun } from './traces.ts'
 
@@ -53,7 +53,7 @@ async function setUp() {
       meters: new ServiceMeters('an instance', undefined),
     })
     const outbox = new Outbox({ logs: exporter, spans: exporter, report, now: nowMs })
-    const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, settleMs: 50 })
+    const buffer = new HeldTraces({ ...BUFFER_OPTIONS, settleMs: 50 })
     const service = new Service({ log, reader, buffer, scorer, outbox, take: () => scorer.take(), report, nowMs })
     service.start()
     for (const [position, body] of bodies.entries()) {

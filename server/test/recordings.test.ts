@@ -4,23 +4,22 @@ import { check, integer, property, shuffledSubarray } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
-import { TraceBuffer } from '../src/traces/trace-buffer.ts'
+import { HeldTraces } from '../src/traces/held-traces.ts'
 import { BUFFER_OPTIONS } from './buffer-options.ts'
-import { sourcesOf, toRecord } from './held-records.ts'
+import { runsOf, toRecord } from './held-records.ts'
 
 /** Runs that have a part which looks like a separate run before the rest has arrived. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {}
 
 /** Feeds spans in batches. @returns The latest settled version of each run */
 function play(batches: readonly (readonly SourceSpan[])[], logs: readonly SourceLog[]): AgentRun[] {
-  const buffer = new TraceBuffer(BUFFER_OPTIONS)
+  const buffer = new HeldTraces(BUFFER_OPTIONS)
   for (const [index, spans] of batches.entries())
     buffer.add(index + 1, toRecord(spans, index === 0 ? logs : []), index * 10)
   const runs: AgentRun[] = []
   for (let nowMs = 0; nowMs < 1_300_000; nowMs += 1000) {
     for (const settled of buffer.settle(nowMs).settled) {
-      const { spans, logs: ofSpans } = sourcesOf(settled)
-      runs.push(...buildRuns(spans, { logs: ofSpans, lacksSpans: settled.lacksSpans }))
+      runs.push(...runsOf(settled))
       buffer.emitted(settled, nowMs)
     }
   }

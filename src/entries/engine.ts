@@ -15,8 +15,11 @@ export type {
   ProtobufDecoder,
   ProtobufDecoderOptions,
 } from '../otlp/protobuf.ts'
-export { buildRuns, buildRunsInSteps } from '../runs/build-runs.ts'
+export { buildRuns, buildRunsOfPlaces } from '../runs/build-runs.ts'
 export type { BuildRunsOptions } from '../runs/build-runs.ts'
+export type { RecordedSpan } from '../runs/buffer/recorded-tree.ts'
+export { TracePlace } from '../runs/buffer/trace-place.ts'
+export { TraceTree } from '../runs/buffer/trace-tree.ts'
 export type { Dialect, SpanRole } from '../spans/dialect.ts'
 export { recognise, roleOf } from '../spans/recognise.ts'
 export type { SourceLog, SourceSpan } from '../spans/source-span.ts'

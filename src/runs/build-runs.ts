@@ -4,7 +4,10 @@ import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { withoutLogCopies } from './layout/log-copies.ts'
 import { layOut } from './buffer/lay-out.ts'
-import { recordedTree } from './buffer/recorded-tree.ts'
+import { placeSpans, recordedTree } from './buffer/recorded-tree.ts'
+import type { RecordedSpan } from './buffer/recorded-tree.ts'
+import type { TracePlace } from './buffer/trace-place.ts'
+import type { RunPlan } from './layout/run-layout.ts'
 import { markIncomplete } from './layout/run-layout.ts'
 import { ReconstructedRun } from './view/run.ts'
 import { withOwnFacts } from './view/with-own-facts.ts'
@@ -22,26 +25,44 @@ export interface BuildRunsOptions {
  * Top-level runs are ordered by start; nested ones are their `children`. Parsing is lazy, and nothing throws.
  */
 export function buildRuns(spans: readonly SourceSpan[], options: BuildRunsOptions = {}): AgentRun[] {
-  const steps = buildRunsInSteps(spans, options)
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-  }
-}
-
-/** Like `buildRuns`, in a few steps, so that a trace of thousands of spans can be reconstructed in several turns of the event loop. */
-export function* buildRunsInSteps(
-  spans: readonly SourceSpan[],
-  options: BuildRunsOptions = {},
-): Generator<undefined, AgentRun[]> {
   const logs = groupLogs(options.logs ?? [])
   const traces = [...Map.groupBy(spans, (span) => span.traceId)]
   const trees = traces.map(([traceId, ofTrace]) => recordedTree(traceId, ofTrace, logs.get(traceId) ?? NO_LOGS))
+  return runsOf(layOut(trees.flatMap(({ roots }) => [...roots])), options)
+}
+
+/**
+ * The runs in some places of a trace's tree, in a few steps.
+ *
+ * @param places all that are laid out together
+ * @param recorded the spans of those that may be recognised, with their log records in any order
+ */
+export function* buildRunsOfPlaces(
+  places: Iterable<TracePlace>,
+  recorded: readonly RecordedSpan[],
+  options: Pick<BuildRunsOptions, 'lacksSpans'>,
+): Generator<undefined, AgentRun[]> {
+  placeSpans(recorded.map(({ logs, ...each }) => ({ ...each, logs: logs.length < 2 ? logs : inOrder(logs) })))
   yield
-  const plans = layOut(trees.flatMap(({ roots }) => [...roots]))
-  if (options.lacksSpans === true) for (const plan of plans) markIncomplete(plan)
+  const plans = layOut(outermost(new Set(places)))
+  // The plans refer to the spans. Places stay, and have others when they are laid out again.
+  for (const { place } of recorded) place.span = undefined
   yield
+  return runsOf(plans, options)
+}
+
+function runsOf(plans: readonly RunPlan[], { lacksSpans }: Pick<BuildRunsOptions, 'lacksSpans'>): AgentRun[] {
+  if (lacksSpans === true) for (const plan of plans) markIncomplete(plan)
   return plans.map((plan) => new ReconstructedRun(plan, 1))
+}
+
+/** The places that are below no other one. What is between two of them may have come since they were chosen. */
+function* outermost(places: ReadonlySet<TracePlace>): Iterable<TracePlace> {
+  for (const place of places) {
+    let { above } = place
+    while (above !== undefined && !places.has(above)) above = above.above
+    if (above === undefined) yield place
+  }
 }
 
 /**
@@ -71,13 +92,15 @@ const NO_LOGS: ReadonlyMap<string, readonly SourceLog[]> = new Map()
 function groupLogs(logs: readonly SourceLog[]): ReadonlyMap<string, ReadonlyMap<string, readonly SourceLog[]>> {
   const groups = new Map<string, Map<string, readonly SourceLog[]>>()
   for (const [traceId, ofTrace] of Map.groupBy(logs, (log) => log.traceId)) {
-    const sorted = ofTrace.toSorted((left, right) => left.timeMs - right.timeMs)
     groups.set(
       traceId,
-      new Map(
-        [...Map.groupBy(sorted, (log) => log.spanId)].map(([spanId, ofSpan]) => [spanId, withoutLogCopies(ofSpan)]),
-      ),
+      new Map([...Map.groupBy(ofTrace, (log) => log.spanId)].map(([spanId, ofSpan]) => [spanId, inOrder(ofSpan)])),
     )
   }
   return groups
+}
+
+/** The log records of one span, each once. */
+function inOrder(logs: readonly SourceLog[]): readonly SourceLog[] {
+  return withoutLogCopies(logs.toSorted((left, right) => left.timeMs - right.timeMs))
 }

@@ -2,7 +2,7 @@ import type { DecodedRecord, Signal } from '../log/span-log.ts'
 import type { RequestReader } from '../receive/read-request.ts'
 import { Refusal } from '../receive/refusal.ts'
 import type { Service } from '../service.ts'
-import type { TraceBuffer } from '../traces/trace-buffer.ts'
+import type { HeldTraces } from '../traces/held-traces.ts'
 import type { Topics } from './check-topics.ts'
 import type { PartitionClock } from './partition-clock.ts'
 import type { PartitionLog } from './partition-log.ts'
@@ -30,7 +30,7 @@ export interface AssignedPartitionParts {
   readonly topics: Topics
   readonly log: PartitionLog
   readonly clock: PartitionClock
-  readonly buffer: TraceBuffer
+  readonly buffer: HeldTraces
   readonly service: Service
   readonly reader: RequestReader
   readonly counts: WorkerCounts
@@ -69,7 +69,7 @@ export class AssignedPartition {
     return this.#parts.clock
   }
 
-  get buffer(): TraceBuffer {
+  get buffer(): HeldTraces {
     return this.#parts.buffer
   }
 

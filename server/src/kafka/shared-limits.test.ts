@@ -3,11 +3,11 @@ import { expect, it } from 'vitest'
 
 import { BUFFER_OPTIONS } from '../../test/buffer-options.ts'
 import { toRecord } from '../../test/held-records.ts'
-import { TraceBuffer } from '../traces/trace-buffer.ts'
+import { HeldTraces } from '../traces/held-traces.ts'
 import { sharedLimits } from './shared-limits.ts'
 
 /** Adds spans of agents, each in a trace of its own, while the buffer accepts more. @returns how many */
-function fill(buffer: TraceBuffer): number {
+function fill(buffer: HeldTraces): number {
   let count = 0
   while (!buffer.isFull) {
     count += 1
@@ -33,7 +33,7 @@ function fill(buffer: TraceBuffer): number {
 
 it('gives each partition of a process an equal share, also when other processes take some of them over', () => {
   let partitions = 4
-  const buffer = new TraceBuffer(
+  const buffer = new HeldTraces(
     sharedLimits({ ...BUFFER_OPTIONS, maxSpans: 100, maxContentBytes: 8000 }, () => partitions),
   )
   expect(fill(buffer)).toBe(25)

@@ -1,4 +1,4 @@
-import type { TraceBufferOptions } from '../traces/buffer-options.ts'
+import type { HeldTracesOptions } from '../traces/held-traces-options.ts'
 
 /**
  * Limits of one partition's buffer: an equal share of what the process may hold. It changes with the partitions that the process has, so
@@ -6,7 +6,7 @@ import type { TraceBufferOptions } from '../traces/buffer-options.ts'
  *
  * @param partitions how many partitions the process has now
  */
-export function sharedLimits(limits: TraceBufferOptions, partitions: () => number): TraceBufferOptions {
+export function sharedLimits(limits: HeldTracesOptions, partitions: () => number): HeldTracesOptions {
   const share = (limit: number): number => Math.ceil(limit / Math.max(partitions(), 1))
   return {
     ...limits,

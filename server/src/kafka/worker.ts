@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import type { RequestReader } from '../receive/read-request.ts'
 import type { ServiceParts } from '../service.ts'
 import { Service } from '../service.ts'
-import { TraceBuffer } from '../traces/trace-buffer.ts'
-import type { TraceBufferOptions } from '../traces/buffer-options.ts'
+import { HeldTraces } from '../traces/held-traces.ts'
+import type { HeldTracesOptions } from '../traces/held-traces-options.ts'
 import { AppendTimes } from './append-times.ts'
 import { AssignedPartition } from './assigned-partition.ts'
 import type { Unreadable } from './assigned-partition.ts'
@@ -35,7 +35,7 @@ export interface WorkerOptions {
   /** Names of the topics. */
   readonly topics: Topics
   /** The limits apply to all partitions of the process together. */
-  readonly traces: TraceBufferOptions
+  readonly traces: HeldTracesOptions
   /** The age at which a message that holds back the commit is appended again. */
   readonly carryAfterMs: number
 }
@@ -226,7 +226,7 @@ export class Worker {
     const nowMs = () => clock.nowMs
     const begin = both.map((topic) => [topic, commits.get(topic) ?? { offset: 0, metadata: '' }] as const)
     const log = new PartitionLog(new Map(begin), nowMs)
-    const buffer = new TraceBuffer(sharedLimits(traces, () => this.#partitions.size))
+    const buffer = new HeldTraces(sharedLimits(traces, () => this.#partitions.size))
     const { scorer, outbox, take, report, reader } = this.#parts
     // The topics' own settings limit how long messages are kept.
     const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs })

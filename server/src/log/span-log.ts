@@ -1,6 +1,6 @@
 import type { DecodedAgain } from 'spanscore/engine'
 
-import type { LogFacts, SpanFacts } from '../traces/span-facts.ts'
+import type { HeldSpan, LogFacts } from '../traces/held-span.ts'
 
 /** The contents of a log's record. */
 export type Signal = 'traces' | 'logs'
@@ -10,7 +10,7 @@ export type Signal = 'traces' | 'logs'
  * or was written by spanscore itself.
  */
 export interface DecodedRecord {
-  readonly spans: readonly (SpanFacts | undefined)[]
+  readonly spans: readonly (HeldSpan | undefined)[]
   /** Their indexes continue those of the spans. */
   readonly logs: readonly (LogFacts | undefined)[]
   readonly bytes: RecordBytes

@@ -9,7 +9,7 @@ import type { LogRecord } from '../log/span-log.ts'
 import type { OfferedRun } from '../score/run-scorer.ts'
 import type { ScoreIds } from '../score/score-ids.ts'
 import type { ServiceObserver } from '../service-observer.ts'
-import type { SettledSpans } from '../traces/trace-buffer.ts'
+import type { SettledSpans } from '../traces/held-traces.ts'
 import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 
 /** How long messages are collected before they are sent to the other thread. */

@@ -10,7 +10,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { describe, expect, it } from 'vitest'
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 
-import { placeIn } from '../traces/span-content.ts'
+import { placeIn } from '../traces/held-contents.ts'
 import { RequestReader } from './read-request.ts'
 
 const LIMITS = { maxSpansPerRequest: 100, maxSpanBytes: 1_000_000 }

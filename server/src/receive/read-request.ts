@@ -10,7 +10,7 @@ import type {
 } from 'spanscore/engine'
 
 import type { DecodedRecord, NewRecord, RecordBody, RecordBytes } from '../log/span-log.ts'
-import { logFactsOf, spanFactsOf } from '../traces/span-facts.ts'
+import { HeldSpan, logFactsOf } from '../traces/held-span.ts'
 import { decompressAgain } from './decompress.ts'
 import { parseJsonRequest, toProtobuf } from './json-to-protobuf.ts'
 import { Refusal } from './refusal.ts'
@@ -224,7 +224,7 @@ function wantedOf(
 
 function toDecoded({ spans, logs }: Omit<SourceRecord, 'bytesOf'>, bytes: RecordBytes): DecodedRecord {
   return {
-    spans: spans.map((span) => span && spanFactsOf(span)),
+    spans: spans.map((span) => span && new HeldSpan(span)),
     logs: logs.map((log) => log && logFactsOf(log)),
     bytes,
   }

@@ -1,7 +1,6 @@
 import type { AgentRun } from 'spanscore/engine'
 
-import type { SettledSpans } from '../traces/trace-buffer.ts'
-import { childrenOf } from '../traces/held-span.ts'
+import type { SettledSpans } from '../traces/held-traces.ts'
 import type { HeldSpan } from '../traces/held-span.ts'
 import { toSpanSet } from './score-ids.ts'
 import type { SpanSet } from './score-ids.ts'
@@ -40,7 +39,7 @@ export class RunSpans {
     const found = [top]
     for (const span of found) {
       // Spans may have arrived since these were settled.
-      for (const child of childrenOf(span)) if (this.#byId.get(child.spanId) === child) found.push(child)
+      for (const child of span.below ?? []) if (this.#byId.get(child.spanId) === child) found.push(child)
     }
     return found
   }

@@ -1,11 +1,10 @@
-import { buildRunsInSteps } from 'spanscore/engine'
-import type { AgentRun, SourceLog, SourceSpan } from 'spanscore/engine'
+import { buildRunsOfPlaces } from 'spanscore/engine'
+import type { AgentRun, RecordedSpan, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { RecordContents } from '../log/record-contents.ts'
 import type { RequestReader } from '../receive/read-request.ts'
 import type { HeldLog, HeldSpan } from '../traces/held-span.ts'
-import { bareSpan } from '../traces/span-content.ts'
-import type { SettledSpans } from '../traces/trace-buffer.ts'
+import type { SettledSpans } from '../traces/held-traces.ts'
 import type { Turn } from '../turn.ts'
 
 /** Reads settled spans, and reconstructs their runs. */
@@ -18,36 +17,35 @@ export class SettledRuns {
     this.#contents = contents
   }
 
-  async of(settled: SettledSpans, turn: Turn): Promise<readonly AgentRun[]> {
-    const { traceId, lacksSpans } = settled
-    const sources: SourceSpan[] = []
-    const logs: SourceLog[] = []
-    for (const span of settled.spans) {
+  async of({ spans, lacksSpans }: SettledSpans, turn: Turn): Promise<readonly AgentRun[]> {
+    const recorded: RecordedSpan[] = []
+    for (const span of spans) {
+      if (!span.isRecognised) continue
       if (turn.isOver) await turn.next()
-      const source = this.#sourceOf(traceId, span)
-      if (source !== undefined) sources.push(source)
-      for (const each of span.logs ?? []) {
-        const log = this.#logOf(each)
-        if (log !== undefined) logs.push(log)
-      }
+      const source = this.#sourceOf(span)
+      if (source !== undefined) recorded.push({ place: span, source, logs: this.#logsOf(span) })
     }
     // Content was deleted while it waited: what is left is no whole run.
-    if (settled.units.some(({ state }) => state === 'finished')) return []
-    const steps = buildRunsInSteps(sources, { logs, lacksSpans })
+    if (spans.some(({ isOver }) => isOver)) return []
+    const steps = buildRunsOfPlaces(spans, recorded, { lacksSpans })
     for (;;) {
-      if (!turn.hasRoomFor(sources.length)) await turn.next()
+      if (!turn.hasRoomFor(spans.length)) await turn.next()
       const step = steps.next()
       if (step.done === true) return step.value
     }
   }
 
   /** Reads the log again if a span is not in memory. */
-  #sourceOf(traceId: string, span: HeldSpan): SourceSpan | undefined {
-    if (!span.isRecognised) return bareSpan(traceId, span)
+  #sourceOf(span: HeldSpan): SourceSpan | undefined {
     const body = span.body ?? this.#contents.of(span.offset)
     if (body === undefined) return undefined
-    const { spanId, parentSpanId, resource, scope } = span
+    const { traceId, spanId, parentId, resource, scope } = span
+    const parentSpanId = parentId === '' ? undefined : parentId
     return this.#reader.span(body, span, { resource, scope, ids: { traceId, spanId, parentSpanId } })
+  }
+
+  #logsOf({ held }: HeldSpan): readonly SourceLog[] {
+    return held?.flatMap((log) => this.#logOf(log) ?? []) ?? NO_LOGS
   }
 
   #logOf(log: HeldLog): SourceLog | undefined {
@@ -55,3 +53,5 @@ export class SettledRuns {
     return body === undefined ? undefined : this.#reader.log(body, log)
   }
 }
+
+const NO_LOGS: readonly SourceLog[] = []

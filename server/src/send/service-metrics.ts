@@ -3,7 +3,7 @@ import type { ObservableResult } from '@opentelemetry/api'
 import type { SpanLog } from '../log/span-log.ts'
 import type { Receiver } from '../receive/receive.ts'
 import type { Service } from '../service.ts'
-import type { TraceBuffer } from '../traces/trace-buffer.ts'
+import type { HeldTraces } from '../traces/held-traces.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { Outbox } from './outbox.ts'
 import type { MeterOutput, ServiceMeters } from './service-meters.ts'
@@ -11,7 +11,7 @@ import type { MeterOutput, ServiceMeters } from './service-meters.ts'
 /** The parts that are measured. */
 export interface MeasuredParts {
   readonly receiver: Receiver
-  readonly buffer: TraceBuffer
+  readonly buffer: HeldTraces
   readonly outbox: Outbox
   readonly forwarder: Forwarder | undefined
   readonly service: Service

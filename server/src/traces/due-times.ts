@@ -15,7 +15,6 @@ export class DueTimes<T extends DueItem> {
   /** Sets or changes an item's due time. */
   set(item: T, dueMs: number): void {
     const slot = Math.ceil(dueMs / GRAIN_MS)
-    // This is called for each span, and most arrive together with another one of their run.
     if (item.dueSlot === slot) return
     this.delete(item)
     item.dueSlot = slot
@@ -23,6 +22,11 @@ export class DueTimes<T extends DueItem> {
     if (items === undefined) this.#slots.set(slot, new Set([item]))
     else items.add(item)
     this.#nextSlot = Math.min(this.#nextSlot, slot)
+  }
+
+  /** Sets an item's due time, unless it is due earlier. */
+  atLatest(item: T, dueMs: number): void {
+    if (item.dueSlot === undefined || item.dueSlot * GRAIN_MS > dueMs) this.set(item, dueMs)
   }
 
   delete(item: T): void {

@@ -1,6 +1,29 @@
 import { releaseBody } from '../log/release-body.ts'
-import type { RecordBody } from '../log/span-log.ts'
-import type { HeldBytes } from './span-content.ts'
+import type { RecordBody, RecordBytes } from '../log/span-log.ts'
+
+/**
+ * The position of a span or log record in its request's body. It is decoded on receipt, to see what it is, and again when its run is
+ * complete: decoded spans cost the garbage collector more while they wait than decoding does.
+ */
+export interface HeldBytes {
+  /** `undefined` if it is not in memory, or not needed. */
+  body: RecordBody | undefined
+  readonly start: number
+  readonly end: number
+}
+
+/** The position of the span or log record with an index. It is not held yet. */
+export function placeIn({ places }: RecordBytes, index: number): HeldBytes {
+  return { body: undefined, start: places[2 * index] ?? 0, end: places[2 * index + 1] ?? 0 }
+}
+
+/** What holds bodies together: a trace. */
+export interface BodyOwner {
+  /** How many of its spans and log records hold a body. Only `HeldContents` writes it. */
+  bodies: number
+  /** All its spans and log records. */
+  contents(): Iterable<HeldBytes>
+}
 
 /** Limits of the bodies in memory. */
 export interface HeldContentsLimits {
@@ -10,21 +33,14 @@ export interface HeldContentsLimits {
   readonly usualMs: number
 }
 
-/** What an owner holds. */
-interface Holding {
-  readonly sinceMs: number
-  held: HeldBytes[]
-}
-
 /**
- * The request bodies in memory that spans or log records hold. Each has an owner: the unit with which it is settled. At the limit, the
- * bodies of owners that wait for unusually long are released. If there are none, a new body is not held, because those before it are
- * needed earlier. What is not held is read from the log.
+ * The request bodies in memory that spans or log records hold. At the limit, the bodies of owners that wait for unusually long are released. If
+ * there are none, a new body is not held, because those before it are needed earlier. What is not held is read from the log.
  */
-export class HeldContents<Owner extends object> {
+export class HeldContents {
   readonly #limits: HeldContentsLimits
-  /** What each owner holds, in the order in which owners started to. */
-  readonly #owners = new Map<Owner, Holding>()
+  /** Since when each owner has held bodies, in that order. */
+  readonly #owners = new Map<BodyOwner, number>()
   #bytes = 0
   /** Since when the first owner held, at the last look. Finding the first entry of a `Map` takes long if many before it were removed. */
   #oldestMs = Number.NEGATIVE_INFINITY
@@ -39,7 +55,7 @@ export class HeldContents<Owner extends object> {
   }
 
   /** Holds a body for a span or a log record, if there is room for it. */
-  add(owner: Owner, held: HeldBytes, body: RecordBody, nowMs: number): void {
+  add(owner: BodyOwner, held: HeldBytes, body: RecordBody, nowMs: number): void {
     if (held.body !== undefined) return
     if (body.holders === 0) {
       const { byteLength } = body.bytes
@@ -48,43 +64,26 @@ export class HeldContents<Owner extends object> {
     }
     held.body = body
     body.holders += 1
-    this.adopt(owner, held, nowMs)
+    if (owner.bodies === 0) this.#owners.set(owner, nowMs)
+    owner.bodies += 1
   }
 
-  /** Gives a span or log record a further owner. The first owner that releases it decides. */
-  adopt(owner: Owner, held: HeldBytes, nowMs: number): void {
-    const holding = this.#owners.get(owner)
-    if (holding === undefined) this.#owners.set(owner, { sinceMs: nowMs, held: [held] })
-    else holding.held.push(held)
-  }
-
-  /** An owner needs nothing for itself any more, because everything has a further owner. */
-  disown(owner: Owner): void {
-    this.#owners.delete(owner)
-  }
-
-  /** Moves everything from one owner to another. */
-  move(from: Owner, into: Owner): void {
-    const moved = this.#owners.get(from)
-    if (moved === undefined) return
-    this.#owners.delete(from)
-    const holding = this.#owners.get(into)
-    if (holding === undefined) this.#owners.set(into, moved)
-    else {
-      // The shorter list is appended to the longer one, because a trace may grow from its leaves.
-      const [longer, shorter] =
-        holding.held.length >= moved.held.length ? [holding.held, moved.held] : [moved.held, holding.held]
-      for (const held of shorter) longer.push(held)
-      holding.held = longer
-    }
+  /** Releases the body of a span or log record. */
+  release(owner: BodyOwner, held: HeldBytes): void {
+    const { body } = held
+    if (body === undefined) return
+    held.body = undefined
+    owner.bodies -= 1
+    if (owner.bodies === 0) this.#owners.delete(owner)
+    body.holders -= 1
+    if (body.holders > 0) return
+    this.#bytes -= body.bytes.byteLength
+    releaseBody(body)
   }
 
   /** Releases everything of an owner. */
-  drop(owner: Owner): void {
-    const holding = this.#owners.get(owner)
-    if (holding === undefined) return
-    this.#owners.delete(owner)
-    for (const held of holding.held) this.#release(held)
+  drop(owner: BodyOwner): void {
+    if (owner.bodies > 0) for (const held of owner.contents()) this.release(owner, held)
   }
 
   /** Whether so many more bytes can be held, once owners that wait for unusually long have released theirs. */
@@ -92,7 +91,7 @@ export class HeldContents<Owner extends object> {
     const { maxBytes, usualMs } = this.#limits
     if (this.#bytes + bytes <= maxBytes) return true
     if (nowMs - this.#oldestMs <= usualMs) return false
-    for (const [owner, { sinceMs }] of this.#owners) {
+    for (const [owner, sinceMs] of this.#owners) {
       this.#oldestMs = sinceMs
       if (nowMs - sinceMs <= usualMs) return false
       this.drop(owner)
@@ -100,15 +99,5 @@ export class HeldContents<Owner extends object> {
     }
     this.#oldestMs = nowMs
     return false
-  }
-
-  #release(held: HeldBytes): void {
-    const { body } = held
-    if (body === undefined) return
-    held.body = undefined
-    body.holders -= 1
-    if (body.holders > 0) return
-    this.#bytes -= body.bytes.byteLength
-    releaseBody(body)
   }
 }

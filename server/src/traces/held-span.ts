@@ -1,145 +1,114 @@
-import type { SourceLog } from 'spanscore/engine'
+import { recognise, roleOf, TracePlace } from 'spanscore/engine'
+import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
-import type { RecordBytes } from '../log/span-log.ts'
-import type { DueItem } from './due-times.ts'
-import type { HeldBytes } from './span-content.ts'
-import type { SpanFacts } from './span-facts.ts'
+import type { RecordBody, RecordBytes } from '../log/span-log.ts'
+import type { HeldBytes } from './held-contents.ts'
 
-/** A log record of a held span. */
-export interface HeldLog extends HeldBytes {
-  /** Its record of the log, and its index in it. */
+/** A position on the log. */
+export interface LogPosition {
+  /** The record. */
   readonly offset: number
+  /** The span or log record in it. */
   readonly index: number
-  readonly scope: SourceLog['scope']
 }
 
-/** A span of an unfinished trace. */
-export interface HeldSpan extends HeldBytes, Omit<SpanFacts, 'traceId'> {
-  /** Its service and process: the times of two spans with the same sender are by the same clock. */
-  readonly sender: string
-  /** Its record of the log, and its index in it. */
-  readonly offset: number
-  readonly index: number
-  /** Whether the scores of a run with this span were acknowledged. */
-  isEmitted: boolean
-  logs: HeldLog[] | undefined
-  parent: HeldSpan | undefined
-  /** Children are a linked list, because most spans have few; the latest comes first. */
-  firstChild: HeldSpan | undefined
-  nextSibling: HeldSpan | undefined
-  /** Its outermost ancestor at the latest look, if any, and the outermost agent from the span itself up to below that ancestor. */
-  leap: HeldSpan | undefined
-  leapAnchor: HeldSpan | undefined
-  /** The unit whose outermost span it is. */
-  unit: RunUnit | undefined
-}
+/** Estimated bytes of a span's object in memory, besides its data. */
+const OBJECT_BYTES = 400
 
 /**
- * The spans that are settled together: an outermost agent with everything below it, or, without an agent, spans that are connected by their
- * parents.
+ * The place of a span in the tree of its trace, with the facts that decide what belongs together. The rest of the span is decoded when its
+ * run is complete.
  */
-export interface RunUnit extends DueItem {
+export class HeldSpan extends TracePlace implements HeldBytes, LogPosition {
+  declare above: HeldSpan | undefined
+  declare below: HeldSpan[] | undefined
   readonly traceId: string
-  /** The outermost span that has arrived. */
-  top: HeldSpan
-  spans: HeldSpan[]
-  /** Time of the log when its latest span arrived. */
-  lastSeenMs: number
-  /** Time of the log when its first span arrived. */
-  firstSeenMs: number
-  /** `settling` while its runs are being scored, `emitted` once their scores were acknowledged. */
-  state: 'open' | 'settling' | 'emitted' | 'finished'
-  /** Time of the log until which it waits for late spans, once its scores were acknowledged. */
-  lingersUntilMs: number
-  /** The number of its recognised spans. */
-  recognised: number
-}
+  readonly startTimeMs: number
+  readonly endTimeMs: number
+  readonly resource: SourceSpan['resource']
+  readonly scope: SourceSpan['scope']
+  /** Whether it can be the outermost span of a run: an agent, or a workflow that may turn out to be one. */
+  readonly isAnchor: boolean
+  /** Whether a dialect recognised it. Other spans only connect their children to their ancestors. */
+  readonly isRecognised: boolean
+  /** Whether the library writes the spans of a run side by side, so that parents do not show what belongs together. */
+  readonly isFlat: boolean
+  body: RecordBody | undefined
+  start = 0
+  end = 0
+  offset = 0
+  index = 0
+  /** Its log records. */
+  held: HeldLog[] | undefined
+  /** Time of the log when it or a log record of it arrived, or, once it is scored, when its scores were acknowledged. */
+  sinceMs = 0
+  /** Whether the scores of a run with it were acknowledged. */
+  isEmitted = false
+  /** Whether its run is being scored. */
+  isScoring = false
 
-/** The position of a span on the log. */
-export interface SpanPlace {
-  readonly offset: number
-  readonly index: number
-}
+  constructor(source: SourceSpan) {
+    const {
+      traceId,
+      spanId,
+      parentSpanId = '',
+      parentIsRemote = false,
+      startTimeMs,
+      endTimeMs,
+      resource,
+      scope,
+    } = source
+    super({ spanId, parentId: parentSpanId, isRemote: parentIsRemote }, undefined, undefined, 0)
+    const dialect = recognise(scope.name, source.attributes, source.name)
+    const role = dialect === undefined ? undefined : roleOf(dialect, source)
+    this.traceId = traceId
+    this.startTimeMs = startTimeMs
+    this.endTimeMs = endTimeMs
+    this.resource = resource
+    this.scope = scope
+    this.isAnchor = role === 'agent' || role === 'entry'
+    this.isRecognised = dialect !== undefined
+    this.isFlat = isFlat(dialect, source)
+  }
 
-/** Creates a span that is not placed yet. */
-export function toHeldSpan(facts: SpanFacts, { offset, index }: SpanPlace, { places }: RecordBytes): HeldSpan {
-  return {
-    body: undefined,
-    start: places[2 * index] ?? 0,
-    end: places[2 * index + 1] ?? 0,
-    spanId: facts.spanId,
-    parentSpanId: facts.parentSpanId,
-    parentIsRemote: facts.parentIsRemote,
-    isAnchor: facts.isAnchor,
-    isRecognised: facts.isRecognised,
-    isFlat: facts.isFlat,
-    startTimeMs: facts.startTimeMs,
-    endTimeMs: facts.endTimeMs,
-    sender: senderOf(facts.resource),
-    resource: facts.resource,
-    scope: facts.scope,
-    offset,
-    index,
-    isEmitted: false,
-    logs: undefined,
-    parent: undefined,
-    firstChild: undefined,
-    nextSibling: undefined,
-    leap: undefined,
-    leapAnchor: undefined,
-    unit: undefined,
+  /** Whether it waits for its parent, and cannot be the outermost span of a run. */
+  get isDangling(): boolean {
+    return !this.isAnchor && this.parentId !== '' && this.above === undefined
+  }
+
+  /** Estimated bytes in memory, or if it were in memory. */
+  get size(): number {
+    return this.end - this.start + OBJECT_BYTES
+  }
+
+  /** Sets where it is on the log. */
+  isAt({ offset, index }: LogPosition, { places }: RecordBytes): void {
+    this.offset = offset
+    this.index = index
+    this.start = places[2 * index] ?? 0
+    this.end = places[2 * index + 1] ?? 0
   }
 }
 
-/** The children of a span. */
-export function* childrenOf(span: HeldSpan): Iterable<HeldSpan> {
-  for (let child = span.firstChild; child !== undefined; child = child.nextSibling) yield child
+/** A log record of a span, which may not have arrived. */
+export interface HeldLog extends HeldBytes, LogPosition {
+  readonly scope: SourceLog['scope']
+  /** Time of the log when it arrived. */
+  readonly sinceMs: number
 }
 
-/**
- * The outermost agent above a span, including the span itself; without one, its outermost ancestor. What is found is kept for the spans on the
- * way, so that each of thousands of nested spans does not climb through all above it.
- */
-export function anchorOf(span: HeldSpan): HeldSpan {
-  const top = topOf(span)
-  if (top.isAnchor || top === span) return top
-  return span.leapAnchor ?? top
+/** What is needed of a log record to place it. */
+export type LogFacts = Pick<SourceLog, 'traceId' | 'spanId' | 'scope'>
+
+/** Reads what is needed to place a log record. */
+export function logFactsOf({ traceId, spanId, scope }: SourceLog): LogFacts {
+  return { traceId, spanId, scope }
 }
 
-/** The outermost ancestor of a span. */
-export function topOf(span: HeldSpan): HeldSpan {
-  let top = span
-  const path: HeldSpan[] = []
-  for (let above = aboveOf(span); above !== undefined; above = aboveOf(above)) {
-    path.push(top)
-    top = above
+function isFlat(dialect: ReturnType<typeof recognise>, source: SourceSpan): boolean {
+  try {
+    return dialect?.isFlat?.(source) === true
+  } catch {
+    return false
   }
-  let anchor: HeldSpan | undefined
-  for (const each of path.toReversed()) {
-    anchor ??= each.leap === undefined ? anchorIn(each) : each.leapAnchor
-    each.leap = top
-    each.leapAnchor = anchor
-  }
-  return top
-}
-
-function aboveOf({ leap, parent }: HeldSpan): HeldSpan | undefined {
-  return leap ?? parent
-}
-
-function anchorIn(span: HeldSpan): HeldSpan | undefined {
-  return span.isAnchor ? span : undefined
-}
-
-/** The spans of a request share one resource object. */
-const senders = new WeakMap<object, string>()
-
-function senderOf(resource: Readonly<Record<string, unknown>>): string {
-  const known = senders.get(resource)
-  if (known !== undefined) return known
-  const sender = ['service.namespace', 'service.name', 'service.instance.id', 'host.name', 'process.pid']
-    .map((name) => JSON.stringify(resource[name]) ?? '')
-    .join('\u0000')
-  senders.set(resource, sender)
-  return sender
 }

@@ -1,102 +1,120 @@
+import { TraceTree } from 'spanscore/engine'
+
 import type { DueItem } from './due-times.ts'
-import { childrenOf, topOf } from './held-span.ts'
-import type { HeldLog, HeldSpan, RunUnit } from './held-span.ts'
+import type { BodyOwner, HeldBytes } from './held-contents.ts'
+import type { HeldLog, HeldSpan } from './held-span.ts'
 
-import type { LooseUnits } from './loose-units.ts'
-import { heldSize } from './span-content.ts'
-
-/** The unfinished spans of a trace. */
-export interface HeldTrace extends DueItem {
-  readonly traceId: string
-  readonly spans: Map<string, HeldSpan>
-  /** Spans whose parent has not arrived, by the parent's id. */
-  readonly waiting: Map<string, Set<HeldSpan>>
-  /** Log records that arrived before their span. */
-  readonly looseLogs: Map<string, HeldLog[]>
-  readonly units: Set<RunUnit>
+/** The tree of a trace, as far as its spans have arrived and are needed. */
+export class HeldTrace extends TraceTree implements DueItem, BodyOwner {
+  declare readonly byId: Map<string, HeldSpan>
+  declare readonly roots: Set<HeldSpan>
+  dueSlot: number | undefined
+  bodies = 0
   /** Estimated bytes of its content in memory, or if it were in memory. */
-  bytes: number
-  isFlat: boolean
-  lacksSpans: boolean
-  /** When its latest span or log record arrived. */
-  lastSeenMs: number
-  /** The units that wait for a parent; `undefined` if they have to be found out again. */
-  loose: LooseUnits | undefined
-  /** Whether a parent arrived after its children, so that units may have to be merged. */
-  isChanged: boolean
-}
+  bytes = 0
+  /** Whether spans were left out at a limit. */
+  lacksSpans = false
+  /** Log records that arrived before their span. */
+  readonly looseLogs: Map<string, HeldLog[]> = new Map()
 
-/** Creates an empty trace. */
-export function createTrace(traceId: string): HeldTrace {
-  return {
-    dueSlot: undefined,
-    traceId,
-    spans: new Map(),
-    waiting: new Map(),
-    looseLogs: new Map(),
-    units: new Set(),
-    bytes: 0,
-    isFlat: false,
-    lacksSpans: false,
-    lastSeenMs: 0,
-    loose: undefined,
-    isChanged: false,
+  get isEmpty(): boolean {
+    return this.byId.size === 0 && this.looseLogs.size === 0
+  }
+
+  *contents(): Iterable<HeldBytes> {
+    for (const span of this.byId.values()) {
+      yield span
+      if (span.held !== undefined) yield* span.held
+    }
+    for (const logs of this.looseLogs.values()) yield* logs
+  }
+
+  /** Adds a span that has arrived. */
+  hold(span: HeldSpan): void {
+    this.record(span)
+    this.list(span)
+    this.bytes += span.size
+    this.isFlat ||= span.isFlat
+    const early = this.looseLogs.get(span.spanId)
+    if (early === undefined) return
+    this.looseLogs.delete(span.spanId)
+    span.held = early
+  }
+
+  /**
+   * The spans that are settled together: each outermost agent with everything below it, and, without an agent, spans that are connected by
+   * their parents.
+   */
+  units(): readonly RunUnit[] {
+    const tops = [...this.roots]
+    const units: RunUnit[] = []
+    for (const top of tops) {
+      const unit = new RunUnit(top)
+      const waiting = [top]
+      for (let span = waiting.pop(); span !== undefined; span = waiting.pop()) {
+        unit.add(span)
+        if (span.below === undefined) continue
+        for (const child of span.below) (isOutermostAgent(child, top) ? tops : waiting).push(child)
+      }
+      units.push(unit)
+    }
+    return units
+  }
+
+  /** Forgets the spans of a unit. Units below it go on. */
+  finish({ top, spans }: RunUnit): void {
+    for (const span of spans) {
+      span.isOver = true
+      this.bytes -= span.size
+    }
+    this.remove(
+      top,
+      ({ spanId }) => this.byId.delete(spanId),
+      ({ isOver }) => !isOver,
+    )
   }
 }
 
-/** Connects a new span to its parent and its children, as far as they have arrived. */
-export function connect(trace: HeldTrace, span: HeldSpan): void {
-  const { parentSpanId } = span
-  if (parentSpanId !== undefined) {
-    const parent = trace.spans.get(parentSpanId)
-    if (parent === undefined || parent === span) addWaiting(trace, parentSpanId, span)
-    else adopt(parent, span)
+/** Spans that are settled together, as of the latest look at their trace. All times are times of the log. */
+export class RunUnit {
+  /** The outermost of its spans. */
+  readonly top: HeldSpan
+  readonly spans: HeldSpan[] = []
+  /** The number of its recognised spans. */
+  recognised = 0
+  isScoring = false
+  /** Whether spans of it are in no acknowledged score. */
+  isOpen = false
+  /** When the first and the latest of these arrived. */
+  firstSeenMs: number = Number.POSITIVE_INFINITY
+  lastSeenMs: number = Number.NEGATIVE_INFINITY
+  /** When the latest scores of others were acknowledged. */
+  scoredMs: number = Number.NEGATIVE_INFINITY
+
+  constructor(top: HeldSpan) {
+    this.top = top
   }
-  const children = trace.waiting.get(span.spanId)
-  if (children === undefined) return
-  trace.waiting.delete(span.spanId)
-  for (const child of children) {
-    // In a cycle of parents, one of them waits for its parent, like a span that is its own.
-    if (topOf(span) === child) addWaiting(trace, span.spanId, child)
-    else adopt(span, child)
+
+  /** Whether it waits for a parent. */
+  get isLoose(): boolean {
+    return this.recognised > 0 && this.top.isDangling
   }
-  trace.isChanged = true
-}
 
-/** Removes a span from its trace. */
-export function disconnect(trace: HeldTrace, span: HeldSpan): void {
-  trace.spans.delete(span.spanId)
-  trace.bytes -= heldSize(span)
-  for (const child of childrenOf(span)) {
-    child.parent = undefined
-    child.leap = undefined
-    child.leapAnchor = undefined
+  add(span: HeldSpan): void {
+    const { sinceMs } = span
+    this.spans.push(span)
+    if (span.isRecognised) this.recognised += 1
+    if (span.isScoring) this.isScoring = true
+    if (span.isEmitted) {
+      if (sinceMs > this.scoredMs) this.scoredMs = sinceMs
+      return
+    }
+    this.isOpen = true
+    if (sinceMs < this.firstSeenMs) this.firstSeenMs = sinceMs
+    if (sinceMs > this.lastSeenMs) this.lastSeenMs = sinceMs
   }
-  // Spans further below may still have a reference to this one.
-  span.firstChild = undefined
-  if (span.parent !== undefined || span.parentSpanId === undefined) return
-  const waiting = trace.waiting.get(span.parentSpanId)
-  waiting?.delete(span)
-  if (waiting?.size === 0) trace.waiting.delete(span.parentSpanId)
 }
 
-/** The list of a key, which is created if missing. */
-export function listIn<T>(map: Map<string, T[]>, key: string): T[] {
-  const list = map.get(key)
-  if (list !== undefined) return list
-  const created: T[] = []
-  map.set(key, created)
-  return created
-}
-
-function addWaiting({ waiting }: HeldTrace, parentSpanId: string, span: HeldSpan): void {
-  const others = waiting.get(parentSpanId)
-  if (others === undefined) waiting.set(parentSpanId, new Set([span]))
-  else others.add(span)
-}
-
-function adopt(parent: HeldSpan, child: HeldSpan): void {
-  child.parent = parent
-  child.nextSibling = parent.firstChild
-  parent.firstChild = child
+function isOutermostAgent(span: HeldSpan, top: HeldSpan): boolean {
+  return span.isAnchor && !top.isAnchor
 }

@@ -1,11 +1,5 @@
-import type { HeldSpan, RunUnit } from './held-span.ts'
-
-/** When to look for them again. */
-interface Validity {
-  readonly nowMs: number
-  /** How long spans wait for a missing parent. */
-  readonly orphanMs: number
-}
+import type { HeldSpan } from './held-span.ts'
+import type { RunUnit } from './held-trace.ts'
 
 /** The loose units of one sender, by the start of their outermost span. */
 interface OfSender {
@@ -22,33 +16,22 @@ type Extreme = readonly [sender: string, timeMs: number]
 /** The units of a trace that wait for a parent, sorted so that no unit is compared with each of them. */
 export class LooseUnits {
   /** When the latest span of any of them arrived. */
-  readonly lastSeenMs: number
-  /** Whether the state of one of them has changed. */
-  isStale = false
+  readonly lastSeenMs: number = 0
   readonly #senders = new Map<string, OfSender>()
   readonly #orphanMs: number
-  readonly #builtMs: number
-  /** When the first of them has waited for long enough. */
-  #validUntilMs = Number.POSITIVE_INFINITY
   /** The two senders with the earliest first spans, and those with the latest spans. */
-  #earliest: readonly Extreme[] = []
-  #latest: readonly Extreme[] = []
+  readonly #earliest: readonly Extreme[]
+  readonly #latest: readonly Extreme[]
 
-  constructor(units: Iterable<RunUnit>, { nowMs, orphanMs }: Validity) {
-    this.#builtMs = nowMs
+  constructor(units: readonly RunUnit[], { nowMs, orphanMs }: { readonly nowMs: number; readonly orphanMs: number }) {
     this.#orphanMs = orphanMs
-    const loose = [...units].filter(isLoose)
-    this.lastSeenMs = latestOf(loose)
-    const waiting = loose.filter(({ state, lastSeenMs }) => state !== 'emitted' && lastSeenMs + orphanMs > nowMs)
+    const loose = units.filter(({ isOpen, isLoose }) => isOpen && isLoose)
+    for (const { lastSeenMs } of loose) this.lastSeenMs = Math.max(this.lastSeenMs, lastSeenMs)
+    const waiting = loose.filter(({ lastSeenMs }) => lastSeenMs + orphanMs > nowMs)
     for (const unit of waiting.toSorted((left, right) => left.top.startTimeMs - right.top.startTimeMs)) this.#add(unit)
     const all = [...this.#senders]
     this.#earliest = firstTwo(all.map(([sender, { firstSeenMs }]) => [sender, firstSeenMs.at(-1) ?? 0]))
     this.#latest = firstTwo(all.map(([sender, { lastSeenMs }]) => [sender, -(lastSeenMs.at(-1) ?? 0)]))
-  }
-
-  /** Whether they are still what was found. Within one look at a trace they are, so that each look finds them once. */
-  isValid(nowMs: number): boolean {
-    return nowMs === this.#builtMs || (!this.isStale && nowMs < this.#validUntilMs)
   }
 
   /**
@@ -56,7 +39,8 @@ export class LooseUnits {
    * any time of their own, those of the same one if they start before the end of the unit.
    */
   blockedUntil({ top, spans }: RunUnit, arrivedByMs: number): number | undefined {
-    const { sender } = top
+    if (this.#senders.size === 0) return undefined
+    const sender = senderOf(top)
     const isOther = ([other]: Extreme): boolean => other !== sender
     const earliestMs = this.#earliest.find(isOther)?.[1] ?? Number.POSITIVE_INFINITY
     let lastSeenMs = earliestMs <= arrivedByMs ? -(this.#latest.find(isOther)?.[1] ?? 0) : undefined
@@ -67,24 +51,14 @@ export class LooseUnits {
     return lastSeenMs === undefined ? undefined : lastSeenMs + this.#orphanMs
   }
 
-  #add({ top: { sender, startTimeMs }, firstSeenMs, lastSeenMs }: RunUnit): void {
+  #add({ top, firstSeenMs, lastSeenMs }: RunUnit): void {
+    const sender = senderOf(top)
     let own = this.#senders.get(sender)
     if (own === undefined) this.#senders.set(sender, (own = { startsMs: [], firstSeenMs: [], lastSeenMs: [] }))
-    own.startsMs.push(startTimeMs)
+    own.startsMs.push(top.startTimeMs)
     own.firstSeenMs.push(Math.min(own.firstSeenMs.at(-1) ?? firstSeenMs, firstSeenMs))
     own.lastSeenMs.push(Math.max(own.lastSeenMs.at(-1) ?? lastSeenMs, lastSeenMs))
-    this.#validUntilMs = Math.min(this.#validUntilMs, lastSeenMs + this.#orphanMs)
   }
-}
-
-/** Whether a span waits for its parent and cannot be the outermost one of a run. */
-export function isDangling({ isAnchor, parentSpanId, parent }: HeldSpan): boolean {
-  return !isAnchor && parentSpanId !== undefined && parent === undefined
-}
-
-/** Whether a unit waits for a parent. */
-export function isLoose(unit: RunUnit): boolean {
-  return unit.recognised > 0 && isDangling(unit.top)
 }
 
 function firstTwo(extremes: readonly Extreme[]): readonly Extreme[] {
@@ -106,12 +80,20 @@ function lastBefore(timesMs: readonly number[], timeMs: number): number {
 /** When the last one of a sender's spans ended, by its clock. */
 function latestEnd(spans: readonly HeldSpan[], sender: string): number {
   let latestMs = Number.NEGATIVE_INFINITY
-  for (const span of spans) if (span.sender === sender) latestMs = Math.max(latestMs, span.endTimeMs)
+  for (const span of spans) if (senderOf(span) === sender) latestMs = Math.max(latestMs, span.endTimeMs)
   return latestMs
 }
 
-function latestOf(units: readonly RunUnit[]): number {
-  let latestMs = 0
-  for (const { lastSeenMs } of units) latestMs = Math.max(latestMs, lastSeenMs)
-  return latestMs
+/** The spans of a request share one resource object. */
+const senders = new WeakMap<object, string>()
+
+/** The service and process of a span: the times of two spans with the same sender are by the same clock. */
+function senderOf({ resource }: HeldSpan): string {
+  const known = senders.get(resource)
+  if (known !== undefined) return known
+  const sender = ['service.namespace', 'service.name', 'service.instance.id', 'host.name', 'process.pid']
+    .map((name) => JSON.stringify(resource[name]) ?? '')
+    .join('\u0000')
+  senders.set(resource, sender)
+  return sender
 }

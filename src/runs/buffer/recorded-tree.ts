@@ -1,9 +1,17 @@
 import { dialectsWithoutScopes, dialectWithoutScope } from '../../spans/lost-scopes.ts'
+import { idsOf } from '../../spans/ids.ts'
 import { recognise } from '../../spans/recognise.ts'
 import { isRedactionMark } from '../../spans/redaction-mark.ts'
 import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
-import { PlacedSpan } from './trace-place.ts'
+import { PlacedSpan, TracePlace } from './trace-place.ts'
 import { TraceTree } from './trace-tree.ts'
+
+/** A recorded span, the log records in which its library wrote content, and its place in the tree of its trace. */
+export interface RecordedSpan {
+  readonly place: TracePlace
+  readonly source: SourceSpan
+  readonly logs: readonly SourceLog[]
+}
 
 /**
  * The tree of one recorded trace. If a span was recorded several times, the last record counts.
@@ -16,14 +24,29 @@ export function recordedTree(
   logs: ReadonlyMap<string, readonly SourceLog[]>,
 ): TraceTree {
   const tree = new TraceTree(traceId)
-  const withoutScopes = dialectsWithoutScopes(spans)
-  for (const span of withoutCopies(spans)) {
-    const general = recognise(span.scope.name, span.attributes, span.name)
-    const dialect = general && dialectWithoutScope(span, general, withoutScopes)
-    const place = tree.record(span)
-    if (dialect !== undefined) tree.add(place, new PlacedSpan(place, span, dialect, { logs: logs.get(span.spanId) }))
-  }
+  const recorded = Array.from(withoutCopies(spans), (source) => {
+    const { spanId, parentSpanId = '', parentIsRemote = false } = source
+    const place = new TracePlace({ spanId, parentId: parentSpanId, isRemote: parentIsRemote }, undefined, undefined, 0)
+    tree.record(place)
+    return { place, source, logs: logs.get(spanId) ?? NO_LOGS }
+  })
+  placeSpans(recorded)
+  for (const { place } of recorded) if (place.span !== undefined) tree.add(place, place.span)
   return tree
+}
+
+const NO_LOGS: readonly SourceLog[] = []
+
+/** Places the recognised ones of a trace's recorded spans. */
+export function placeSpans(recorded: readonly RecordedSpan[]): void {
+  const withoutScopes = dialectsWithoutScopes(recorded.map(({ source }) => source))
+  for (const { place, source, logs } of recorded) {
+    const general = recognise(source.scope.name, source.attributes, source.name)
+    const dialect = general && dialectWithoutScope(source, general, withoutScopes)
+    // They outlive the span in its place.
+    place.ids = (dialect && idsOf(source.attributes, dialect)) ?? idsOf(source.attributes, undefined)
+    if (dialect !== undefined) place.span = new PlacedSpan(place, source, dialect, { logs })
+  }
 }
 
 /** Keeps one record of each span: the last one, or of several that end at the same time the one that holds most. */

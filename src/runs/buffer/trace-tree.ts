@@ -1,9 +1,6 @@
 import { mayBeNested } from '../layout/lost-parents.ts'
 import { isBesideItsTool, isFlat } from '../trace-span.ts'
-import { idsOf } from '../../spans/ids.ts'
-import type { SourceSpan } from '../../spans/source-span.ts'
-import { TracePlace } from './trace-place.ts'
-import type { PlacedSpan } from './trace-place.ts'
+import type { PlacedSpan, TracePlace } from './trace-place.ts'
 
 /** With more lost parents than that, each of the agents waits for the end of the others. */
 const MAX_LOST = 256
@@ -30,7 +27,7 @@ export class TraceTree {
   /** Adds a span that a dialect recognises. */
   add(place: TracePlace, span: PlacedSpan): void {
     this.register(place)
-    this.#list(place)
+    this.list(place)
     if (isFlat(span)) this.isFlat = true
     if (isBesideItsTool(span)) this.isBeside = true
     const wasActive = place.isActive
@@ -38,15 +35,11 @@ export class TraceTree {
     if (span.isOpen && !wasActive) raiseAbove(place)
   }
 
-  /** The place of a span that has ended, from a file or a request. Spans may come in any order. */
-  record({ spanId, parentSpanId = '', parentIsRemote = false, attributes }: SourceSpan): TracePlace {
-    const above = spanId === parentSpanId ? undefined : this.byId.get(parentSpanId)
-    const isRemote = above === undefined && parentIsRemote
-    const place = new TracePlace({ spanId, parentId: parentSpanId, isRemote }, above, undefined, 0)
+  /** Adds the place of a span that has ended, from a file or a request. Spans may come in any order. */
+  record(place: TracePlace): void {
     place.isOpen = false
-    place.ids = idsOf(attributes, undefined)
+    if (place.parentId !== place.spanId) place.above = this.byId.get(place.parentId)
     this.register(place)
-    return place
   }
 
   /** Makes a place, and those above it, known by their ids. Places that named it as their parent are below it from now on. */
@@ -77,28 +70,43 @@ export class TraceTree {
     return false
   }
 
-  /** Removes a place that is not needed any more, with all below it. Calls back for each of these places. */
-  remove(top: TracePlace, onRemoved: (place: TracePlace) => void): void {
+  /**
+   * Removes a place that is not needed any more, with all below it. Calls back for each of these places, which may forget their ids.
+   *
+   * @param stays whether a place below it goes on without it
+   */
+  remove(
+    top: TracePlace,
+    onRemoved: (place: TracePlace) => void,
+    stays: (place: TracePlace) => boolean = () => false,
+  ): void {
     if (this.roots.delete(top) && top.isLost) this.lost -= 1
     const { above } = top
     if (above?.below !== undefined) above.below = above.below.filter((each) => each !== top)
     const siblings = this.#unplaced.get(top.parentId)?.filter((each) => each !== top)
     if (siblings?.length === 0) this.#unplaced.delete(top.parentId)
     else if (siblings !== undefined) this.#unplaced.set(top.parentId, siblings)
+    const left: TracePlace[] = []
     const waiting = [top]
     for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-      waiting.push(...(place.below ?? []))
+      for (const child of place.below ?? []) (stays(child) ? left : waiting).push(child)
       onRemoved(place)
+    }
+    for (const place of left) {
+      place.above = undefined
+      place.isListed = false
+      this.list(place)
     }
   }
 
   /** Lists a place in its parent, and so on upwards. */
-  #list(place: TracePlace): void {
+  list(place: TracePlace): void {
     let each = place
     for (let above = this.#parentOf(each); above !== undefined; above = this.#parentOf(each)) {
       if (each.isListed) return
       each.isListed = true
-      ;(above.below ??= []).push(each)
+      if (above.below === undefined) above.below = [each]
+      else above.below.push(each)
       each = above
     }
     if (this.roots.has(each)) return
@@ -122,7 +130,7 @@ export class TraceTree {
     this.roots.delete(root)
     if (root.isLost) this.lost -= 1
     root.above = above
-    this.#list(root)
+    this.list(root)
     if (root.isActive) raiseAbove(root)
   }
 }

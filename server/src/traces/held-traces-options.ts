@@ -1,7 +1,7 @@
 import type { WaitingTimes } from './when-due.ts'
 
 /** When a unit is complete, and how much is held. All times are times of the log, in milliseconds. */
-export interface TraceBufferOptions extends WaitingTimes {
+export interface HeldTracesOptions extends WaitingTimes {
   /** How long the place of a scored run is kept for late spans. */
   readonly lingerMs: number
   /** Maximum number of spans of one trace. Later ones are left out, and its runs are incomplete. */
@@ -15,7 +15,7 @@ export interface TraceBufferOptions extends WaitingTimes {
 }
 
 /** What the buffer counts. */
-export interface TraceBufferCounts {
+export interface HeldTracesCounts {
   /** Spans that arrived after their run was finished. */
   late: number
   /** Spans that were left out at a limit of their trace. */

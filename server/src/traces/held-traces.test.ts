@@ -1,12 +1,10 @@
-import { buildRuns } from 'spanscore/engine'
-import type { AgentRun, SourceSpan } from 'spanscore/engine'
+import type { SourceSpan } from 'spanscore/engine'
 import { describe, expect, it } from 'vitest'
 
 import { BUFFER_OPTIONS } from '../../test/buffer-options.ts'
-import { sourcesOf, toRecord } from '../../test/held-records.ts'
+import { runsOf, toRecord } from '../../test/held-records.ts'
 import { EMITTED, FINISHED } from '../log/record-states.ts'
-import { TraceBuffer } from './trace-buffer.ts'
-import type { SettledSpans } from './trace-buffer.ts'
+import { HeldTraces } from './held-traces.ts'
 
 const TRACE = 'a'.repeat(32)
 let nextId = 1
@@ -46,11 +44,6 @@ const tool = (spanId: string, parent?: string, made?: Made) =>
   span({ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't' }, spanId, parent, made)
 const ordinary = (spanId: string, parent?: string, made?: Made) => span({ 'http.method': 'GET' }, spanId, parent, made)
 
-function runsOf(settled: SettledSpans): AgentRun[] {
-  const { spans, logs } = sourcesOf(settled)
-  return buildRuns(spans, { logs, lacksSpans: settled.lacksSpans })
-}
-
 function onlyOne<T>(items: readonly T[]): T {
   const [first] = items
   if (first === undefined || items.length > 1) throw new Error(`Expected one, got ${items.length}.`)
@@ -63,7 +56,7 @@ function play(
   untilMs: number,
   given = BUFFER_OPTIONS,
 ) {
-  const buffer = new TraceBuffer(given)
+  const buffer = new HeldTraces(given)
   const runs: { readonly id: string; readonly atMs: number; readonly spans: number }[] = []
   let offset = 1
   const rest = [...arrivals].toSorted((left, right) => left[0] - right[0])
@@ -151,7 +144,7 @@ describe('when a run is complete', () => {
 
   it('creates a revision of a run whose span arrives late, and keeps its key', () => {
     const [a, b] = [id(), id()]
-    const buffer = new TraceBuffer(BUFFER_OPTIONS)
+    const buffer = new HeldTraces(BUFFER_OPTIONS)
     buffer.add(1, toRecord([agent(a), chat(b, a)]), 0)
     const first = onlyOne(buffer.settle(10_000).settled)
     expect(runsOf(first).map((run) => run.id)).toEqual([`${TRACE}:${a}`])
@@ -159,11 +152,13 @@ describe('when a run is complete', () => {
     const late = tool(id(), a)
     buffer.add(2, toRecord([late]), 60_000)
     const second = onlyOne(buffer.settle(70_000).settled)
-    expect(second.spans.map(({ spanId, body }) => [spanId, body !== undefined])).toEqual([
-      [a, false],
-      [b, false],
-      [late.spanId, true],
-    ])
+    expect(new Map(second.spans.map(({ spanId, body }) => [spanId, body !== undefined]))).toEqual(
+      new Map([
+        [a, false],
+        [b, false],
+        [late.spanId, true],
+      ]),
+    )
   })
 
   it('creates no run for a span that arrives after its run is finished', () => {
@@ -197,7 +192,7 @@ describe('when a run is complete', () => {
 
   it('creates a revision for spans that arrive while a run is being scored', () => {
     const a = id()
-    const buffer = new TraceBuffer(BUFFER_OPTIONS)
+    const buffer = new HeldTraces(BUFFER_OPTIONS)
     buffer.add(1, toRecord([agent(a)]), 0)
     const first = onlyOne(buffer.settle(10_000).settled)
     buffer.add(2, toRecord([chat(id(), a)]), 11_000)
@@ -209,7 +204,7 @@ describe('when a run is complete', () => {
 
   it('knows after a restart what was scored and what was finished', () => {
     const [a, b, c] = [id(), id(), id()]
-    const buffer = new TraceBuffer(BUFFER_OPTIONS)
+    const buffer = new HeldTraces(BUFFER_OPTIONS)
     const states = [EMITTED, EMITTED, FINISHED]
     const spans = [agent(a), chat(b, a), chat(c)]
     expect(buffer.add(1, toRecord(spans), 0, (index) => states[index] ?? 0)).toEqual([2])
@@ -220,7 +215,7 @@ describe('when a run is complete', () => {
 
   it('leaves out spans above the byte limit of a trace, and reports it', () => {
     const a = id()
-    const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxBytesPerTrace: 1800 })
+    const buffer = new HeldTraces({ ...BUFFER_OPTIONS, maxBytesPerTrace: 1800 })
     expect(buffer.add(1, toRecord([agent(a), chat(id(), a), chat(id(), a)]), 0)).toEqual([2])
     expect(onlyOne(buffer.settle(10_000).settled)).toMatchObject({ lacksSpans: true })
     expect(buffer.counts.overLimit).toBe(1)
@@ -228,7 +223,7 @@ describe('when a run is complete', () => {
 
   it('accepts the agent of a trace that is over its limit, so that its run is scored, and a limited number of agents', () => {
     const a = id()
-    const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxSpansPerTrace: 100 })
+    const buffer = new HeldTraces({ ...BUFFER_OPTIONS, maxSpansPerTrace: 100 })
     const chats = Array.from({ length: 200 }, () => chat(id(), a))
     expect(buffer.add(1, toRecord(chats), 0)).toHaveLength(100)
     expect(buffer.add(2, toRecord([agent(a)]), 0)).toEqual([])
@@ -239,7 +234,7 @@ describe('when a run is complete', () => {
   })
 
   it('leaves content above the memory limit on the log, and settles its runs like all others', () => {
-    const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxContentBytes: 5000 })
+    const buffer = new HeldTraces({ ...BUFFER_OPTIONS, maxContentBytes: 5000 })
     for (let index = 0; index < 100; index++) {
       buffer.add(index + 1, toRecord([agent(id(), undefined, { traceId: String(index) })]), 0)
     }
@@ -252,7 +247,7 @@ describe('when a run is complete', () => {
   })
 
   it('drops scored runs if many spans are held, and accepts no more spans if none are left', () => {
-    const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxSpans: 100 })
+    const buffer = new HeldTraces({ ...BUFFER_OPTIONS, maxSpans: 100 })
     const add = (index: number, nowMs: number) =>
       buffer.add(index, toRecord([agent(id(), undefined, { traceId: String(index) })]), nowMs)
     for (let index = 1; index <= 90; index++) add(index, 0)
@@ -267,7 +262,7 @@ describe('when a run is complete', () => {
   })
 
   it('forgets log records whose span never arrives', () => {
-    const buffer = new TraceBuffer(BUFFER_OPTIONS)
+    const buffer = new HeldTraces(BUFFER_OPTIONS)
     const log = { traceId: TRACE, spanId: id(), timeMs: 1, attributes: {}, scope: { name: 'x' } }
     expect(buffer.add(7, toRecord([], [log]), 0)).toEqual([])
     expect(buffer.settle(299_000).freed).toEqual([])

@@ -1,0 +1,306 @@
+import type { DecodedRecord, RecordBytes } from '../log/span-log.ts'
+import { EMITTED, FINISHED } from '../log/record-states.ts'
+import { BoundedSet } from '../bounded-set.ts'
+import type { HeldTracesCounts, HeldTracesOptions } from './held-traces-options.ts'
+import { DueTimes } from './due-times.ts'
+import { HeldContents, placeIn } from './held-contents.ts'
+import type { HeldLog, HeldSpan, LogFacts, LogPosition } from './held-span.ts'
+import { HeldTrace } from './held-trace.ts'
+import type { RunUnit } from './held-trace.ts'
+import { WhenDue } from './when-due.ts'
+
+/** Spans that are ready to be reconstructed into runs. */
+export interface SettledSpans {
+  readonly traceId: string
+  readonly spans: readonly HeldSpan[]
+  /** Whether spans of the trace were left out at a limit. */
+  readonly lacksSpans: boolean
+}
+
+/** Spans of a trace that are no longer needed. */
+export interface FinishedSpans {
+  readonly traceId: string
+  readonly spans: readonly HeldSpan[]
+}
+
+/** What is due at a time. */
+export interface Due {
+  readonly settled: SettledSpans[]
+  readonly finished: FinishedSpans[]
+  /** Log records whose span never arrived. */
+  readonly freed: LogPosition[]
+}
+
+/** Maximum number of traces with a finished run that are remembered. */
+const MAX_FINISHED = 200_000
+
+/** Above this share of `maxSpans`, scored runs are dropped to make room. */
+const LINGERING_SHARE = 0.8
+
+/**
+ * Share of a trace's limits by which the spans of agents may exceed them. An agent's span arrives last, and without it the run would never be
+ * scored.
+ */
+const RESERVED_FOR_AGENTS = 0.125
+
+/** A trace is looked at at most once in a millisecond for so many spans of it. */
+const SPANS_OF_A_MILLISECOND = 10
+
+/**
+ * The trees of unfinished traces, and when each of their runs is complete: nothing below the agent has arrived for `settleMs`, and no span
+ * that may belong to it still waits for its parent. A missing parent above the outermost agent does not matter. Time is the time of the
+ * log, never the senders'.
+ */
+export class HeldTraces {
+  readonly #options: HeldTracesOptions
+  readonly #traces = new Map<string, HeldTrace>()
+  readonly #due = new DueTimes<HeldTrace>()
+  readonly #contents: HeldContents
+  /** Traces with scored units, in the order of their scoring. */
+  readonly #lingering = new Set<HeldTrace>()
+  readonly #finished = new BoundedSet(MAX_FINISHED)
+  readonly counts: HeldTracesCounts = { late: 0, overLimit: 0, expired: 0, cutShort: 0 }
+  #spans = 0
+
+  constructor(options: HeldTracesOptions) {
+    this.#options = options
+    this.#contents = new HeldContents({
+      get maxBytes() {
+        return options.maxContentBytes
+      },
+      usualMs: 2 * options.settleMs,
+    })
+  }
+
+  /** Spans whose place in their trace is held. */
+  get heldSpans(): number {
+    return this.#spans
+  }
+
+  /** Bytes of requests in memory that contain waiting spans or log records. */
+  get contentBytes(): number {
+    return this.#contents.bytes
+  }
+
+  /** Whether too many spans wait for their run to be complete or scored, so that no more should be added. */
+  get isFull(): boolean {
+    return this.#spans >= this.#options.maxSpans
+  }
+
+  /** Traces of which anything is held. */
+  get traces(): number {
+    return this.#traces.size
+  }
+
+  /**
+   * Adds one record of the log.
+   *
+   * @param stateOf the state of each of its spans and log records, by index
+   * @param nowMs the time of the log
+   * @returns the indexes of those that are not held, because they are not needed or already held
+   */
+  add(
+    offset: number,
+    { spans, logs, bytes }: DecodedRecord,
+    nowMs: number,
+    stateOf: (index: number) => number = () => 0,
+  ): readonly number[] {
+    const left: number[] = []
+    for (const [index, span] of spans.entries()) {
+      const state = stateOf(index)
+      if (span !== undefined && state !== FINISHED) {
+        span.isAt({ offset, index }, bytes)
+        span.isEmitted = state === EMITTED
+        span.sinceMs = nowMs
+      }
+      if (span === undefined || state === FINISHED || !this.#addSpan(span, bytes)) left.push(index)
+    }
+    for (const [position, log] of logs.entries()) {
+      const index = spans.length + position
+      const isWanted = log !== undefined && stateOf(index) !== FINISHED
+      if (!isWanted || !this.#addLog(log, { offset, index }, bytes, nowMs)) left.push(index)
+    }
+    return left
+  }
+
+  /** What is due at a time of the log. What is settled must be passed to `emitted` once its scores are delivered. */
+  settle(nowMs: number): Due {
+    const due: Due = { settled: [], finished: [], freed: [] }
+    for (const trace of this.#due.take(nowMs)) this.#look(trace, nowMs, due)
+    this.#giveWay(due.finished)
+    return due
+  }
+
+  /**
+   * Drops runs with spans in records up to an offset, whether their scores were delivered or not.
+   *
+   * @returns spans that are no longer needed
+   */
+  expire(offset: number): readonly FinishedSpans[] {
+    const finished: FinishedSpans[] = []
+    for (const trace of this.#traces.values()) {
+      for (const unit of trace.units()) {
+        if (!unit.spans.some((span) => span.offset <= offset)) continue
+        if (unit.isOpen || unit.isScoring) this.counts.expired += unit.spans.length
+        this.#finish(trace, unit, finished)
+      }
+    }
+    return finished
+  }
+
+  /** These spans were passed to the scorers. Their content is no longer needed in memory. */
+  scored({ traceId, spans }: SettledSpans): void {
+    const trace = this.#traces.get(traceId)
+    if (trace !== undefined) for (const span of spans) this.#release(trace, span)
+  }
+
+  /** The scores of these spans were acknowledged. Their places are kept for late spans. */
+  emitted({ traceId, spans }: SettledSpans, nowMs: number): void {
+    this.#finished.add(traceId)
+    const trace = this.#traces.get(traceId)
+    for (const span of spans) {
+      span.isScoring = false
+      span.isEmitted = true
+      span.sinceMs = nowMs
+      if (trace !== undefined) this.#release(trace, span)
+    }
+    if (trace === undefined) return
+    this.#lingering.add(trace)
+    // Others may have arrived while these were being scored.
+    this.#due.atLatest(trace, trace.byId.size > spans.length ? nowMs : nowMs + this.#options.lingerMs)
+  }
+
+  #addSpan(span: HeldSpan, { body }: RecordBytes): boolean {
+    const { traceId, sinceMs } = span
+    const trace = this.#traceOf(traceId)
+    // A sender without an answer repeats its request. The same span adds nothing.
+    if (trace.byId.has(span.spanId)) return false
+    const { maxSpansPerTrace, maxBytesPerTrace, settleMs, lingerMs } = this.#options
+    const share = span.isAnchor ? 1 + RESERVED_FOR_AGENTS : 1
+    if (trace.byId.size >= maxSpansPerTrace * share || trace.bytes + span.size > maxBytesPerTrace * share) {
+      trace.lacksSpans = true
+      this.counts.overLimit += 1
+      this.#forgetEmpty(trace)
+      return false
+    }
+    trace.hold(span)
+    this.#spans += 1
+    if (span.isEmitted) {
+      // It was scored before the service restarted.
+      this.#finished.add(traceId)
+      this.#lingering.add(trace)
+      this.#due.atLatest(trace, sinceMs + lingerMs)
+      return true
+    }
+    if (span.isRecognised) this.#contents.add(trace, span, body, sinceMs)
+    this.#due.atLatest(trace, sinceMs + settleMs)
+    return true
+  }
+
+  #addLog(facts: LogFacts, { offset, index }: LogPosition, bytes: RecordBytes, nowMs: number): boolean {
+    const trace = this.#traceOf(facts.traceId)
+    const span = trace.byId.get(facts.spanId)
+    const logs = span?.held ?? trace.looseLogs.get(facts.spanId) ?? []
+    if (logs.length >= this.#options.maxSpansPerTrace) return false
+    const log: HeldLog = { ...placeIn(bytes, index), offset, index, scope: facts.scope, sinceMs: nowMs }
+    logs.push(log)
+    if (span === undefined) {
+      trace.looseLogs.set(facts.spanId, logs)
+      this.#due.atLatest(trace, nowMs + this.#options.orphanMs)
+    } else {
+      span.held = logs
+      // A log record of a scored run is context for later spans, and creates no revision by itself.
+      if (span.isEmitted) return true
+      span.sinceMs = nowMs
+    }
+    this.#contents.add(trace, log, bytes.body, nowMs)
+    return true
+  }
+
+  /** Settles and finishes what is due in a trace. */
+  #look(trace: HeldTrace, nowMs: number, { settled, finished, freed }: Due): void {
+    let nextMs = this.#freeLogs(trace, nowMs, freed)
+    const units = trace.units()
+    const due = new WhenDue(units, trace.isFlat, nowMs, this.#options)
+    const ready: RunUnit[] = []
+    for (const unit of units) {
+      // Its spans are looked at again once they are scored.
+      if (unit.isScoring) continue
+      const dueMs = unit.isOpen ? due.of(unit) : unit.scoredMs + this.#options.lingerMs
+      if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs)
+      else if (!unit.isOpen || unit.recognised === 0) this.#finish(trace, unit, finished)
+      else if (unit.top.isDangling && this.#finished.has(trace.traceId)) {
+        // The late rest of a finished run: spans without an agent, and with a missing parent.
+        this.counts.late += unit.spans.length
+        this.#finish(trace, unit, finished)
+      } else ready.push(unit)
+    }
+    if (ready.length > 0) {
+      // Other ready units of the trace may be the same run as recorded by a second instrumentation, or part of this one.
+      const together = trace.isFlat ? trace.units().filter(({ isScoring }) => !isScoring) : ready
+      const spans = together.flatMap((unit) => unit.spans)
+      for (const span of spans) span.isScoring = true
+      settled.push({ traceId: trace.traceId, spans, lacksSpans: trace.lacksSpans })
+    }
+    if (trace.isEmpty) this.#forgetEmpty(trace)
+    else if (nextMs < Number.POSITIVE_INFINITY)
+      this.#due.set(trace, Math.max(nextMs, nowMs + trace.byId.size / SPANS_OF_A_MILLISECOND))
+  }
+
+  /** Drops log records whose span never arrived. @returns when that is due */
+  #freeLogs(trace: HeldTrace, nowMs: number, freed: LogPosition[]): number {
+    const { looseLogs } = trace
+    if (looseLogs.size === 0) return Number.POSITIVE_INFINITY
+    const logs = [...looseLogs.values()].flat()
+    const dueMs = logs.reduce((lastMs, { sinceMs }) => Math.max(lastMs, sinceMs), 0) + this.#options.orphanMs
+    if (dueMs > nowMs) return dueMs
+    for (const log of logs) this.#contents.release(trace, log)
+    freed.push(...logs)
+    looseLogs.clear()
+    return Number.POSITIVE_INFINITY
+  }
+
+  /** If too many spans are held, the traces that were scored first stop waiting for late spans. */
+  #giveWay(finished: FinishedSpans[]): void {
+    for (const trace of this.#lingering) {
+      if (this.#spans <= this.#options.maxSpans * LINGERING_SHARE) return
+      this.#lingering.delete(trace)
+      for (const unit of trace.units()) {
+        if (unit.isOpen || unit.isScoring) continue
+        this.counts.cutShort += 1
+        this.#finish(trace, unit, finished)
+      }
+      if (trace.isEmpty) this.#forgetEmpty(trace)
+    }
+  }
+
+  /** The unit is no longer needed. */
+  #finish(trace: HeldTrace, unit: RunUnit, finished: FinishedSpans[]): void {
+    for (const span of unit.spans) this.#release(trace, span)
+    trace.finish(unit)
+    this.#spans -= unit.spans.length
+    this.#forgetEmpty(trace)
+    finished.push({ traceId: trace.traceId, spans: unit.spans })
+  }
+
+  #release(trace: HeldTrace, span: HeldSpan): void {
+    this.#contents.release(trace, span)
+    if (span.held !== undefined) for (const log of span.held) this.#contents.release(trace, log)
+  }
+
+  /** The trace with an id, which is created if missing. */
+  #traceOf(traceId: string): HeldTrace {
+    const known = this.#traces.get(traceId)
+    if (known !== undefined) return known
+    const trace = new HeldTrace(traceId)
+    this.#traces.set(traceId, trace)
+    return trace
+  }
+
+  #forgetEmpty(trace: HeldTrace): void {
+    if (!trace.isEmpty) return
+    this.#due.delete(trace)
+    this.#lingering.delete(trace)
+    this.#traces.delete(trace.traceId)
+  }
+}
