@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AgentRun } from 'spanscore/engine'
 
 import { RecordContents } from './log/record-contents.ts'
-import { releaseBody } from './log/release-body.ts'
+import { releaseBody } from './log/record-body.ts'
 import { EMITTED, FINISHED, RecordStates } from './log/record-states.ts'
 import type { DecodedRecord, LogRecord, SpanLog } from './log/span-log.ts'
 import type { RequestReader } from './receive/read-request.ts'

@@ -96,9 +96,6 @@ export interface RunningServer {
 
 const STOP_TIMEOUT_MS = 10_000
 
-/** Above this share of the held spans, spans wait for their parent no longer than a run for its spans. */
-const CROWDED_SHARE = 0.8
-
 /** How long open requests may take when the service stops. */
 const CLOSE_MS = 1000
 
@@ -133,14 +130,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log.close()
     throw error
   })
-  const buffer: HeldTraces = new HeldTraces({
-    ...options.traces,
-    // Read again for each span, because spans whose parents never come must not take everybody's place for long.
-    get orphanMs() {
-      const { maxSpans, orphanMs, settleMs } = options.traces
-      return buffer.heldSpans > maxSpans * CROWDED_SHARE ? Math.min(orphanMs, settleMs) : orphanMs
-    },
-  })
+  const buffer: HeldTraces = new HeldTraces(options.traces)
   const announce = ({ source }: LoadedConfig): void => {
     options.report(`Scores with ${scorer.current.scorerIds.join(', ')} (${source}).`)
     for (const { id, why } of scorer.current.unavailableJudges) options.report(`${id} will skip its runs. ${why}`)

@@ -1,5 +1,6 @@
-import { releaseBody } from './release-body.ts'
-import type { LogRecord, RecordBody, SpanLog } from './span-log.ts'
+import { releaseBody } from './record-body.ts'
+import type { RecordBody } from './record-body.ts'
+import type { LogRecord, SpanLog } from './span-log.ts'
 
 /** Maximum bytes to cache: runs that are due together often came in the same requests. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024

@@ -1,6 +1,5 @@
-import type { DecodedAgain } from 'spanscore/engine'
-
 import type { HeldSpan, LogFacts } from '../traces/held-span.ts'
+import type { RecordBytes } from './record-body.ts'
 
 /** The contents of a log's record. */
 export type Signal = 'traces' | 'logs'
@@ -14,27 +13,6 @@ export interface DecodedRecord {
   /** Their indexes continue those of the spans. */
   readonly logs: readonly (LogFacts | undefined)[]
   readonly bytes: RecordBytes
-}
-
-/**
- * The body from which a request's spans and log records are decoded again when their run is complete. It stays in memory while any of them
- * holds it: bytes cost the garbage collector nothing while they wait.
- */
-export interface RecordBody {
-  /** Protobuf, decompressed. */
-  readonly bytes: Uint8Array
-  /** How many spans and log records hold it. */
-  holders: number
-  /** Whether nothing else uses these bytes, so that their memory is freed once nothing holds them. */
-  readonly isOwn?: boolean
-  /** Decodes them, once that was requested. */
-  again?: DecodedAgain
-}
-
-/** The body of a record, with the start and end of each span and log record in it, by index. */
-export interface RecordBytes {
-  readonly body: RecordBody
-  readonly places: readonly number[]
 }
 
 /** The body of an OTLP export request, as received. */

@@ -9,7 +9,8 @@ import type {
   SourceSpan,
 } from 'spanscore/engine'
 
-import type { DecodedRecord, NewRecord, RecordBody, RecordBytes } from '../log/span-log.ts'
+import type { RecordBody, RecordBytes } from '../log/record-body.ts'
+import type { DecodedRecord, NewRecord } from '../log/span-log.ts'
 import { HeldSpan, logFactsOf } from '../traces/held-span.ts'
 import { decompressAgain } from './decompress.ts'
 import { parseJsonRequest, toProtobuf } from './json-to-protobuf.ts'

@@ -1,4 +1,4 @@
-import { releaseBody } from '../log/release-body.ts'
+import { releaseBody } from '../log/record-body.ts'
 import type { ForwardedRequest, Signal, SpanLog } from '../log/span-log.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import { Refusal } from './refusal.ts'

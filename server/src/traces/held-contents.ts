@@ -1,5 +1,5 @@
-import { releaseBody } from '../log/release-body.ts'
-import type { RecordBody, RecordBytes } from '../log/span-log.ts'
+import { releaseBody } from '../log/record-body.ts'
+import type { RecordBody, RecordBytes } from '../log/record-body.ts'
 
 /**
  * The position of a span or log record in its request's body. It is decoded on receipt, to see what it is, and again when its run is

@@ -1,7 +1,7 @@
 import { recognise, roleOf, TracePlace } from 'spanscore/engine'
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
-import type { RecordBody, RecordBytes } from '../log/span-log.ts'
+import type { RecordBody, RecordBytes } from '../log/record-body.ts'
 import type { HeldBytes } from './held-contents.ts'
 
 /** A position on the log. */

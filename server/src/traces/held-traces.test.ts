@@ -261,6 +261,27 @@ describe('when a run is complete', () => {
     expect(buffer.isFull).toBe(false)
   })
 
+  it('lets spans of the service that holds most wait for their parents no longer than runs, while many spans are held', () => {
+    const buffer = new HeldTraces({ ...BUFFER_OPTIONS, maxSpans: 1000 })
+    const orphans = (count: number, sender: string) =>
+      Array.from({ length: count }, () => chat(id(), id(), { sender, traceId: id().padStart(32, 'b') }))
+    buffer.add(1, toRecord(orphans(50, 'careful')), 0)
+    buffer.add(2, toRecord(orphans(400, 'careless')), 0)
+    expect(buffer.settle(20_000).settled).toEqual([])
+    buffer.add(3, toRecord(orphans(550, 'careless')), 20_000)
+    expect(buffer.isFull).toBe(true)
+    const services = (nowMs: number) => {
+      const { settled } = buffer.settle(nowMs)
+      for (const each of settled) buffer.emitted(each, nowMs)
+      return settled.map(({ spans: [span] }) => span?.resource['service.name'])
+    }
+    const early = Array.from({ length: 6 }, (_, index) => services(30_000 + index * 1000)).flat()
+    expect(early).not.toContain('careful')
+    expect(early.length).toBeGreaterThan(500)
+    expect(buffer.isFull).toBe(false)
+    expect(services(301_000)).toContain('careful')
+  })
+
   it('forgets log records whose span never arrives', () => {
     const buffer = new HeldTraces(BUFFER_OPTIONS)
     const log = { traceId: TRACE, spanId: id(), timeMs: 1, attributes: {}, scope: { name: 'x' } }

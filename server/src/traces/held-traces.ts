@@ -1,4 +1,5 @@
-import type { DecodedRecord, RecordBytes } from '../log/span-log.ts'
+import type { RecordBytes } from '../log/record-body.ts'
+import type { DecodedRecord } from '../log/span-log.ts'
 import { EMITTED, FINISHED } from '../log/record-states.ts'
 import { BoundedSet } from '../bounded-set.ts'
 import type { HeldTracesCounts, HeldTracesOptions } from './held-traces-options.ts'
@@ -7,7 +8,9 @@ import { HeldContents, placeIn } from './held-contents.ts'
 import type { HeldLog, HeldSpan, LogFacts, LogPosition } from './held-span.ts'
 import { HeldTrace } from './held-trace.ts'
 import type { RunUnit } from './held-trace.ts'
+import { WaitingSpans } from './waiting-spans.ts'
 import { WhenDue } from './when-due.ts'
+import type { LookTimes } from './when-due.ts'
 
 /** Spans that are ready to be reconstructed into runs. */
 export interface SettledSpans {
@@ -56,10 +59,12 @@ export class HeldTraces {
   readonly #traces = new Map<string, HeldTrace>()
   readonly #due = new DueTimes<HeldTrace>()
   readonly #contents: HeldContents
+  readonly #times: LookTimes
   /** Traces with scored units, in the order of their scoring. */
   readonly #lingering = new Set<HeldTrace>()
   readonly #finished = new BoundedSet(MAX_FINISHED)
   readonly counts: HeldTracesCounts = { late: 0, overLimit: 0, expired: 0, cutShort: 0 }
+  readonly #waiting = new WaitingSpans()
   #spans = 0
 
   constructor(options: HeldTracesOptions) {
@@ -70,6 +75,8 @@ export class HeldTraces {
       },
       usualMs: 2 * options.settleMs,
     })
+    const { settleMs, maxAgeMs } = options
+    this.#times = { settleMs, maxAgeMs, orphanMs: (span) => this.#orphanMs(span) }
   }
 
   /** Spans whose place in their trace is held. */
@@ -159,6 +166,7 @@ export class HeldTraces {
     this.#finished.add(traceId)
     const trace = this.#traces.get(traceId)
     for (const span of spans) {
+      if (!span.isEmitted && !span.isOver) this.#waiting.remove(span)
       span.isScoring = false
       span.isEmitted = true
       span.sinceMs = nowMs
@@ -192,6 +200,7 @@ export class HeldTraces {
       this.#due.atLatest(trace, sinceMs + lingerMs)
       return true
     }
+    this.#waiting.add(span)
     if (span.isRecognised) this.#contents.add(trace, span, body, sinceMs)
     this.#due.atLatest(trace, sinceMs + settleMs)
     return true
@@ -221,7 +230,7 @@ export class HeldTraces {
   #look(trace: HeldTrace, nowMs: number, { settled, finished, freed }: Due): void {
     let nextMs = this.#freeLogs(trace, nowMs, freed)
     const units = trace.units()
-    const due = new WhenDue(units, trace.isFlat, nowMs, this.#options)
+    const due = new WhenDue(units, trace.isFlat, nowMs, this.#times)
     const ready: RunUnit[] = []
     for (const unit of units) {
       // Its spans are looked at again once they are scored.
@@ -276,11 +285,20 @@ export class HeldTraces {
 
   /** The unit is no longer needed. */
   #finish(trace: HeldTrace, unit: RunUnit, finished: FinishedSpans[]): void {
-    for (const span of unit.spans) this.#release(trace, span)
+    for (const span of unit.spans) {
+      this.#release(trace, span)
+      if (!span.isEmitted) this.#waiting.remove(span)
+    }
     trace.finish(unit)
     this.#spans -= unit.spans.length
     this.#forgetEmpty(trace)
     finished.push({ traceId: trace.traceId, spans: unit.spans })
+  }
+
+  /** How long a span waits for its parent: if too many of its service wait, no longer than a run for its spans. */
+  #orphanMs(span: HeldSpan): number {
+    const { orphanMs, settleMs, maxSpans } = this.#options
+    return this.#waiting.hasTooMany(span, this.#spans, maxSpans) ? Math.min(orphanMs, settleMs) : orphanMs
   }
 
   #release(trace: HeldTrace, span: HeldSpan): void {

@@ -6,8 +6,8 @@ interface OfSender {
   readonly startsMs: number[]
   /** The earliest arrival of each unit's first span, up to the same index. */
   readonly firstSeenMs: number[]
-  /** The latest arrival of a span of each unit, up to the same index. */
-  readonly lastSeenMs: number[]
+  /** Until when each unit waits at most, up to the same index: the latest of these times. */
+  readonly untilMs: number[]
 }
 
 /** A time, and the sender of the unit that has it. */
@@ -15,23 +15,26 @@ type Extreme = readonly [sender: string, timeMs: number]
 
 /** The units of a trace that wait for a parent, sorted so that no unit is compared with each of them. */
 export class LooseUnits {
-  /** When the latest span of any of them arrived. */
-  readonly lastSeenMs: number = 0
+  /** Until when any of them waits. */
+  readonly untilMs: number = 0
   readonly #senders = new Map<string, OfSender>()
-  readonly #orphanMs: number
-  /** The two senders with the earliest first spans, and those with the latest spans. */
+  /** The two senders with the earliest first spans, and those that wait for longest. */
   readonly #earliest: readonly Extreme[]
   readonly #latest: readonly Extreme[]
 
-  constructor(units: readonly RunUnit[], { nowMs, orphanMs }: { readonly nowMs: number; readonly orphanMs: number }) {
-    this.#orphanMs = orphanMs
-    const loose = units.filter(({ isOpen, isLoose }) => isOpen && isLoose)
-    for (const { lastSeenMs } of loose) this.lastSeenMs = Math.max(this.lastSeenMs, lastSeenMs)
-    const waiting = loose.filter(({ lastSeenMs }) => lastSeenMs + orphanMs > nowMs)
-    for (const unit of waiting.toSorted((left, right) => left.top.startTimeMs - right.top.startTimeMs)) this.#add(unit)
+  /** @param orphanMs how long a span waits for its parent */
+  constructor(units: readonly RunUnit[], nowMs: number, orphanMs: (span: HeldSpan) => number) {
+    const loose = units
+      .filter(({ isOpen, isLoose }) => isOpen && isLoose)
+      .map((unit) => ({ unit, untilMs: unit.lastSeenMs + orphanMs(unit.top) }))
+      .toSorted((left, right) => left.unit.top.startTimeMs - right.unit.top.startTimeMs)
+    for (const { unit, untilMs } of loose) {
+      this.untilMs = Math.max(this.untilMs, untilMs)
+      if (untilMs > nowMs) this.#add(unit, untilMs)
+    }
     const all = [...this.#senders]
     this.#earliest = firstTwo(all.map(([sender, { firstSeenMs }]) => [sender, firstSeenMs.at(-1) ?? 0]))
-    this.#latest = firstTwo(all.map(([sender, { lastSeenMs }]) => [sender, -(lastSeenMs.at(-1) ?? 0)]))
+    this.#latest = firstTwo(all.map(([sender, { untilMs }]) => [sender, -(untilMs.at(-1) ?? 0)]))
   }
 
   /**
@@ -43,21 +46,21 @@ export class LooseUnits {
     const sender = senderOf(top)
     const isOther = ([other]: Extreme): boolean => other !== sender
     const earliestMs = this.#earliest.find(isOther)?.[1] ?? Number.POSITIVE_INFINITY
-    let lastSeenMs = earliestMs <= arrivedByMs ? -(this.#latest.find(isOther)?.[1] ?? 0) : undefined
+    let untilMs = earliestMs <= arrivedByMs ? -(this.#latest.find(isOther)?.[1] ?? 0) : undefined
     const own = this.#senders.get(sender)
     const at = own === undefined ? -1 : lastBefore(own.startsMs, latestEnd(spans, sender))
     if (own !== undefined && (own.firstSeenMs[at] ?? Number.POSITIVE_INFINITY) <= arrivedByMs)
-      lastSeenMs = Math.max(lastSeenMs ?? 0, own.lastSeenMs[at] ?? 0)
-    return lastSeenMs === undefined ? undefined : lastSeenMs + this.#orphanMs
+      untilMs = Math.max(untilMs ?? 0, own.untilMs[at] ?? 0)
+    return untilMs
   }
 
-  #add({ top, firstSeenMs, lastSeenMs }: RunUnit): void {
+  #add({ top, firstSeenMs }: RunUnit, untilMs: number): void {
     const sender = senderOf(top)
     let own = this.#senders.get(sender)
-    if (own === undefined) this.#senders.set(sender, (own = { startsMs: [], firstSeenMs: [], lastSeenMs: [] }))
+    if (own === undefined) this.#senders.set(sender, (own = { startsMs: [], firstSeenMs: [], untilMs: [] }))
     own.startsMs.push(top.startTimeMs)
     own.firstSeenMs.push(Math.min(own.firstSeenMs.at(-1) ?? firstSeenMs, firstSeenMs))
-    own.lastSeenMs.push(Math.max(own.lastSeenMs.at(-1) ?? lastSeenMs, lastSeenMs))
+    own.untilMs.push(Math.max(own.untilMs.at(-1) ?? untilMs, untilMs))
   }
 }
 

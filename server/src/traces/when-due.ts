@@ -1,4 +1,5 @@
 import type { RunUnit } from './held-trace.ts'
+import type { HeldSpan } from './held-span.ts'
 import { LooseUnits } from './loose-units.ts'
 
 /** How long units wait. All times are times of the log, in milliseconds. */
@@ -9,6 +10,11 @@ export interface WaitingTimes {
   readonly orphanMs: number
   /** How long spans may wait in total. */
   readonly maxAgeMs: number
+}
+
+/** The same, if spans of some services wait for a shorter time. */
+export interface LookTimes extends Omit<WaitingTimes, 'orphanMs'> {
+  readonly orphanMs: (span: HeldSpan) => number
 }
 
 /** How often a unit that waits for another one is checked again. */
@@ -24,12 +30,12 @@ const LOOK_AGAIN_MS = 500
 export class WhenDue {
   readonly #units: readonly RunUnit[]
   readonly #nowMs: number
-  readonly #times: WaitingTimes
+  readonly #times: LookTimes
   /** If parents do not show what belongs together, the whole trace is one. */
   readonly #lastSeenMs: number | undefined
   #loose: LooseUnits | undefined
 
-  constructor(units: readonly RunUnit[], isFlat: boolean, nowMs: number, times: WaitingTimes) {
+  constructor(units: readonly RunUnit[], isFlat: boolean, nowMs: number, times: LookTimes) {
     this.#units = units
     this.#nowMs = nowMs
     this.#times = times
@@ -45,9 +51,9 @@ export class WhenDue {
     const ageMs = unit.firstSeenMs + maxAgeMs
     const quietMs = (this.#lastSeenMs ?? unit.lastSeenMs) + settleMs
     if (quietMs > nowMs) return Math.min(quietMs, ageMs)
-    this.#loose ??= new LooseUnits(this.#units, { nowMs, orphanMs })
+    this.#loose ??= new LooseUnits(this.#units, nowMs, orphanMs)
     // If they share a parent, it is lost to all of them, and they are reconstructed from what is left.
-    if (unit.isLoose) return Math.min(this.#loose.lastSeenMs + orphanMs, ageMs)
+    if (unit.isLoose) return Math.min(this.#loose.untilMs, ageMs)
     const blockedMs = this.#loose.blockedUntil(unit, quietMs) ?? nowMs
     return blockedMs > nowMs ? Math.min(nowMs + LOOK_AGAIN_MS, blockedMs, ageMs) : quietMs
   }
