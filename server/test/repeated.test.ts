@@ -56,7 +56,7 @@ it('another service with the ids of a stored run rewrites neither the run nor it
   const send = (run: { readonly spans: readonly unknown[] }, service: string) =>
     post(page.server.httpPort, toRequest(run.spans, service))
   await send(victim, 'shop')
-  const before = await eventually(list, ({ runs }) => (runs[0]?.scores.length ?? 0) > 2)
+  const before = await eventually(list, ({ runs }) => runs[0]?.scores.length === 5)
   await expect.poll(isForgotten(page.server), { timeout: 10_000 }).toBe(0)
 
   const evil = makeRun({ traceId, agentSpanId, text: 'EVIL' })

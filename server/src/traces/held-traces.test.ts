@@ -44,6 +44,10 @@ const tool = (spanId: string, parent?: string, made?: Made) =>
   span({ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't' }, spanId, parent, made)
 const ordinary = (spanId: string, parent?: string, made?: Made) => span({ 'http.method': 'GET' }, spanId, parent, made)
 
+/** Model calls in traces of their own, whose parents never come. */
+const orphans = (count: number, sender: string) =>
+  Array.from({ length: count }, () => chat(id(), id(), { sender, traceId: id().padStart(32, 'b') }))
+
 function onlyOne<T>(items: readonly T[]): T {
   const [first] = items
   if (first === undefined || items.length > 1) throw new Error(`Expected one, got ${items.length}.`)
@@ -263,8 +267,6 @@ describe('when a run is complete', () => {
 
   it('lets spans of the service that holds most wait for their parents no longer than runs, while many spans are held', () => {
     const buffer = new HeldTraces({ ...BUFFER_OPTIONS, maxSpans: 1000 })
-    const orphans = (count: number, sender: string) =>
-      Array.from({ length: count }, () => chat(id(), id(), { sender, traceId: id().padStart(32, 'b') }))
     buffer.add(1, toRecord(orphans(50, 'careful')), 0)
     buffer.add(2, toRecord(orphans(400, 'careless')), 0)
     expect(buffer.settle(20_000).settled).toEqual([])
@@ -273,7 +275,7 @@ describe('when a run is complete', () => {
     const services = (nowMs: number) => {
       const { settled } = buffer.settle(nowMs)
       for (const each of settled) buffer.emitted(each, nowMs)
-      return settled.map(({ spans: [span] }) => span?.resource['service.name'])
+      return settled.map(({ spans: [first] }) => first?.resource['service.name'])
     }
     const early = Array.from({ length: 6 }, (_, index) => services(30_000 + index * 1000)).flat()
     expect(early).not.toContain('careful')
