@@ -53,7 +53,7 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     [
       'a misspelt agent',
       'SPANSCORE_NO_SUCH_AGENT',
-      /No agent named wether-agent was among 100 runs; seen: weather-agent/,
+      /99 runs\n[^]*No agent named wether-agent was among 100 runs; seen: weather-agent/,
     ],
     [
       'a misspelt agent of a script',
@@ -139,22 +139,16 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     ['an endpoint that refuses', 'SPANSCORE_EXPORT_FAILED', /could not deliver to its endpoint \(HTTP 4\d\d\)/],
     ['no exporter', 'SPANSCORE_NO_EXPORT', /No span is exported: .* Set next, or put a processor/],
     ['alerts without metrics', 'SPANSCORE_NO_METRICS', /Alerts are set for answer, but no meter provider/],
-    ['attached twice', 'SPANSCORE_ATTACHED_TWICE', /attachScoring was called again .* with other options/],
+    [
+      'attached twice',
+      'SPANSCORE_ATTACHED_TWICE',
+      /the same\n[^]*attachScoring was called again .* with other options/,
+    ],
   ])('once of %s', async (name, code, words) => {
     const { error, codes, out } = await play(name)
     expect({ codes, error }).toMatchObject({ codes: [code] })
     expect(error).toMatch(words)
     expect(error + out).not.toContain('content-that-nobody-may-see')
-  })
-
-  test('of a misspelt agent after 100 runs and not before', async () => {
-    const { error } = await play('a misspelt agent')
-    expect(error.indexOf('99 runs')).toBeLessThan(error.indexOf('SPANSCORE_NO_SUCH_AGENT'))
-  })
-
-  test('of other options and not of a hot reload with the same', async () => {
-    const { error } = await play('attached twice')
-    expect(error.indexOf('the same')).toBeLessThan(error.indexOf('SPANSCORE_ATTACHED_TWICE'))
   })
 
   test.each(['.mjs', '.ts'])('of the wrong line in its configuration file (%s)', async (extension) => {
