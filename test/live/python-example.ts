@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,24 +14,34 @@ import { modelVariables, startWeatherModel } from './weather-model.ts'
 
 const run = promisify(execFile)
 
-/** Runs the example in front of a service with the example's configuration. @returns What is wrong, one sentence each. */
+/** Runs the agents of the example in front of a service with the example's configuration. @returns What is wrong, one sentence each. */
 export async function complaintsAboutPython(example: string): Promise<string[]> {
-  const bin = await installPython(join(example, 'requirements.txt'))
+  const agents = readdirSync(example, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const complaints: string[] = []
+  for (const { name } of agents) {
+    const found = await complaintsAboutAgent(join(example, name), join(example, 'spanscore.yaml'))
+    complaints.push(...found.map((complaint) => `${name}: ${complaint}`))
+  }
+  return complaints
+}
+
+async function complaintsAboutAgent(folder: string, config: string): Promise<string[]> {
+  const bin = await installPython(join(folder, 'requirements.txt'))
   await using model = await startWeatherModel()
   await using backend = await createSink()
   const data = mkdtempSync(join(tmpdir(), 'spanscore-python-'))
-  const config = join(example, 'spanscore.yaml')
   const service = await startProcess(['--to', backend.url, '--config', config, '--settle', '1', '--data', data])
   try {
     const { stdout } = await run(
       join(bin, 'opentelemetry-instrument'),
-      [join(bin, 'python'), join(example, 'main.py')],
+      [join(bin, 'python'), join(folder, 'agent.py')],
       {
         timeout: 120_000,
         env: {
           PATH: `${bin}:${process.env['PATH']}`,
           HOME: process.env['HOME'],
           OTEL_SERVICE_NAME: 'my-agents',
+          OTEL_METRICS_EXPORTER: 'none',
           OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${service.grpcPort}`,
           ...modelVariables(model),
         },

@@ -70,9 +70,11 @@ registerTelemetry(new OpenTelemetry())
 
 // then use agents as before; a name makes them easy to find:
 // new ToolLoopAgent({ …, telemetry: { functionId: 'my-agent' } })`,
-    Python: `# pip install opentelemetry-distro opentelemetry-exporter-otlp openinference-instrumentation-openai-agents
-# (or the instrumentation of your framework)
-export OTEL_SERVICE_NAME=my-agent
+    Python: `pip install opentelemetry-distro opentelemetry-exporter-otlp
+# and for OpenAI Agents: openinference-instrumentation-openai-agents
+#     for LangGraph:     openinference-instrumentation-langchain
+#     for Pydantic AI nothing more, but call Agent.instrument_all() in your program
+export OTEL_SERVICE_NAME=my-agent OTEL_METRICS_EXPORTER=none
 export OTEL_EXPORTER_OTLP_ENDPOINT=${url}
 export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
 opentelemetry-instrument python my_agent.py`,

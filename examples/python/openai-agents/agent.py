@@ -1,5 +1,3 @@
-"""An agent of the OpenAI Agents SDK. It does not know spanscore: OTEL_EXPORTER_OTLP_ENDPOINT names the service."""
-
 from agents import Agent, Runner, function_tool
 
 
