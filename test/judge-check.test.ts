@@ -68,6 +68,8 @@ function textsOf({ options, run, scorer }: LabelledCase): readonly string[] {
   const { output, groundTruth } = run
   const last = typeof output === 'string' ? output : /"content":"([^"]+)"\}\]$/.exec(JSON.stringify(output))?.[1]
   const answer = scorer === 'contextual_recall' ? groundTruth : last
+  // Judges of a retrieval are not shown the answer, but what was found: the last document is enough.
+  if (scorer === 'retrieval_relevance') return /"text":"([^"]+)"\}\]\}/.exec(JSON.stringify(output))?.slice(1) ?? []
   const criteria = options?.criteria?.map(({ question }) => question) ?? []
   return [answer, ...(options?.context ?? []), ...criteria].filter((text) => typeof text === 'string')
 }
@@ -81,7 +83,7 @@ describe('spanscore judge-check', () => {
   it('finds a judge that always praises, and says so in one line', async () => {
     const { code, stdout } = await check(([best = '']) => best)
     expect(stdout.split('\n').at(-2)).toBe(
-      'This judge passes nearly everything. It passed 27 of 27 good runs and 36 of 36 bad ones. Do not use it.',
+      'This judge passes nearly everything. It passed 30 of 30 good runs and 40 of 40 bad ones. Do not use it.',
     )
     expect(code).toBe(1)
   })
@@ -102,9 +104,9 @@ describe('spanscore judge-check', () => {
       return verdict ?? ''
     })
     expect(stdout.split('\n').at(-2)).toBe(
-      'This judge is right in 63 of 63 cases. It passed 27 of 27 good runs and 0 of 36 bad ones.',
+      'This judge is right in 70 of 70 cases. It passed 30 of 30 good runs and 0 of 40 bad ones.',
     )
-    expect(stderr).toContain('63 cases, about 70 calls')
+    expect(stderr).toContain('70 cases, about 77 calls')
     expect(code).toBe(0)
   })
 
@@ -160,7 +162,7 @@ describe('spanscore judge-check', () => {
 describe('the labelled cases', () => {
   it('are seven for each prebuilt judge scorer, in five languages, one of them hostile', () => {
     const byScorer = Map.groupBy(labelledCases, ({ scorer }) => scorer)
-    expect(byScorer.size).toBe(9)
+    expect(byScorer.size).toBe(10)
     for (const cases of byScorer.values()) {
       expect(cases).toHaveLength(7)
       expect(new Set(cases.map(({ language }) => language)).size).toBe(5)

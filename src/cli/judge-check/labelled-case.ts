@@ -6,6 +6,7 @@ import { createContextualRecallScorer } from '../../scorers/judge/items/contextu
 import { createFaithfulnessScorer } from '../../scorers/judge/items/faithfulness.ts'
 import { createHallucinationScorer } from '../../scorers/judge/items/hallucination.ts'
 import { createPromptAlignmentScorerLLM } from '../../scorers/judge/alignment/prompt-alignment.ts'
+import { createRetrievalRelevanceScorer } from '../../scorers/judge/retrieval/retrieval-relevance.ts'
 import { createRubricScorer } from '../../scorers/judge/rubric.ts'
 import type { RubricCriterion } from '../../scorers/judge/rubric.ts'
 import { createSummarizationScorer } from '../../scorers/judge/summary/summarization.ts'
@@ -64,6 +65,8 @@ export function scorerOf({ scorer, options = {} }: LabelledCase, judge: JudgeSco
       return createCompletenessScorer(judge)
     case 'contextual_recall':
       return createContextualRecallScorer({ ...judge, ...given })
+    case 'retrieval_relevance':
+      return createRetrievalRelevanceScorer(judge)
     case 'rubric':
       return createRubricScorer({ ...judge, criteria })
     default:
