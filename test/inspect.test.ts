@@ -206,11 +206,14 @@ describe('spanscore inspect', () => {
     const prose = file('prose.txt', 'first line\nsecond line\n')
     const metrics = file('metrics.json', '{"resourceMetrics":[]}')
     const cases: readonly [readonly string[], string][] = [
-      [[], 'expected a command: score, inspect, calibrate, canary, judge-check, doctor, serve; see spanscore --help'],
+      [
+        [],
+        'expected a command: score, inspect, view, calibrate, canary, judge-check, doctor, serve; see spanscore --help',
+      ],
       [['insepct', empty], "unknown command 'insepct' (Did you mean inspect?); see spanscore --help"],
       [
         ['scan', empty],
-        "unknown command 'scan', expected one of score, inspect, calibrate, canary, judge-check, doctor, serve; see spanscore --help",
+        "unknown command 'scan', expected one of score, inspect, view, calibrate, canary, judge-check, doctor, serve; see spanscore --help",
       ],
       [['inspect'], "missing required argument 'files'; see spanscore inspect --help"],
       [['inspect', '--jsno', empty], "unknown option '--jsno' (Did you mean --json?); see spanscore inspect --help"],

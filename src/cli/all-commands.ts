@@ -6,11 +6,13 @@ import { inspectCommand } from './commands/inspect.ts'
 import { judgeCheckCommand } from './commands/judge-check.ts'
 import { scoreCommand } from './commands/score.ts'
 import { serveCommand } from './commands/serve.ts'
+import { viewCommand } from './commands/view.ts'
 
 /** The commands of `spanscore`, in the order in which the help lists them. */
 export const allCommands: readonly CliCommand[] = [
   scoreCommand,
   inspectCommand,
+  viewCommand,
   calibrateCommand,
   canaryCommand,
   judgeCheckCommand,

@@ -7,6 +7,8 @@
 export type { AgentRun } from '../model/agent-run.ts'
 export type { OtlpBatch } from '../otlp/batch.ts'
 export { readOtlpJson } from '../otlp/json.ts'
+export type { StoredRun } from '../otlp/runs-by-start.ts'
+export type { StoredScore } from '../otlp/stored-scores.ts'
 export { createProtobufDecoder } from '../otlp/protobuf.ts'
 export type {
   DecodedAgain,

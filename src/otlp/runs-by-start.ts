@@ -2,17 +2,22 @@ import type { AgentRun } from '../model/agent-run.ts'
 import { buildRuns } from '../runs/build-runs.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { RunSpanIds } from './run-span-ids.ts'
+import { RunTraces } from './run-traces.ts'
+import type { TraceContent } from './run-traces.ts'
 import type { ArchivedTrace, SpanArchive } from './span-archive.ts'
 import { StoredScores } from './stored-scores.ts'
 import type { StoredScore } from './stored-scores.ts'
 
 /** A run, and the scores that its traces already have. */
 export interface StoredRun {
+  /** The run, with its nested runs. */
   readonly run: AgentRun
   /** The stored scores of the run or of a nested run: from attributes of its span, late spans, and evaluation events. */
   readonly scoresOf: (run: AgentRun) => readonly StoredScore[]
   /** The ids of the recognised spans of the run or of a nested run. */
   readonly spanIdsOf: (run: AgentRun) => readonly string[]
+  /** The traces with spans of the run and of its nested runs. */
+  readonly traces: () => readonly TraceContent[]
 }
 
 /**
@@ -44,9 +49,11 @@ export function toStoredRuns(spans: readonly SourceSpan[], logs: readonly Source
   // The indexes are built at first use.
   let scores: StoredScores | undefined
   let ids: RunSpanIds | undefined
+  let traces: RunTraces | undefined
   const scoresOf = (run: AgentRun): readonly StoredScore[] => (scores ??= new StoredScores(spans, logs)).of(run)
   const spanIdsOf = (run: AgentRun): readonly string[] => (ids ??= new RunSpanIds(spans)).of(run)
-  return buildRuns(spans, { logs }).map((run) => ({ run, scoresOf, spanIdsOf }))
+  const tracesOf = (run: AgentRun): readonly TraceContent[] => (traces ??= new RunTraces(spans, logs)).of(run)
+  return buildRuns(spans, { logs }).map((run) => ({ run, scoresOf, spanIdsOf, traces: () => tracesOf(run) }))
 }
 
 /** Spans per batch if not all fit into memory. */

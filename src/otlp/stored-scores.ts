@@ -3,15 +3,19 @@ import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
 /** A score that the traces already have, or the reason why there is none. */
 export interface StoredScore {
+  /** The id of the scorer, or the name of another tool's evaluation. */
   readonly scorerId: string
+  /** The score, in the scorer's own units. */
   readonly value?: number
   /** `pass` or `fail`; other tools that write `gen_ai.evaluation.result` use other labels. */
   readonly label?: string
+  /** The reason for the score. */
   readonly explanation?: string
   /** `skipped` or `failed`, if there is no value. */
   readonly status?: string
   /** Why there is no value, as a code such as `no-content` or `judge-timeout`. */
   readonly reason?: string
+  /** One sentence about why there is no value. */
   readonly message?: string
   /** The origin of the score, if a spanscore event or late span has it. */
   readonly about?: ScoreAbout

@@ -1,4 +1,4 @@
-import type { Evaluation, SkipReason } from '../model/score.ts'
+import type { Evaluation, Failed, Scored, Skipped, SkipReason } from '../model/score.ts'
 
 /** The largest weight. A run that represents more runs than this would decide a mean alone, so it is refused. */
 export const MAX_WEIGHT = 1000
@@ -28,7 +28,13 @@ export function weightAt(probability: number, upstreamProbability = 1): number {
  * The weight of an evaluation whose run was chosen to be scored, with or without success. It is `undefined` for runs that a filter or
  * sampling left out, for which the scorer had nothing to ask, or whose probability is unknown.
  */
-export function weightOf({ score, probability, upstreamProbability }: Evaluation): number | undefined {
+export function weightOf({
+  score,
+  probability,
+  upstreamProbability,
+}: Pick<Evaluation, 'probability' | 'upstreamProbability'> & {
+  readonly score: Failed | Skipped | Pick<Scored, 'status'>
+}): number | undefined {
   if (probability === undefined || !(probability > 0)) return undefined
   if (score.status === 'skipped' && !LOST.has(score.reason)) return undefined
   return weightAt(probability, upstreamProbability)

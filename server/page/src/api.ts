@@ -1,7 +1,8 @@
-import type { Evaluation } from '../../../src/model/score.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { SourceSpan } from '../../../src/spans/source-span.ts'
+import type { PageFacts } from '../../src/page/api.ts'
 import type { OpenRun } from '../../src/page/ingest.ts'
+import type { ShownEvaluation as Evaluation } from '../../src/page/shown-evaluation.ts'
 import type { Overview } from '../../src/page/overview.ts'
 import type { ListedRun } from '../../src/page/store/run-list.ts'
 import type { Agreement, DrawnRun, LabelledRun, LabelProgress } from '../../src/page/store/labels.ts'
@@ -29,14 +30,8 @@ export type {
   TrialResult,
 }
 
-/** What the page knows of the service. */
-export type ServiceOverview = Overview & {
-  readonly open: number
-  readonly left: number
-  readonly otlpUrl: string
-  readonly jaegerUrl?: string
-  readonly retention: { readonly maxAgeMs: number; readonly maxBytes: number }
-}
+/** What the page knows of what it shows. */
+export type ServiceOverview = Overview & PageFacts & { readonly open: number }
 
 export interface RunList {
   readonly runs: readonly ListedRun[]

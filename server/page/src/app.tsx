@@ -65,7 +65,7 @@ function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; re
         spanscore
       </a>
       <nav aria-label="Views">
-        {PLACES.map((place) => (
+        {PLACES.filter(({ path: place }) => overview.files === undefined || place !== '/labels').map((place) => (
           <a key={place.path} href={place.path} aria-current={isAt(place.path) ? 'page' : undefined}>
             {place.name}
           </a>
@@ -74,15 +74,20 @@ function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; re
       <KeyHelp />
       <p class="state" role="status">
         <span class={isConnected ? 'dot live' : 'dot lost'} aria-hidden="true" />
-        <span>{isConnected ? 'Live' : 'The service does not answer'}</span>
+        <span>{isConnected ? (overview.files === undefined ? 'Live' : 'Files') : lostOf(overview)}</span>
         <span class="wide-only muted">
           · {plural(overview.runs, 'run')}
+          {overview.files !== undefined && ` in ${overview.files.join(', ')}`}
           {overview.open > 0 && `, ${overview.open} in progress`}
           {overview.left > 0 && `, ${plural(overview.left, 'message')} left out because the page was behind`}
         </span>
       </p>
     </header>
   )
+}
+
+function lostOf({ files }: ServiceOverview): string {
+  return files === undefined ? 'The service does not answer' : 'spanscore view has ended'
 }
 
 function Closed({ error }: { readonly error: string | undefined }) {
@@ -92,8 +97,8 @@ function Closed({ error }: { readonly error: string | undefined }) {
       <h1>This page is closed</h1>
       <p>{error}</p>
       <p class="muted">
-        The service prints an address with a token when it starts, such as <code>http://127.0.0.1:4320/#token=…</code>.
-        Open that address once in this browser.
+        The service, or spanscore view, prints an address with a token when it starts, such as{' '}
+        <code>http://127.0.0.1:4320/#token=…</code>. Open that address once in this browser.
       </p>
     </main>
   )

@@ -5,9 +5,8 @@ import type { Label } from 'spanscore/engine'
 import { z } from 'zod'
 
 import { loadExample } from './example.ts'
-import type { Ingest } from './ingest.ts'
+import type { Ingest, ShownRuns } from './ingest.ts'
 import { followChanges } from './live.ts'
-import type { PageOptions } from './messages.ts'
 import type { OverviewReader } from './overview.ts'
 import { BadRequestError } from './page-server.ts'
 import type { ApiAnswer, ApiRequest } from './page-server.ts'
@@ -17,6 +16,7 @@ import { drawScores } from './store/draws.ts'
 import { exportLabels, importLabels } from './store/label-files.ts'
 import * as labels from './store/labels.ts'
 import { listRuns } from './store/run-list.ts'
+import type { Retention } from './store/forgetting.ts'
 import { sidesOf } from './store/sides.ts'
 import { DIMENSIONS, summariseScores, timeRange } from './store/score-sums.ts'
 import type { Dimension, ScoreFilter } from './store/score-sums.ts'
@@ -24,20 +24,35 @@ import { exportScoredRuns } from './store/trace-files.ts'
 import { countWithheld, endDraw, hasWithheldLabels, revealScore } from './store/withheld.ts'
 import type { Trials } from './trials.ts'
 
-/** The parts of the API. */
-export interface ApiParts {
+/** What the views that only read need. */
+export interface ReadApiParts {
   readonly database: DatabaseSync
-  readonly ingest: Ingest
+  readonly runs: ShownRuns
   readonly overview: OverviewReader
   readonly trials: Trials
-  readonly options: Pick<PageOptions, 'jaegerUrl' | 'retention'>
-  readonly otlpUrl: () => string
+  /** What the overview has besides the stored choices. */
+  readonly about: () => PageFacts
   readonly nowMs: () => number
-  readonly random: () => number
   /** Whether the receiving thread has stopped running. */
   readonly isStuck: () => boolean
+}
+
+/** What a page is of. */
+export interface PageFacts {
+  /** The files that are shown; `undefined` for the page of a service. */
+  readonly files?: readonly string[]
   /** Messages of the service that were dropped because the page was behind. */
-  readonly left: () => number
+  readonly left: number
+  /** Where applications send their spans; `''` if nowhere. */
+  readonly otlpUrl: string
+  readonly jaegerUrl?: string | undefined
+  readonly retention?: Retention
+}
+
+/** The parts of the API of a service. */
+export interface ApiParts extends ReadApiParts {
+  readonly ingest: Ingest
+  readonly random: () => number
 }
 
 type Handler = (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer
@@ -101,23 +116,42 @@ const RUNS_IN_BUCKET = 10
 const MIN_BUCKETS = 4
 const BUCKET_SIZES_MS = [5, 15, 60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800].map((seconds) => seconds * 1000)
 
-/** The API of the page: everything that its views read and do. */
+/** The API of the page of a service: everything that its views read and do. */
 export function createApi(parts: ApiParts): Handler {
-  const { database, ingest, overview, trials, nowMs } = parts
-  const routes: Readonly<Record<string, Handler>> = {
+  const { database, ingest } = parts
+  return answerWith({
+    ...readingRoutes(parts),
+    ...labelRoutes(parts),
+    'POST /api/example': () => json({ runId: loadExample(ingest, database) }),
+  })
+}
+
+/** The API of a page that only shows what there is. */
+export function createReadApi(parts: ReadApiParts): Handler {
+  return answerWith(readingRoutes(parts))
+}
+
+type Routes = Readonly<Record<string, Handler>>
+
+function answerWith(routes: Routes): Handler {
+  return (request) =>
+    routes[`${request.method} ${request.path}`]?.(request) ?? { status: 404, json: { error: 'There is no such path.' } }
+}
+
+/** What stores nothing. */
+function readingRoutes(parts: ReadApiParts): Routes {
+  const { database, runs, overview, trials, nowMs, about } = parts
+  return {
     'GET /api/overview': () =>
       json({
         ...overview.read(),
-        open: ingest.openCount,
-        left: parts.left(),
-        otlpUrl: parts.otlpUrl(),
-        jaegerUrl: parts.options.jaegerUrl,
-        retention: parts.options.retention,
+        open: runs.openCount,
+        ...about(),
       }),
-    'GET /api/live': ({ signal }) => followChanges(ingest, parts.isStuck, signal),
+    'GET /api/live': ({ signal }) => followChanges(runs, parts.isStuck, signal),
     'GET /api/runs': ({ query }) => {
       const filter = parsed(listQuery, Object.fromEntries(query))
-      return json({ ...listRuns(database, filter), changes: ingest.changes, open: ingest.openRuns() })
+      return json({ ...listRuns(database, filter), changes: runs.changes, open: runs.openRuns() })
     },
     'GET /api/run': ({ query }) => {
       const found = readRun(parts, query.get('id') ?? '', viewerOf(query))
@@ -145,6 +179,28 @@ export function createApi(parts: ApiParts): Handler {
       return json(compareScores(database, side('before'), side('after')))
     },
     'GET /api/sides': ({ query }) => json(sidesOf(database, parsed(scoreFilter, Object.fromEntries(query)), nowMs())),
+    'GET /api/scorers': () => json({ scorers: trials.scorers() }),
+    'POST /api/trials/estimate': ({ body, query }) => {
+      const { scorer, runIds } = parsed(trialBody, body)
+      const estimate = trials.estimate(scorer, readRunsToTry(parts, runIds, scorer, viewerOf(query)))
+      return estimate === undefined ? missing('configured scorer') : json(estimate)
+    },
+    'POST /api/trials': ({ body, query }) => {
+      const { scorer, runIds, capUsd = 0 } = parsed(trialBody, body)
+      if (!trials.scorers().some(({ id }) => id === scorer)) return missing('configured scorer')
+      const chosen = readRunsToTry(parts, runIds, scorer, viewerOf(query))
+      return {
+        type: 'application/x-ndjson',
+        write: (line) =>
+          trials.run(scorer, chosen, capUsd, (result) => void line(`${JSON.stringify(asShown(result))}\n`)),
+      }
+    },
+  }
+}
+
+/** People's labels: the page of a service stores them. */
+function labelRoutes({ database, ingest, nowMs, random }: ApiParts): Routes {
+  return {
     'GET /api/labels': ({ query }) => {
       const asked = z.object({ scorer: name, version: name, labeller })
       const { scorer, version, labeller: viewer } = parsed(asked, Object.fromEntries(query))
@@ -159,7 +215,7 @@ export function createApi(parts: ApiParts): Handler {
     },
     'POST /api/labels/draw': ({ body }) => {
       const { scorer, version, count } = parsed(drawBody, body)
-      const drawn = drawScores(database, scorer, version, count, nowMs(), parts.random)
+      const drawn = drawScores(database, scorer, version, count, nowMs(), random)
       ingest.changed()
       return json({ drawn })
     },
@@ -217,33 +273,14 @@ export function createApi(parts: ApiParts): Handler {
       ingest.changed()
       return json({ imported: found.length })
     },
-    'GET /api/scorers': () => json({ scorers: trials.scorers() }),
-    'POST /api/trials/estimate': ({ body, query }) => {
-      const { scorer, runIds } = parsed(trialBody, body)
-      const estimate = trials.estimate(scorer, readRunsToTry(parts, runIds, scorer, viewerOf(query)))
-      return estimate === undefined ? missing('configured scorer') : json(estimate)
-    },
-    'POST /api/trials': ({ body, query }) => {
-      const { scorer, runIds, capUsd = 0 } = parsed(trialBody, body)
-      if (!trials.scorers().some(({ id }) => id === scorer)) return missing('configured scorer')
-      const runs = readRunsToTry(parts, runIds, scorer, viewerOf(query))
-      return {
-        type: 'application/x-ndjson',
-        write: (line) =>
-          trials.run(scorer, runs, capUsd, (result) => void line(`${JSON.stringify(asShown(result))}\n`)),
-      }
-    },
-    'POST /api/example': () => json({ runId: loadExample(ingest, database) }),
   }
-  return (request) =>
-    routes[`${request.method} ${request.path}`]?.(request) ?? { status: 404, json: { error: 'There is no such path.' } }
 }
 
 function fileName(what: string, scorer: string): string {
   return `${what}-${scorer.replaceAll(/[^\w-]/g, '_')}.jsonl`
 }
 
-function scoresOverTime({ database }: ApiParts, query: URLSearchParams): ApiAnswer {
+function scoresOverTime({ database }: ReadApiParts, query: URLSearchParams): ApiAnswer {
   const filter: ScoreFilter = parsed(scoreFilter, Object.fromEntries(query))
   const by = query.get('by') ?? ''
   const range = timeRange(database, filter)

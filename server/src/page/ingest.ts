@@ -6,9 +6,16 @@ import type { AgentRun, Evaluation, SourceLog, SourceSpan } from 'spanscore/engi
 import type { RequestReader } from '../receive/read-request.ts'
 import type { ToPage } from './messages.ts'
 import { boundedSpan } from './store/bounded-span.ts'
-import { logPartOf, readContent, readContentRow, saveContent, storedParts } from './store/content.ts'
+import {
+  logPartOf,
+  NO_CONTENT,
+  readContent,
+  readContentOf,
+  readContentRow,
+  saveContent,
+  storedParts,
+} from './store/content.ts'
 import type { RunContent } from './store/content.ts'
-import { first } from './store/page-database.ts'
 import { searchText, summarise } from './store/run-summary.ts'
 import type { RunSummary } from './store/run-summary.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
@@ -35,6 +42,18 @@ export interface OpenRun extends RunSummary {
   readonly firstMs: number
 }
 
+/** The runs that the API shows. */
+export interface ShownRuns {
+  /** Increases with every visible change. */
+  readonly changes: number
+  /** Unsettled traces with recognised spans. */
+  readonly openCount: number
+  /** The runs in progress, newest first. */
+  openRuns(): readonly OpenRun[]
+  /** The spans and log records of a run and of what was settled with it; of a run in progress, those of its trace in progress. */
+  contentOf(runId: string): RunContent
+}
+
 /** How much the page holds in memory. */
 export interface IngestLimits {
   /** Maximum decoded bytes of spans in progress: more than those of the largest trace. Above it, the oldest trace is dropped. */
@@ -52,7 +71,7 @@ const OBJECT_BYTES = 400
 const MAX_OPEN_SHOWN = 20
 
 /** Converts the service's events into what the page shows. */
-export class Ingest {
+export class Ingest implements ShownRuns {
   readonly #database: DatabaseSync
   readonly #reader: RequestReader
   readonly #nowMs: () => number
@@ -115,10 +134,11 @@ export class Ingest {
 
   /** The spans and log records of a run and of what was settled with it; of a run in progress, those of its trace in progress. */
   contentOf(runId: string): RunContent {
-    const stored = first<{ content_ids: string }>(this.#database, 'SELECT content_ids FROM runs WHERE id = ?', runId)
-    if (stored !== undefined) return readContent(this.#database, idsIn(stored.content_ids), this.#limits.maxReadBytes)
+    const { maxReadBytes } = this.#limits
+    const stored = readContentOf(this.#database, runId, maxReadBytes)
+    if (stored !== undefined) return stored
     const open = this.#open.get(runId.split(':')[0] ?? '')
-    return open === undefined ? NOTHING : contentIn(open, this.#limits.maxReadBytes)
+    return open === undefined ? NO_CONTENT : contentIn(open, maxReadBytes)
   }
 
   #arrived(record: ToPage & { readonly kind: 'record' }): void {
@@ -236,8 +256,6 @@ export class Ingest {
   }
 }
 
-const NOTHING: RunContent = { spans: [], logs: [], isCut: false }
-
 /** The latest content of a trace in progress. */
 function contentIn(trace: OpenTrace, maxBytes: number): RunContent {
   const logs = [...trace.logs.values()].flat()
@@ -254,11 +272,6 @@ function bytesIn(opens: Iterable<Open<SourceSpan | SourceLog>>): number {
   let sum = 0
   for (const { bytes } of opens) sum += bytes
   return sum
-}
-
-function idsIn(json: string): readonly number[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `saveRun`
-  return JSON.parse(json) as number[]
 }
 
 /** Whether a dialect recognises the span. */

@@ -1,4 +1,4 @@
-import type { Ingest } from './ingest.ts'
+import type { ShownRuns } from './ingest.ts'
 import type { ApiAnswer } from './page-server.ts'
 
 /** Shortest interval between events. */
@@ -11,7 +11,7 @@ const ALIVE_MS = 5000
  * Server-sent events. Each has the number of changes so far, so that a page reloads if the number differs, and whether the receiving thread
  * is stuck: this thread still answers if that one hangs.
  */
-export function followChanges(ingest: Ingest, isStuck: () => boolean, signal: AbortSignal): ApiAnswer {
+export function followChanges(runs: ShownRuns, isStuck: () => boolean, signal: AbortSignal): ApiAnswer {
   return {
     type: 'text/event-stream',
     write: (line) =>
@@ -19,7 +19,7 @@ export function followChanges(ingest: Ingest, isStuck: () => boolean, signal: Ab
         let sent = ''
         let quietMs = 0
         const look = (): void => {
-          const state = JSON.stringify({ changes: ingest.changes, open: ingest.openCount, isStuck: isStuck() })
+          const state = JSON.stringify({ changes: runs.changes, open: runs.openCount, isStuck: isStuck() })
           quietMs += EVERY_MS
           if (state === sent && quietMs < ALIVE_MS) return
           sent = state

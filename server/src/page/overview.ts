@@ -97,13 +97,27 @@ function versionsOf(database: DatabaseSync, scorer: string): readonly StoredScor
     scorer,
   )
   const failsAtLeast = leastFailing(database, scorer)
-  return all<Pick<StoredScorer, 'version' | 'scores'>>(
+  const versions = all<Pick<StoredScorer, 'version' | 'scores'>>(
     database,
     `SELECT version, count(*) AS scores FROM
        (SELECT version FROM scores WHERE scorer = ? AND position IS NOT NULL ORDER BY settled_ms DESC LIMIT ${LATEST})
      GROUP BY 1 ORDER BY 2 DESC`,
     scorer,
-  ).map((row) => ({ scorer, kind: about?.kind ?? '', better: about?.better ?? 'higher', failsAtLeast, ...row }))
+  )
+  // The files of `spanscore view` may hold values and labels without the range that gives them a position.
+  const known = versions.length > 0 || !hasLabels(database, scorer) ? versions : [{ version: '', scores: 0 }]
+  return known.map((row) => ({
+    scorer,
+    kind: about?.kind ?? '',
+    better: about?.better ?? 'higher',
+    failsAtLeast,
+    ...row,
+  }))
+}
+
+function hasLabels(database: DatabaseSync, scorer: string): boolean {
+  const sql = 'SELECT 1 AS found FROM scores WHERE scorer = ? AND label IS NOT NULL LIMIT 1'
+  return first(database, sql, scorer) !== undefined
 }
 
 function leastFailing(database: DatabaseSync, scorer: string): number {

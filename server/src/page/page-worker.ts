@@ -81,15 +81,19 @@ async function main({ options, folder, token, limits, configPath, configText }: 
     assets,
     createApi({
       database,
+      runs: ingest,
       ingest,
       overview: new OverviewReader(database, nowMs),
       trials,
-      options,
-      otlpUrl: () => otlpUrl,
+      about: () => ({
+        left: left + ingest.dropped,
+        otlpUrl,
+        jaegerUrl: options.jaegerUrl,
+        retention: options.retention,
+      }),
       nowMs,
       random: () => Math.random(),
       isStuck: () => performance.now() - heardMs > STUCK_MS,
-      left: () => left + ingest.dropped,
     }),
   )
   const forgetting = new Forgetting(database)

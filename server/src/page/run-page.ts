@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 
 import type { AgentRun, SourceSpan } from 'spanscore/engine'
 
-import type { Ingest } from './ingest.ts'
+import type { ShownRuns } from './ingest.ts'
 import { findRun } from './store/content.ts'
 import { withVisibleMarks } from './visible-marks.ts'
 import { all, first } from './store/page-database.ts'
@@ -19,7 +19,7 @@ interface ScoreRow {
 
 interface ReadParts {
   readonly database: DatabaseSync
-  readonly ingest: Ingest
+  readonly runs: ShownRuns
 }
 
 /**
@@ -27,9 +27,9 @@ interface ReadParts {
  *
  * @param viewer the viewer; only the scorer's name is shown of scores that this person should label
  */
-export function readRun({ database, ingest }: ReadParts, runId: string, viewer: string): unknown {
+export function readRun({ database, runs }: ReadParts, runId: string, viewer: string): unknown {
   const traceId = traceIdOf(runId)
-  const content = ingest.contentOf(runId)
+  const content = runs.contentOf(runId)
   const run = findRun(content, runId) ?? findRun(content, `${traceId}:${content.spans[0]?.spanId ?? ''}`)
   if (run === undefined) return undefined
   const stored = first<{
@@ -73,9 +73,9 @@ function byStart(left: SourceSpan, right: SourceSpan): number {
 }
 
 /** A run with all content, as JSON. */
-export function runAsJson({ database, ingest }: ReadParts, runId: string, viewer: string): unknown {
+export function runAsJson({ database, runs }: ReadParts, runId: string, viewer: string): unknown {
   const traceId = traceIdOf(runId)
-  const run = findRun(ingest.contentOf(runId), runId)
+  const run = findRun(runs.contentOf(runId), runId)
   if (run === undefined) return undefined
   const hidden = withheldOfTrace(database, traceId, { viewer }).map(({ scorer }) => scorer)
   return withoutVerdicts(JSON.parse(JSON.stringify(run)), new Set(hidden))
@@ -90,14 +90,14 @@ export interface RunToTry {
 
 /** The runs with these ids, to score them again; unknown ones are omitted. */
 export function readRunsToTry(
-  { database, ingest }: ReadParts,
+  { database, runs }: ReadParts,
   runIds: readonly string[],
   scorer: string,
   viewer: string,
 ): readonly RunToTry[] {
   return runIds.flatMap((runId) => {
     const traceId = traceIdOf(runId)
-    const run = findRun(ingest.contentOf(runId), runId)
+    const run = findRun(runs.contentOf(runId), runId)
     const withheld = withheldOfTrace(database, traceId, { viewer })
     const isWithheld = withheld.some((each) => each.runId === runId && each.scorer === scorer)
     return run === undefined ? [] : [{ run, isWithheld }]

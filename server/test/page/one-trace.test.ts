@@ -65,7 +65,7 @@ describe('many runs in one trace, as of a caller that repeats its traceparent', 
     let id = ''
     for (let index = 0; index < 100; index++) id = settle(makeRun({ traceId }))
     expect(ingest.contentOf(id).spans).toHaveLength(3)
-    expect(readRun({ database, ingest }, id, '')).toMatchObject({ spans: { length: 3 } })
+    expect(readRun({ database, runs: ingest }, id, '')).toMatchObject({ spans: { length: 3 } })
   })
 
   it('are deleted one by one with their content', () => {
@@ -98,7 +98,7 @@ describe('a run that is larger than what is read of one', () => {
     const { spans, isCut } = ingest.contentOf(id)
     expect(isCut).toBe(true)
     expect(JSON.stringify(spans).length).toBeLessThan(1700 * KIBIBYTE)
-    expect(readRun({ database, ingest }, id, '')).toMatchObject({ run: { id, complete: false } })
+    expect(readRun({ database, runs: ingest }, id, '')).toMatchObject({ run: { id, complete: false } })
   })
 
   it('is shown in the same way while it is in progress', () => {

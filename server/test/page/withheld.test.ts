@@ -102,15 +102,14 @@ async function createWorld(drawnValue: number) {
   }
   const handle = createApi({
     database,
+    runs: ingest,
     ingest,
     overview: new OverviewReader(database, () => nowMs),
     trials: new Trials(join(folder, 'spanscore.config.mjs'), () => undefined),
-    options: { jaegerUrl: undefined, retention: { maxAgeMs: 1e12, maxBytes: 1e12 } },
-    otlpUrl: () => '',
+    about: () => ({ left: 0, otlpUrl: '' }),
     nowMs: () => nowMs,
     random: () => 0.5,
     isStuck: () => false,
-    left: () => 0,
   })
   const call = async (method: string, path: string, body?: unknown): Promise<string> => {
     const url = new URL(path, 'http://page')

@@ -20,10 +20,4 @@ describe('spanscore serve', () => {
     expect(stdout).toBe('--to,http://localhost:4319,--forward\n')
     expect(status).toBe(1)
   })
-
-  it('says what to install if the service is missing', () => {
-    const { status, stderr } = serve(tmpdir(), '--page')
-    expect(stderr).toBe('spanscore: @spanscore/server is not installed here: npm install @spanscore/server\n')
-    expect(status).toBe(2)
-  })
 })

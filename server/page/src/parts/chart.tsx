@@ -19,8 +19,13 @@ interface ChartProps {
   readonly bucketMs: number
 }
 
-/** Means over time with their intervals. The table below it has the numbers. */
+/** Means over time with their intervals, from the second point in time on. The table below it has the numbers. */
 export function MeanChart({ series, bucketMs }: ChartProps) {
+  const times = new Set(series.flatMap(({ points }) => points.map(({ timeMs }) => timeMs)))
+  return times.size > 1 ? <Plot series={series} bucketMs={bucketMs} /> : null
+}
+
+function Plot({ series, bucketMs }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const shown = series.slice(0, GROUP_STYLES.length)
   const key = JSON.stringify(shown.map(({ group, points }) => [group, points.length, points.at(-1)]))
@@ -99,7 +104,7 @@ function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketM
     cursor: { y: false },
     scales: {
       y: { range: [0, 1] },
-      x: { time: true, range: (_plot, low, high) => aroundTimes(low, high, bucketMs / 1000) },
+      x: { time: true, range: (_plot, low, high) => [low - bucketMs / 2000, high + bucketMs / 2000] },
     },
     series: [{}, ...lines],
     bands: series.slice(0, series.length > MAX_BANDS ? 0 : MAX_BANDS).map((_each, index) => ({
@@ -137,12 +142,6 @@ function labelsOf(seconds: readonly number[]): string[] {
       : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(span < 300 && { second: '2-digit' }) }
   const format = new Intl.DateTimeFormat('en-GB', options)
   return seconds.map((each) => format.format(each * 1000))
-}
-
-/** A single point would lead to a scale of years. */
-function aroundTimes(low: number, high: number, bucket: number): [number, number] {
-  const missing = Math.max(0, 8 * bucket - (high - low)) / 2
-  return [low - missing - bucket / 2, high + missing + bucket / 2]
 }
 
 /** Ten parts of the range, from the worst to the best. */

@@ -1,4 +1,4 @@
-import type { Evaluation } from '../../../../src/model/score.ts'
+import type { ShownEvaluation } from '../../../src/page/shown-evaluation.ts'
 
 /** One thing that a scorer found. */
 export interface Finding {
@@ -62,12 +62,12 @@ const GOOD_FLAGS: Readonly<Record<string, string>> = {
 const BAD_LISTS = new Set(['missing', 'missingElements', 'missingTools', 'hallucinated', 'unexpected'])
 
 /** What a scorer found in a run, read from the details of its result. Custom scorers may put anything there. */
-export function findingsOf({ score, scorer }: Evaluation): readonly Finding[] {
+export function findingsOf({ score, scorer }: ShownEvaluation): readonly Finding[] {
   if (score.status !== 'scored') return []
   const found: Finding[] = []
   // For a hallucination scorer, supported claims are good, although lower scores are better.
   walk(score.details, '', found, 0)
-  const isAllGood = score.value === (scorer.better === 'higher' ? scorer.range[1] : scorer.range[0])
+  const isAllGood = score.value === (scorer.better === 'higher' ? scorer.range?.[1] : scorer.range?.[0])
   return isAllGood ? found.filter(({ isGood }) => isGood !== undefined) : found
 }
 

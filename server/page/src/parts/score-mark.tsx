@@ -116,10 +116,14 @@ export function toListed(evaluation: Evaluation): ListedScore {
     status: score.status,
     reason: score.status === 'failed' ? score.code : score.status === 'skipped' ? score.reason : null,
     value: isScored ? score.value : null,
-    position: isScored ? positionInRange(evaluation, score.value) : null,
-    label: isScored ? score.label : null,
+    position: isScored ? positionOf(scorer, score.value) : null,
+    label: isScored ? (score.label ?? null) : null,
     cost_usd: judge?.costUsd ?? null,
   }
+}
+
+function positionOf({ range, better }: Evaluation['scorer'], value: number): number | null {
+  return range === undefined || better === undefined ? null : positionInRange({ scorer: { range, better } }, value)
 }
 
 function placeOf({ scorer, position }: ListedScore, chosen: string | undefined): number {

@@ -1,7 +1,7 @@
 import type { ServiceOverview } from '../api.ts'
 import { useService } from '../service.ts'
 import { Choice } from './choice.tsx'
-import { useChoices } from './place.ts'
+import { TIMES, useChoices } from './place.ts'
 
 /** The scorers with stored scores, each once. */
 export function scorersOf(overview: ServiceOverview): readonly string[] {
@@ -20,7 +20,8 @@ export function isLowerBetter({ scorers }: ServiceOverview, scorer: string): boo
 
 /** The versions of a scorer, the one with most scores first. */
 export function versionsOf(overview: ServiceOverview, scorer: string): readonly string[] {
-  return [...new Set(overview.scorers.filter((each) => each.scorer === scorer).map(({ version }) => version))]
+  const versions = overview.scorers.filter((each) => each.scorer === scorer).map(({ version }) => version)
+  return [...new Set(versions)].filter((version) => version !== '')
 }
 
 interface ScorerChoiceProps {
@@ -54,6 +55,22 @@ export function AgentChoice({ label = 'Agent', any = 'all' }: { readonly label?:
       value={choices['agent'] ?? ''}
       options={overview.agents}
       onChange={(agent) => choose({ agent })}
+    />
+  )
+}
+
+/** Chooses the period of the view. The runs of files may be old, and have none. */
+export function TimeChoice({ any }: { readonly any: string }) {
+  const { overview } = useService()
+  const { choices, choose } = useChoices()
+  if (overview.files !== undefined) return null
+  return (
+    <Choice
+      label="Time"
+      any={any}
+      value={choices['time'] ?? ''}
+      options={TIMES}
+      onChange={(time) => choose({ time })}
     />
   )
 }

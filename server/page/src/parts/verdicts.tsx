@@ -1,5 +1,5 @@
 import type { Evaluation } from '../api.ts'
-import { duration, percent, score as formatScore, usd } from '../format.ts'
+import { duration, percent, plural, score as formatScore, usd } from '../format.ts'
 import { findingsOf } from './evidence.ts'
 import { VerdictMark } from './score-mark.tsx'
 
@@ -57,7 +57,7 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
     <details class="verdict" open={!isQuiet}>
       <summary>
         <VerdictMark evaluation={evaluation} /> <b>{scorer.id}</b>
-        <span class="muted"> {scorer.kind === 'judge' ? 'judge' : 'code'}</span>
+        <span class="muted"> {scorer.kind}</span>
       </summary>
       <p class="text">{shown}</p>
       {findings.length > 0 && (
@@ -86,22 +86,29 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
         </details>
       )}
       <dl class="small-facts">
-        {score.status === 'scored' && (
+        {score.status === 'scored' && scorer.range !== undefined && (
           <>
             <dt>Scale</dt>
             <dd>
               {formatScore(scorer.range[0])} to {formatScore(scorer.range[1])}, {scorer.better} is better
-              {isByMark(scorer, score) &&
+              {scorer.passAt !== undefined &&
+                isByMark(scorer, score) &&
                 `; passes at ${scorer.better === 'higher' ? '≥' : '≤'} ${formatScore(scorer.passAt)}`}
             </dd>
           </>
         )}
-        <dt>Version</dt>
-        <dd>
-          <code>{scorer.version.slice(0, 8)}</code>, {duration(evaluation.durationMs)}
-          {judge !== undefined && `, ${judge.model}, ${judge.calls} ${judge.calls === 1 ? 'call' : 'calls'}`}
-          {judge?.costUsd !== undefined && `, ${usd(judge.costUsd)}`}
-        </dd>
+        {scorer.version !== undefined && (
+          <>
+            <dt>Version</dt>
+            <dd>
+              <code>{scorer.version.slice(0, 8)}</code>
+              {evaluation.durationMs !== undefined && `, ${duration(evaluation.durationMs)}`}
+              {judge !== undefined && `, ${judge.model}`}
+              {judge?.calls !== undefined && `, ${plural(judge.calls, 'call')}`}
+              {judge?.costUsd !== undefined && `, ${usd(judge.costUsd)}`}
+            </dd>
+          </>
+        )}
         {probability !== undefined && probability < 1 && (
           <>
             <dt>Sampled</dt>
@@ -117,7 +124,7 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
 
 /** Whether the label is the one that the pass mark gives. Some scorers decide by what they found instead. */
 function isByMark({ better, passAt }: Evaluation['scorer'], score: Evaluation['score']): boolean {
-  if (score.status !== 'scored') return false
+  if (score.status !== 'scored' || passAt === undefined) return false
   const reaches = better === 'higher' ? score.value >= passAt : score.value <= passAt
   return reaches === (score.label === 'pass')
 }

@@ -48,18 +48,22 @@ export function CompareView() {
           options={WAYS}
           onChange={(next) => choose({ way: next, before: '', after: '' })}
         />
-        <Choice
-          label="Before"
-          value={choices['before'] ?? before?.value ?? ''}
-          options={names}
-          onChange={(next) => choose({ before: next })}
-        />
-        <Choice
-          label="After"
-          value={choices['after'] ?? after?.value ?? ''}
-          options={names}
-          onChange={(next) => choose({ after: next })}
-        />
+        {names.length > 1 && (
+          <>
+            <Choice
+              label="Before"
+              value={choices['before'] ?? before?.value ?? ''}
+              options={names}
+              onChange={(next) => choose({ before: next })}
+            />
+            <Choice
+              label="After"
+              value={choices['after'] ?? after?.value ?? ''}
+              options={names}
+              onChange={(next) => choose({ after: next })}
+            />
+          </>
+        )}
       </form>
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={scorer} />

@@ -20,7 +20,7 @@ const QUIET_MS = 60_000
 /** One run: the conversation, its scores with reasons, what is missing, and its spans. */
 export function RunView() {
   const { params } = useRoute()
-  const { changes } = useService()
+  const { changes, overview } = useService()
   const { back } = useLocation()
   const id = params['id'] ?? ''
   // A settled run seldom changes; one in progress changes with every span.
@@ -67,7 +67,9 @@ export function RunView() {
             <p class="muted">
               {isOpen
                 ? 'The run is in progress; it is scored when it is complete.'
-                : 'No scorer was asked about this run.'}
+                : overview.files === undefined
+                  ? 'No scorer was asked about this run.'
+                  : 'The files hold no score of this run.'}
             </p>
           )}
           <MissingFacts run={run} />
@@ -247,7 +249,7 @@ function Spans({ spans }: { readonly spans: readonly SourceSpan[] }) {
   return (
     <details class="spans" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <b>Raw spans</b> <span class="muted">{plural(spans.length, 'span')}, as they were received</span>
+        <b>Raw spans</b> <span class="muted">{plural(spans.length, 'span')}</span>
       </summary>
       {isOpen &&
         spans.map((span) => (

@@ -7,9 +7,9 @@ import { ago, count, duration, plural, time, usd } from '../format.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { Choice } from '../parts/choice.tsx'
-import { AgentChoice } from '../parts/scorer-choice.tsx'
+import { AgentChoice, TimeChoice } from '../parts/scorer-choice.tsx'
 import { useKeys } from '../parts/keys.ts'
-import { fromMs, keepListPlace, placeOf, TIMES, useChoices } from '../parts/place.ts'
+import { fromMs, keepListPlace, placeOf, useChoices } from '../parts/place.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { TypedField } from '../parts/typed-field.tsx'
@@ -68,9 +68,11 @@ export function RunsView() {
           Older runs
         </button>
       )}
-      <p class="keys muted wide-only">
-        Runs are kept for {plural(Math.round(overview.retention.maxAgeMs / 86_400_000), 'day')}
-      </p>
+      {overview.retention !== undefined && (
+        <p class="keys muted wide-only">
+          Runs are kept for {plural(Math.round(overview.retention.maxAgeMs / 86_400_000), 'day')}
+        </p>
+      )}
     </>
   )
 }
@@ -135,13 +137,7 @@ function Filters() {
         options={['ok', 'error', 'aborted', 'waiting', 'unknown']}
         onChange={(status) => choose({ status })}
       />
-      <Choice
-        label="Time"
-        any="any"
-        value={choices['time'] ?? ''}
-        options={TIMES}
-        onChange={(value) => choose({ time: value })}
-      />
+      <TimeChoice any="any" />
       <Choice
         label="Scorer"
         any="any"

@@ -6,10 +6,10 @@ import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { Distribution, GROUP_STYLES, MeanChart } from '../parts/chart.tsx'
 import { Choice } from '../parts/choice.tsx'
-import { fromMs, TIMES, useChoices } from '../parts/place.ts'
+import { fromMs, useChoices } from '../parts/place.ts'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { PositionNote } from '../parts/position-note.tsx'
-import { AgentChoice, mostFailing, ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
+import { AgentChoice, mostFailing, ScorerChoice, scorersOf, TimeChoice, versionsOf } from '../parts/scorer-choice.tsx'
 
 const GROUPS = [
   { value: 'agent', name: 'Agent' },
@@ -55,13 +55,7 @@ export function ScoresView() {
           options={overview.models}
           onChange={(next) => choose({ model: next })}
         />
-        <Choice
-          label="Time"
-          any="all"
-          value={choices['time'] ?? ''}
-          options={TIMES}
-          onChange={(next) => choose({ time: next })}
-        />
+        <TimeChoice any="all" />
       </form>
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={scorer} />

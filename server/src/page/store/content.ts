@@ -14,6 +14,9 @@ export interface RunContent {
   readonly isCut: boolean
 }
 
+/** The content of a run that is unknown. */
+export const NO_CONTENT: RunContent = { spans: [], logs: [], isCut: false }
+
 /** A row takes no more once it has so many bytes, so that unpacking one takes little memory and time. */
 const ROW_BYTES = 1024 * 1024
 
@@ -96,6 +99,14 @@ export function readContent(database: DatabaseSync, contentIds: readonly number[
     logs: parts.flatMap(({ logs }) => logs),
     isCut: read.length < contentIds.length,
   }
+}
+
+/** The content of a stored run and of what was settled with it; `undefined` if the run is not stored. */
+export function readContentOf(database: DatabaseSync, runId: string, maxBytes: number): RunContent | undefined {
+  const [stored] = all<{ content_ids: string }>(database, 'SELECT content_ids FROM runs WHERE id = ?', runId)
+  if (stored === undefined) return undefined
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `saveRun`
+  return readContent(database, JSON.parse(stored.content_ids) as number[], maxBytes)
 }
 
 /** Reads one row of content, which has little more than 1 MiB and one span. */

@@ -10,7 +10,15 @@ import { PAGE_SCHEMA, PAGE_SCHEMA_VERSION } from './schema.ts'
  * @throws Error if another version of the service wrote it
  */
 export function openPageDatabase(folder: string): DatabaseSync {
-  const path = join(folder, 'page.db')
+  return openDatabase(join(folder, 'page.db'))
+}
+
+/** A database that ends with the process. What exceeds its cache is in a file without a name, which nobody else can open. */
+export function openTemporaryDatabase(): DatabaseSync {
+  return openDatabase('')
+}
+
+function openDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path)
   try {
     database.exec('PRAGMA journal_mode = WAL')

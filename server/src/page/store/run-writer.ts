@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import { positionInRange, weightOf } from 'spanscore/engine'
-import type { Evaluation } from 'spanscore/engine'
 
+import type { ShownEvaluation } from '../shown-evaluation.ts'
 import { first, run as execute } from './page-database.ts'
 import type { RunSummary } from './run-summary.ts'
 
@@ -91,7 +91,7 @@ export function saveScore(
   database: DatabaseSync,
   runId: string,
   scoreKey: string,
-  evaluation: Evaluation,
+  evaluation: ShownEvaluation,
   asJson: string,
 ): boolean {
   const run = first<RunColumns>(
@@ -100,12 +100,13 @@ export function saveScore(
     runId,
   )
   if (run === undefined) return false
+  const version = evaluation.scorer.version?.slice(0, 8) ?? ''
   const known = first(
     database,
     'SELECT 1 AS found FROM scores WHERE run_seq = ? AND scorer = ? AND version = ? AND revision >= ?',
     run.seq,
     evaluation.scorer.id,
-    evaluation.scorer.version.slice(0, 8),
+    version,
     evaluation.revision,
   )
   if (known !== undefined) return false
@@ -118,13 +119,13 @@ export function saveScore(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     run.seq,
     scorer.id,
-    scorer.version.slice(0, 8),
-    scorer.kind,
+    version,
+    scorer.kind ?? '',
     score.status,
     score.status === 'skipped' ? score.reason : score.status === 'failed' ? score.code : null,
     isScored ? score.value : null,
-    isScored ? positionInRange(evaluation, score.value) : null,
-    isScored ? score.label : null,
+    isScored ? positionOf(scorer, score.value) : null,
+    isScored ? (score.label ?? null) : null,
     isScored ? (weightOf(evaluation) ?? null) : null,
     judge?.costUsd ?? null,
     judge?.model ?? null,
@@ -139,4 +140,10 @@ export function saveScore(
     asJson,
   )
   return true
+}
+
+/** `null` if the range or its better end is not known. */
+function positionOf({ range, better }: ShownEvaluation['scorer'], value: number): number | null {
+  if (range === undefined || better === undefined) return null
+  return positionInRange({ scorer: { range, better } }, value)
 }
