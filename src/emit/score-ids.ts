@@ -18,7 +18,7 @@ export interface SpanSet {
   readonly digest: string
 }
 
-/** @param spanIds in any order */
+/** The ids of spans as a set with its digest. @param spanIds in any order */
 export function toSpanSet(spanIds: readonly string[]): SpanSet {
   return { count: spanIds.length, digest: digest(spanIds.toSorted().join('\n')) }
 }
