@@ -13,7 +13,7 @@ export class TraceTree {
   /** Listed places without a parent here. */
   readonly roots: Set<TracePlace> = new Set()
   /** Places that wait for the parent that they name. */
-  readonly #unplaced = new Map<string, TracePlace[]>()
+  readonly #unplaced = new Map<string, Set<TracePlace>>()
   /** How many roots name a parent of this process that was not seen. */
   lost = 0
   /** Whether parents do not show which spans belong together: an agent beside its tool, or a library that writes all spans side by side. */
@@ -83,9 +83,9 @@ export class TraceTree {
     if (this.roots.delete(top) && top.isLost) this.lost -= 1
     const { above } = top
     if (above?.below !== undefined) above.below = above.below.filter((each) => each !== top)
-    const siblings = this.#unplaced.get(top.parentId)?.filter((each) => each !== top)
-    if (siblings?.length === 0) this.#unplaced.delete(top.parentId)
-    else if (siblings !== undefined) this.#unplaced.set(top.parentId, siblings)
+    const siblings = this.#unplaced.get(top.parentId)
+    siblings?.delete(top)
+    if (siblings?.size === 0) this.#unplaced.delete(top.parentId)
     const left: TracePlace[] = []
     const waiting = [top]
     for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
@@ -114,8 +114,8 @@ export class TraceTree {
     if (each.parentId === '') return
     if (each.isLost) this.lost += 1
     const siblings = this.#unplaced.get(each.parentId)
-    if (siblings === undefined) this.#unplaced.set(each.parentId, [each])
-    else siblings.push(each)
+    if (siblings === undefined) this.#unplaced.set(each.parentId, new Set([each]))
+    else siblings.add(each)
   }
 
   /** The parent of a place. It may have come after a place that had nothing recognised in it, and was not waiting for it. */
