@@ -34,6 +34,14 @@ export function skipWithoutAnswer(run: AgentRun, id: string): Skipped {
   )
 }
 
+/** Why a model call has no messages: its content was not recorded. What records that of its run records its own. */
+export function skipWithoutMessages(run: AgentRun, step: string, fact: 'input' | 'output', id: string): Skipped {
+  return (
+    skipWithoutFact(run, fact, id) ??
+    skipped('no-content', contentFree(`${id}: the spans do not hold ${step}.${fact}.`))
+  )
+}
+
 /** `skipped: run-failed` if the run failed, `not-finished` if it waits for a person or for a client's tool. */
 export function skipUnfinished(run: AgentRun, id: string): Skipped | undefined {
   if (run.status !== 'error' && run.status !== 'aborted') return skipWhileWaiting(run, id)

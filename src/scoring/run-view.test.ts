@@ -82,6 +82,8 @@ const reads: readonly (readonly [string, RunFact, (run: AgentRun) => number])[] 
   ['output', 'output', ({ output }) => Number(output?.includes('https') === true)],
   ['userInput', 'input', ({ userInput }) => Number(userInput?.includes('Oslo') === true)],
   ['input', 'input', ({ input }) => Number(input.length > 0)],
+  ['the messages of a step', 'output', ({ steps }) => Number(steps.every(({ output }) => output !== undefined))],
+  ['the request of a step', 'input', ({ steps }) => Number(steps[0]?.input !== undefined)],
   ['arguments', 'arguments', ({ toolCalls }) => Number(toolCalls.every((call) => call.arguments !== undefined))],
   ['result', 'result', ({ toolCalls }) => Number(toolCalls.every(({ result }) => result !== undefined))],
 ]

@@ -1,8 +1,8 @@
-import type { AgentRun, Retrieval, ToolCall } from '../model/agent-run.ts'
+import type { AgentRun, ModelCall, Retrieval, ToolCall } from '../model/agent-run.ts'
 import type { Skipped } from '../model/score.ts'
 import { printAsJson } from '../runs/view/print-as-json.ts'
 import { withOwnFacts } from '../runs/view/with-own-facts.ts'
-import { skipWithoutAllCalls, skipWithoutAnswer, skipWithoutFact } from './absence.ts'
+import { skipWithoutAllCalls, skipWithoutAnswer, skipWithoutFact, skipWithoutMessages } from './absence.ts'
 import type { Reads } from './reads.ts'
 
 /**
@@ -30,6 +30,7 @@ class RunView implements AgentRun {
   readonly #reads: Reads
   #toolCalls: readonly ToolCall[] | undefined
   #retrievals: AgentRun['retrievals'] | undefined
+  #steps: readonly ModelCall[] | undefined
   #children: readonly AgentRun[] | undefined
   /** Why not all calls are known, once it was asked: that takes longer than any other fact. */
   #unknownCalls: readonly [Skipped | undefined] | undefined
@@ -115,7 +116,10 @@ class RunView implements AgentRun {
   }
 
   get steps(): AgentRun['steps'] {
-    return this.#run.steps
+    this.#steps ??= Object.freeze(
+      this.#run.steps.map((step, index) => new ModelCallView(step, index, this.#run, this.#reads)),
+    )
+    return this.#steps
   }
 
   get sideCalls(): AgentRun['sideCalls'] {
@@ -269,6 +273,80 @@ class ToolCallView implements ToolCall {
 
   #lacks(fact: 'arguments' | 'result'): void {
     this.#reads.note(fact, () => skipWithoutFact(this.#run, `toolCalls[${this.#index}].${fact}`, this.#reads.scorerId))
+  }
+}
+
+/** A model call as a scorer sees it. */
+class ModelCallView implements ModelCall {
+  static {
+    printAsJson(this.prototype)
+  }
+
+  readonly #call: ModelCall
+  readonly #index: number
+  readonly #run: AgentRun
+  readonly #reads: Reads
+
+  constructor(call: ModelCall, index: number, run: AgentRun, reads: Reads) {
+    this.#call = call
+    this.#index = index
+    this.#run = run
+    this.#reads = reads
+    Object.freeze(this)
+  }
+
+  get input(): ModelCall['input'] {
+    const { input } = this.#call
+    // Those between the first and the last one are not kept.
+    const isKept = this.#index === 0 || this.#index === this.#run.steps.length - 1
+    if (input === undefined && isKept) this.#lacks('input')
+    return input
+  }
+
+  get output(): ModelCall['output'] {
+    const { output, status } = this.#call
+    if (output === undefined && status !== 'error' && status !== 'aborted') this.#lacks('output')
+    return output
+  }
+
+  get spanId(): string | undefined {
+    return this.#call.spanId
+  }
+
+  get model(): string | undefined {
+    return this.#call.model
+  }
+
+  get responseId(): string | undefined {
+    return this.#call.responseId
+  }
+
+  get toolCallIds(): readonly string[] {
+    return this.#call.toolCallIds
+  }
+
+  get usage(): ModelCall['usage'] {
+    return this.#call.usage
+  }
+
+  get finishReasons(): readonly string[] {
+    return this.#call.finishReasons
+  }
+
+  get status(): ModelCall['status'] {
+    return this.#call.status
+  }
+
+  get error(): ModelCall['error'] {
+    return this.#call.error
+  }
+
+  toJSON(): ModelCall {
+    return jsonOf(this.#call)
+  }
+
+  #lacks(fact: 'input' | 'output'): void {
+    this.#reads.note(fact, () => skipWithoutMessages(this.#run, `steps[${this.#index}]`, fact, this.#reads.scorerId))
   }
 }
 
