@@ -9,9 +9,7 @@ import * as main from '../src/entries/main.ts'
 import * as testing from '../src/entries/testing.ts'
 import type { AgentRun, ToolCall } from '../src/model/agent-run.ts'
 import { buildRuns } from '../src/runs/build-runs.ts'
-import { waitingCallOf } from '../src/runs/view/waiting-call.ts'
 import { evaluate } from '../src/scoring/evaluate.ts'
-import { plainRun } from '../src/scoring/given/run.ts'
 import type { Scorer } from '../src/scoring/scorer.ts'
 import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
 
@@ -119,14 +117,14 @@ type Kind = (typeof KINDS)[number]
 function kindOf(run: AgentRun): Kind | undefined {
   if (run.output !== undefined) return undefined
   if (run.status === 'error' && run.toolCalls.length === 0) return 'the provider is down'
-  if (run.status === 'waiting' || isAsked(waitingCallOf(run))) return 'the run waits'
+  // Scorers of tools count the calls that ran before.
+  if (run.status === 'waiting') return run.toolCalls.every(hasNotRun) ? 'the run waits' : undefined
   const lacks = (fact: string) => run.missing.some(({ what }) => what === fact)
   return run.content === 'none' && lacks('toolCalls') ? 'content capture is off' : undefined
 }
 
-/** Whether a call waits; one with an error was refused. */
-function isAsked(call: ToolCall | undefined): boolean {
-  return call !== undefined && call.error === undefined
+function hasNotRun({ status }: ToolCall): boolean {
+  return status === 'waiting'
 }
 
 /** What is known without messages, so that these scorers may go on. */
@@ -144,7 +142,7 @@ describe('A scorer of the documentation or the examples writes no number', () =>
           if (kind === undefined || seen.has(kind)) continue
           seen.add(kind)
           const found = runs.get(kind) ?? []
-          runs.set(kind, [...found, kind === 'the run waits' ? { ...plainRun(run), status: 'waiting' } : run])
+          runs.set(kind, [...found, run])
         }
       }
     }

@@ -47,6 +47,8 @@ export interface ToolIdentity {
   readonly agentName?: string
   /** False if the span says that the tool did not run (unknown tool, refused arguments). */
   readonly executed?: boolean
+  /** True if the span does not show whether the tool came to its end: it may wait for an approval, or was cancelled. */
+  readonly mayBeOpen?: boolean
   /** Whether the span says that a person refused the call, so that the tool did not run. */
   readonly rejected?: boolean
 }

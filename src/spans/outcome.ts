@@ -10,7 +10,12 @@ import type { SourceSpan } from './source-span.ts'
 export function outcomeOf(span: SourceSpan): SpanOutcome {
   const { code, message } = span.status
   const type = textOf(span.attributes['error.type'])
-  if (code !== 'error' && type === undefined) return { status: code === 'ok' ? 'ok' : 'unknown' }
+  if (code !== 'error' && type === undefined) {
+    // An interrupt is no failure, so that some instrumentations end its span successfully.
+    const exception = span.events.length === 0 ? undefined : exceptionOf(span)
+    if (exception !== undefined && isInterrupt(exception)) return WAITING
+    return { status: code === 'ok' ? 'ok' : 'unknown' }
+  }
   const error = errorOf(span, type, textOf(message))
   if (isInterrupt(error)) return WAITING
   return { status: isAbort(error) ? 'aborted' : 'error', error }

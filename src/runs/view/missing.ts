@@ -119,9 +119,10 @@ export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefine
 
 /**
  * Whether the last request repeats a call, made after the question, that is none of the run's: the span of the model call that made it was
- * lost, or is in the trace of an earlier request, which this one resumes. A nested agent may have been given calls of the agent above it.
+ * lost, or is in the trace of an earlier request, which this one resumes. Calls that the agent was given are those of an earlier run, or of the
+ * agent above a nested one.
  */
-function repeatsUnknownCall(run: AgentRun, { models, parent }: RunPlan): boolean {
+function repeatsUnknownCall(run: AgentRun, { models, parent, root }: RunPlan): boolean {
   const last = models.at(-1)
   if (last === undefined || parent !== undefined) return false
   let earlier = 0
@@ -134,10 +135,13 @@ function repeatsUnknownCall(run: AgentRun, { models, parent }: RunPlan): boolean
   const names = Map.groupBy(run.toolCalls, ({ name }) => name)
   const counts = Map.groupBy(repeated, ({ name }) => name)
   // Some libraries give calls other ids when they repeat them.
-  return repeated.some(
+  const unknown = repeated.filter(
     ({ id, name }) =>
       (id === undefined || !ids.has(id)) && (names.get(name)?.length ?? 0) < (counts.get(name)?.length ?? 0),
   )
+  if (unknown.length === 0 || root === last) return unknown.length > 0
+  const given = new Set(toolCallsIn(inputOf(root)).map(({ id }) => id))
+  return unknown.some(({ id }) => id === undefined || !given.has(id))
 }
 
 /**

@@ -301,7 +301,10 @@ export class RunFacts {
       if (isCutOff && !isFailed(this.#endingIf(() => true)) && this.output === undefined) return { status: 'unknown' }
       const ending = this.#endingIf(() => this.output !== undefined)
       const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.loop.plan) && this.output === undefined
-      return isOpenEnded ? { status: 'aborted' } : ending
+      if (isOpenEnded) return { status: 'aborted' }
+      const isLeft =
+        ending.status === 'ok' && this.output === undefined && this.toolCalls.some((call) => call.mayBeOpen())
+      return isLeft ? { status: 'unknown' } : ending
     })
   }
 

@@ -101,6 +101,11 @@ export class ReconstructedToolCall implements ToolCall {
     return this.#answer() === undefined
   }
 
+  /** Whether nothing shows that the tool came to its end: neither its span nor an answer to the model. */
+  mayBeOpen(): boolean {
+    return this.#call.tool?.tool?.mayBeOpen === true && this.error === undefined && this.#answer() === undefined
+  }
+
   #arguments(): unknown {
     const { asked, tool } = this.#call
     const given = asked?.arguments
@@ -138,6 +143,7 @@ export class ReconstructedToolCall implements ToolCall {
     if (this.isPending() && this.#context.runWaits()) return 'waiting'
     if (this.#wasRefused()) return this.#wasRejected() ? 'rejected' : 'not-executed'
     if (this.error !== undefined) return 'error'
+    if (this.mayBeOpen()) return 'unknown'
     if (this.#call.tool !== undefined || this.#answer() !== undefined) return 'ok'
     return this.providerExecuted ? 'unknown' : this.#context.toolSpans === 'always' ? 'not-executed' : 'unknown'
   }
@@ -258,7 +264,7 @@ function readsAsRejection(response: unknown): boolean {
 }
 
 const REJECTION =
-  /^(?:The tool call was denied\.|Tool execution was not approved\.|Tool (?:call )?execution denied\.|User rejected the tool call for `[^`]{1,200}` with id \S{1,200})$/
+  /^(?:The tool call was denied\.|Tool execution was not approved\.|Tool (?:call )?execution denied\.|User rejected the tool call for `[^`]{1,200}` with (?:id \S{1,200}|reason: [^]*))$/
 
 /** How LangGraph reports that no tool ran: for unknown tools and invalid arguments. */
 function readsAsRefusal(text: string): boolean {

@@ -37,7 +37,7 @@ export const pydanticAi: Dialect = {
     const all = allMessages(span)
     if (all === undefined) return withoutAnswers(span, genAi.input?.(span, logs))
     // Messages before this run are history.
-    const own = numberOf(span.attributes['pydantic_ai.new_message_index']) ?? 0
+    const own = firstOwn(span, all)
     const answer = all.findIndex((message, index) => index >= own && message.role === 'assistant')
     return answer === -1 ? all : all.slice(0, answer)
   },
@@ -61,8 +61,9 @@ export const pydanticAi: Dialect = {
   // A run that goes on after others answered has the calls that ended before it among its messages.
   transcript(span) {
     const all = allMessages(span)
-    const own = numberOf(span.attributes['pydantic_ai.new_message_index']) ?? 0
-    if (all === undefined || own === 0) return all
+    if (all === undefined) return undefined
+    const own = firstOwn(span, all)
+    if (own === 0) return all
     const ended = new Set(responsesIn(all.slice(0, own)).map(({ id }) => id))
     return all.map((message, index) => (index < own ? withoutCalls(message, ended) : message))
   },
@@ -81,7 +82,7 @@ export const pydanticAi: Dialect = {
   // Failures have an error status, so a span without one succeeded.
   outcome(span) {
     const outcome = outcomeOf(span)
-    if (isDeferred(span)) return WAITING
+    if (isDeferred(span) || span.attributes['pydantic_ai.tool.deferral.name'] !== undefined) return WAITING
     return outcome.status === 'unknown' ? { status: 'ok' } : outcome
   },
 
@@ -95,6 +96,21 @@ export const pydanticAi: Dialect = {
   contentKeys: [...(genAi.contentKeys ?? []), 'pydantic_ai.all_messages', 'final_result', 'all_messages_events'].concat(
     ['tool_arguments', 'tool_response', 'model_request_parameters', 'events'],
   ),
+}
+
+/**
+ * Where the messages of this run begin. The library counts its requests and responses, and writes a request with a system prompt and a
+ * question as two messages.
+ */
+function firstOwn(span: SourceSpan, messages: readonly Message[]): number {
+  let left = numberOf(span.attributes['pydantic_ai.new_message_index']) ?? 0
+  return messages.length === 0 || left === 0
+    ? 0
+    : messages.findIndex(({ role }, index) => {
+        if (role === 'user' && messages[index - 1]?.role === 'system') return false
+        left -= 1
+        return left < 0
+      })
 }
 
 function responsesIn(messages: readonly Message[]): readonly ToolCallResponsePart[] {

@@ -88,6 +88,7 @@ export const strands: Dialect = {
     if (isInterrupted(span)) return WAITING
     // If a tool caught its own error, Python ends its span successfully and writes the tool's status on it.
     const status = span.attributes['gen_ai.tool.status'] ?? span.attributes['tool.status']
+    if (outcome.status === 'ok' && status === undefined && isWithoutResult(span)) return { status: 'unknown' }
     if (outcome.error !== undefined || status !== 'error') return outcome
     const message = textOf(toJsonText(strands.toolResult?.(span, [])))
     return { status: 'error', error: message === undefined ? {} : { message } }
@@ -122,6 +123,11 @@ function early(span: SourceSpan, key: string): unknown {
 /** An agent that was interrupted writes the interrupts instead of an answer. */
 function isInterrupted(span: SourceSpan): boolean {
   return eventValue(span, 'gen_ai.choice', 'finish_reason') === 'interrupt'
+}
+
+/** A tool that was interrupted ends successfully, without a status of its own and a result. */
+function isWithoutResult(span: SourceSpan): boolean {
+  return strands.roleOf(span) === 'tool' && strands.toolResult?.(span, []) === undefined
 }
 
 /** The tool through which the model gives a structured answer. */

@@ -34,6 +34,13 @@ export const openInferenceOpenAiAgents: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
+  // A call that waits for an approval ends successfully and without a result, like one that was cancelled.
+  tool(span) {
+    const tool = openInference.tool?.(span)
+    const { 'input.value': given, 'output.value': result } = span.attributes
+    return tool !== undefined && given !== undefined && result === undefined ? { ...tool, mayBeOpen: true } : tool
+  },
+
   // The trace around the agents always ends successfully.
   outcome(span): SpanOutcome {
     const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
