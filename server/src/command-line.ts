@@ -24,6 +24,11 @@ const program = new Command('spanscore-server')
     [],
   )
   .option('--to-ca <file>', 'certificate authority of that endpoint, PEM')
+  .option(
+    '--phoenix <url>',
+    'base URL of a Phoenix whose spans get the scores as annotations too, such as http://localhost:6006; its key belongs into PHOENIX_API_KEY',
+    url,
+  )
   .option('--forward', 'pass spans and log records on to that endpoint, unchanged', false)
   .option('--config <file>', 'scorers: YAML or JSON for prebuilt ones, a module for your own')
   .option('--data <folder>', 'where spans wait until their run is scored', 'spanscore-data')

@@ -9,6 +9,7 @@ export interface GivenOptions {
   readonly to?: string
   readonly header: readonly string[]
   readonly toCa?: string
+  readonly phoenix?: string
   readonly forward: boolean
   readonly config?: string
   readonly data: string
@@ -64,7 +65,7 @@ const MEBIBYTE = 1024 * 1024
 
 /** @throws Error with what was expected and what came */
 export function toWorkerOptions(given: GivenOptions, report: Report): WorkerServerOptions {
-  const { to, configPath, limits, traces, host, httpPort } = toOptions(given, report)
+  const { to, phoenix, configPath, limits, traces, host, httpPort } = toOptions(given, report)
   if (to === undefined) throw new Error('--role worker: expected --to with the endpoint that scores go to, got none.')
   if (given.brokers === undefined) throw new Error('--role worker: expected --brokers host:port,…, got none.')
   return {
@@ -79,6 +80,7 @@ export function toWorkerOptions(given: GivenOptions, report: Report): WorkerServ
     sessionTimeoutMs: given.sessionTimeout * 1000,
     commitMs: 1000,
     to,
+    phoenix,
     configPath,
     limits,
     traces,
@@ -163,6 +165,10 @@ export function toOptions(given: GivenOptions, report: Report): ServerOptions {
             ca: given.toCa === undefined ? undefined : readCertificates('--to-ca', given.toCa, report),
             timeoutMs: 10_000,
           },
+    phoenix:
+      given.phoenix === undefined
+        ? undefined
+        : { url: given.phoenix, apiKey: process.env['PHOENIX_API_KEY'] || undefined, timeoutMs: 10_000 },
     forwards: given.forward,
     dataFolder: given.memory ? undefined : folderOf(given.data),
     configPath: given.config,

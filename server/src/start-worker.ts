@@ -9,6 +9,8 @@ import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
 import { ServiceScorer } from './score/service-scorer.ts'
 import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
+import { createAnnotationExporter } from './send/annotation-exporter.ts'
+import type { PhoenixDestination } from './send/annotation-exporter.ts'
 import type { Destination } from './send/acknowledged-exporter.ts'
 import { Outbox } from './send/outbox.ts'
 import { ServiceMeters } from './send/service-meters.ts'
@@ -21,6 +23,8 @@ import type { HealthServer } from './serve-health.ts'
 export interface WorkerServerOptions extends WorkerOptions {
   /** The destination of scores. */
   readonly to: Destination
+  /** Where scores become annotations as well. @default none */
+  readonly phoenix?: PhoenixDestination | undefined
   /** All workers use the same file. */
   readonly configPath: string | undefined
   /** Limits of spans and log records. */
@@ -60,6 +64,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
   const outbox = new Outbox({
     logs: createLogExporter(to, taken),
     spans: createSpanExporter(to, taken),
+    annotations: options.phoenix && (await createAnnotationExporter(options.phoenix)),
     report,
     now: () => performance.now(),
   })

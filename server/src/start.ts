@@ -29,6 +29,8 @@ import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
 import { ReplaceableScorer } from './score/replaceable-scorer.ts'
 import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
+import { createAnnotationExporter } from './send/annotation-exporter.ts'
+import type { PhoenixDestination } from './send/annotation-exporter.ts'
 import type { Destination } from './send/acknowledged-exporter.ts'
 import { Forwarder } from './send/forwarder.ts'
 import { Outbox } from './send/outbox.ts'
@@ -50,6 +52,8 @@ export interface ServerOptions {
   readonly grpcPort: number
   /** The destination of scores; `undefined` if only the page shows them. */
   readonly to: Destination | undefined
+  /** Where scores become annotations as well. @default none */
+  readonly phoenix?: PhoenixDestination | undefined
   /** Whether requests are forwarded to the destination unchanged. */
   readonly forwards: boolean
   /** The folder of the log; `undefined` keeps it in memory. */
@@ -153,6 +157,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const outbox = new Outbox({
     logs: createLogExporter(to, taken),
     spans: createSpanExporter(to, taken),
+    annotations: options.phoenix && (await createAnnotationExporter(options.phoenix)),
     report,
     now: monotonicMs,
     ...(options.maxWaitingScores !== undefined && { maxWaiting: options.maxWaitingScores }),

@@ -22,6 +22,9 @@ const folder = mkdtempSync(join(tmpdir(), 'spanscore-backfill-'))
 const config = join(folder, 'spanscore.config.mjs')
 let jaeger: { readonly otlp: string; readonly query: string; close(): Promise<void> }
 
+// A busy machine may take long for them.
+const TIMEOUT_MS = 900_000
+
 beforeAll(async () => {
   writeFileSync(
     config,
@@ -38,7 +41,7 @@ export default { scorers: [createAnswerPresentScorer(), createToolErrorsScorer()
     const response = await fetch(`${jaeger.otlp}/v1/traces`, { method: 'POST', headers, body })
     if (!response.ok) throw new Error(`expected Jaeger to take runs, got ${response.status}: ${await response.text()}`)
   }
-})
+}, TIMEOUT_MS)
 
 afterAll(async () => {
   await jaeger.close()
@@ -127,36 +130,44 @@ function backfill(to: string, more: readonly string[] = []) {
 }
 
 async function sent(sink: Sink, scores: number): Promise<void> {
-  await eventually(`${scores} scores`, async () => sink.spans.length >= scores, 120_000)
+  await eventually(`${scores} scores`, async () => sink.spans.length >= scores, TIMEOUT_MS)
 }
 
-it('scores each stored run, through two kills: each score once or again with equal content, and none is missing', async () => {
-  await using sink = await createSink()
-  const resume = ['--resume', join(folder, 'resume.json')]
-  for (const share of [0.3, 0.7]) {
-    const killed = backfill(sink.url, resume)
-    await sent(sink, share * RUNS * SCORERS.length)
-    killed.child.kill('SIGKILL')
-    await killed.ended
-  }
-  await backfill(sink.url, resume).finished()
+it(
+  'scores each stored run, through two kills: each score once or again with equal content, and none is missing',
+  async () => {
+    await using sink = await createSink()
+    const resume = ['--resume', join(folder, 'resume.json')]
+    for (const share of [0.3, 0.7]) {
+      const killed = backfill(sink.url, resume)
+      await sent(sink, share * RUNS * SCORERS.length)
+      killed.child.kill('SIGKILL')
+      await killed.ended
+    }
+    await backfill(sink.url, resume).finished()
 
-  const sentRecords: readonly (readonly (SourceSpan | SourceLog)[])[] = [sink.spans, sink.logs]
-  for (const records of sentRecords) {
-    const byId = Map.groupBy(records, ({ attributes }) => attributes['spanscore.score.id'])
-    expect(byId.size).toBe(RUNS * SCORERS.length)
-    for (const same of byId.values()) expect(new Set(same.map((each) => JSON.stringify(each))).size).toBe(1)
-    const runs = Map.groupBy(records, ({ attributes }) => attributes['gen_ai.evaluation.name'])
-    for (const id of SCORERS) expect(new Set(runs.get(id)?.map(({ traceId }) => traceId)).size).toBe(RUNS)
-  }
-  const failed = sink.logs.filter(({ attributes }) => attributes['gen_ai.evaluation.score.label'] === 'fail')
-  expect(new Set(failed.map(({ traceId }) => traceId)).size).toBe(RUNS / 10)
-})
+    const sentRecords: readonly (readonly (SourceSpan | SourceLog)[])[] = [sink.spans, sink.logs]
+    for (const records of sentRecords) {
+      const byId = Map.groupBy(records, ({ attributes }) => attributes['spanscore.score.id'])
+      expect(byId.size).toBe(RUNS * SCORERS.length)
+      for (const same of byId.values()) expect(new Set(same.map((each) => JSON.stringify(each))).size).toBe(1)
+      const runs = Map.groupBy(records, ({ attributes }) => attributes['gen_ai.evaluation.name'])
+      for (const id of SCORERS) expect(new Set(runs.get(id)?.map(({ traceId }) => traceId)).size).toBe(RUNS)
+    }
+    const failed = sink.logs.filter(({ attributes }) => attributes['gen_ai.evaluation.score.label'] === 'fail')
+    expect(new Set(failed.map(({ traceId }) => traceId)).size).toBe(RUNS / 10)
+  },
+  TIMEOUT_MS,
+)
 
-it('sends to Jaeger itself what it lacks: late spans without events, and nothing the second time', async () => {
-  const all = `${(RUNS * SCORERS.length).toLocaleString('en')} scores`
-  const first = await backfill(jaeger.otlp).finished()
-  expect(first).toMatch(/takes no log records/)
-  expect(first).toContain(`${all} sent.`)
-  expect(await backfill(jaeger.otlp).finished()).toContain(`0 scores sent; ${all} were there already.`)
-})
+it(
+  'sends to Jaeger itself what it lacks: late spans without events, and nothing the second time',
+  async () => {
+    const all = `${(RUNS * SCORERS.length).toLocaleString('en')} scores`
+    const first = await backfill(jaeger.otlp).finished()
+    expect(first).toMatch(/takes no log records/)
+    expect(first).toContain(`${all} sent.`)
+    expect(await backfill(jaeger.otlp).finished()).toContain(`0 scores sent; ${all} were there already.`)
+  },
+  TIMEOUT_MS,
+)

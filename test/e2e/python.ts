@@ -10,8 +10,8 @@ const run = promisify(execFile)
 const folder = join(import.meta.dirname, 'python')
 
 /** A Python with the packages of the requirements, made once for each content of that file. @returns Its `bin` directory. */
-export async function pythonWithPackages(): Promise<string> {
-  const requirements = join(folder, 'requirements.txt')
+export async function pythonWithPackages(file = 'requirements.txt'): Promise<string> {
+  const requirements = join(folder, file)
   const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12)
   const environment = join(cacheDirectory, `python-${hash}`)
   if (!existsSync(join(environment, 'complete'))) {

@@ -20,6 +20,8 @@ export interface OutboxCounts {
 export interface OutboxParts {
   readonly logs: AcknowledgedExporter
   readonly spans: AcknowledgedExporter
+  /** Gets log records too. @default none */
+  readonly annotations?: AcknowledgedExporter | undefined
   readonly report: (message: string) => void
   /** Maximum number of waiting parcels before scoring pauses. @default 200 */
   readonly maxWaiting?: number
@@ -112,15 +114,15 @@ export class Outbox {
     while (this.#waiting.length > 0 && !this.#isStopped) {
       const parcels = this.#takeBatch()
       this.#underWay = parcels.length
+      const { annotations, logs, spans } = this.#parts
+      const logRecords = parcels.flatMap((parcel) => parcel.logRecords)
       await Promise.all([
+        this.#sendSplitting(logs, logRecords),
         this.#sendSplitting(
-          this.#parts.logs,
-          parcels.flatMap(({ logRecords }) => logRecords),
+          spans,
+          parcels.flatMap((parcel) => parcel.spans),
         ),
-        this.#sendSplitting(
-          this.#parts.spans,
-          parcels.flatMap(({ spans }) => spans),
-        ),
+        annotations === undefined ? undefined : this.#sendSplitting(annotations, logRecords),
       ])
       if (this.#isStopped) break
       this.#underWay = 0

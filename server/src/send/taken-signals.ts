@@ -1,7 +1,7 @@
 import type { Signal } from '../log/span-log.ts'
 
-/** How a destination answers a signal that it does not have. A wrong address has the same answer, to both. */
-const NOT_FOUND = 404
+/** How a destination answers a signal that it does not have: Phoenix answers 405. A wrong address has the same answer, to both. */
+const NOT_FOUND: ReadonlySet<number | undefined> = new Set([404, 405])
 
 /**
  * Which signals a destination takes. Some backends take spans and no log records: what they do not take must not hold back the rest. A signal
@@ -19,7 +19,7 @@ export class TakenSignals {
    */
   lacks(signal: Signal, status: number | undefined): boolean {
     this.#now.delete(signal)
-    return status === NOT_FOUND && !this.#ever.has(signal) && this.#now.has(signal === 'logs' ? 'traces' : 'logs')
+    return NOT_FOUND.has(status) && !this.#ever.has(signal) && this.#now.has(signal === 'logs' ? 'traces' : 'logs')
   }
 
   accepted(signal: Signal): void {
@@ -34,5 +34,5 @@ export function describeLack(signal: Signal): string {
     signal === 'logs'
       ? 'no log records, so that scores are sent as spans only'
       : 'no spans, so that scores are sent as events only'
-  return `The destination takes ${what} (HTTP ${NOT_FOUND} at /v1/${signal}).`
+  return `The destination takes ${what} (HTTP 404 or 405 at /v1/${signal}).`
 }

@@ -1,5 +1,6 @@
 import type { SourceSpan } from '../../spans/source-span.ts'
 import { UsageError } from '../usage-error.ts'
+import { MAX_TRACES } from './trace-backend.ts'
 import type { TraceBackend } from './trace-backend.ts'
 
 /** A range of time, in milliseconds since the epoch. */
@@ -35,15 +36,21 @@ export async function* timeSlices(backend: TraceBackend, range: TimeRange): Asyn
           `--from: more traces at ${new Date(fromMs).toISOString()} than can be read at once; choose some of them with --query`,
         )
       }
-      lengthMs = Math.max(shortestMs, Math.floor((toMs - fromMs) / 2 / shortestMs) * shortestMs)
+      lengthMs = atLeast((toMs - fromMs) / 2, shortestMs)
       continue
     }
     const ids = new Set(spans.map(({ traceId }) => traceId))
     yield { toMs, spans: spans.filter(({ traceId }) => !seen.has(traceId)) }
     for (const id of ids) remember(seen, id)
     fromMs = toMs
-    lengthMs *= 2
+    // Somewhat fewer than the limit are expected in the next slice.
+    lengthMs = atLeast(lengthMs * Math.min(2, (0.7 * MAX_TRACES) / ids.size), shortestMs)
   }
+}
+
+/** A whole multiple of the shortest length. */
+function atLeast(lengthMs: number, shortestMs: number): number {
+  return Math.max(1, Math.floor(lengthMs / shortestMs)) * shortestMs
 }
 
 function remember(seen: Set<string>, id: string): void {

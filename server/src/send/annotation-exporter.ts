@@ -1,0 +1,70 @@
+import { createProtobufDecoder } from 'spanscore/engine'
+import type { SourceLog } from 'spanscore/engine'
+
+import { isOfContent } from './acknowledged-exporter.ts'
+import type { AcknowledgedExporter, ExportOutcome } from './acknowledged-exporter.ts'
+import { encodeRequest } from './gathered-scores.ts'
+
+/** A Phoenix whose spans get scores as annotations. */
+export interface PhoenixDestination {
+  /** Its base URL, such as `http://localhost:6006`. */
+  readonly url: string
+  /** `undefined` if it needs none. */
+  readonly apiKey: string | undefined
+  readonly timeoutMs: number
+}
+
+/**
+ * Sends the events of scores to Phoenix, which takes no log records, as annotations of the agent's span. A later revision replaces an
+ * annotation. Phoenix keeps annotations for a while whose span has yet to arrive.
+ */
+export async function createAnnotationExporter(destination: PhoenixDestination): Promise<AcknowledgedExporter> {
+  const { url, apiKey, timeoutMs } = destination
+  const decode = await createProtobufDecoder()
+  const headers = {
+    'content-type': 'application/json',
+    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+  }
+  return {
+    send: async (records): Promise<ExportOutcome> => {
+      const data = decode(encodeRequest(records)).logs.flatMap(toAnnotation)
+      if (data.length === 0) return { status: 'acknowledged' }
+      try {
+        const response = await fetch(`${url.replace(/\/$/, '')}/v1/span_annotations`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify({ data }),
+          signal: AbortSignal.timeout(timeoutMs),
+        })
+        const text = await response.text()
+        if (response.ok) return { status: 'acknowledged' }
+        const message = `Phoenix, HTTP ${response.status}: ${text}`.slice(0, 300)
+        return { status: isOfContent(response.status) ? 'refused' : 'failed', message }
+      } catch (error) {
+        return { status: 'failed', message: `Phoenix: ${error instanceof Error ? error.message : 'no answer'}` }
+      }
+    },
+    shutdown: () => Promise.resolve(),
+  }
+}
+
+/** A failed score has nothing that an annotation can hold. */
+function toAnnotation({ spanId, attributes }: SourceLog): readonly unknown[] {
+  const score = attributes['gen_ai.evaluation.score.value']
+  if (score === undefined) return []
+  const metadata = Object.entries(attributes).filter(([name]) => name.startsWith('spanscore.'))
+  return [
+    {
+      span_id: spanId,
+      name: attributes['gen_ai.evaluation.name'],
+      annotator_kind: attributes['gen_ai.evaluation.evaluator.type'] === 'llm_judge' ? 'LLM' : 'CODE',
+      result: {
+        score,
+        label: attributes['gen_ai.evaluation.score.label'],
+        explanation: attributes['gen_ai.evaluation.explanation'],
+      },
+      metadata: { ...Object.fromEntries(metadata), version: attributes['gen_ai.evaluation.evaluator.version'] },
+      identifier: 'spanscore',
+    },
+  ]
+}

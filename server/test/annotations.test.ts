@@ -1,0 +1,47 @@
+/** Scores as annotations, with a server that answers as Phoenix does. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { expect, it } from 'vitest'
+
+import { startServer } from '../src/start.ts'
+import { serverOptions } from './server-options.ts'
+import { createSink } from './sink.ts'
+import { makeRun, post, toRequest } from './traces.ts'
+
+it('scores are annotations of the agent span too, and wait until Phoenix has taken them', async () => {
+  const asked: { readonly authorization: string | undefined; readonly data: readonly Record<string, unknown>[] }[] = []
+  const statuses = [503, 200]
+  const phoenix = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { data } = JSON.parse(Buffer.concat(chunks).toString())
+      asked.push({ authorization: request.headers.authorization, data })
+      response.writeHead(statuses.shift() ?? 200).end('{}')
+    })
+  }).listen(0, '127.0.0.1')
+  await once(phoenix, 'listening')
+  await using sink = await createSink()
+  const url = `http://127.0.0.1:${(phoenix.address() as AddressInfo).port}/`
+  const server = await startServer(serverOptions(sink.url, { phoenix: { url, apiKey: 'key', timeoutMs: 5000 } }))
+  const run = makeRun({ toolFails: true })
+  await post(server.httpPort, toRequest(run.spans))
+  await expect
+    .poll(() => server.counts(), { timeout: 15_000 })
+    .toMatchObject({ outbox: { failures: 1, waiting: 0, refused: 0, acknowledged: 11 } })
+  expect(asked[1]).toEqual(asked[0])
+  expect(asked[0]?.authorization).toBe('Bearer key')
+  expect(asked[0]?.data).toHaveLength(3)
+  expect(asked[0]?.data.find(({ name }) => name === 'tool_errors')).toMatchObject({
+    span_id: run.agentSpanId,
+    annotator_kind: 'CODE',
+    result: { score: 1, label: 'fail' },
+    identifier: 'spanscore',
+    metadata: { 'spanscore.revision': 3 },
+  })
+  await server.stop()
+  phoenix.closeAllConnections()
+  phoenix.close()
+})
