@@ -1,6 +1,7 @@
 import { BoundedMap } from '../spans/bounded-map.ts'
 import { shareResource } from '../spans/shared-resource.ts'
-import { isKeyOfDialect, isNameOfDialect, scopeKindOf } from '../spans/recognition-hints.ts'
+import { isKeyOfDialect, isNameOfDialect } from '../spans/recognition-hints.ts'
+import { scopeKindOf } from '../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { createBatch } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
 import { allDialects } from './dialects/all.ts'
 import type { Dialect } from './dialect.ts'
-import { recognise } from './recognise.ts'
-import { scopeKindOf } from './recognition-hints.ts'
+import { recognise, scopeKindOf } from './recognise.ts'
 
 type Signs = Parameters<typeof recognise>
 
@@ -30,6 +29,17 @@ test('no recorded span that a dialect recognises has an ordinary scope', () => {
       scopeKindOf(scope.name) === 'ordinary' && recognise(scope.name, attributes, name) !== undefined,
   )
   expect(missed.map(({ scope, name }) => `${scope.name}: ${name}`)).toEqual([])
+})
+
+test.each([
+  ['@opentelemetry/instrumentation-http', 'ordinary'],
+  ['@opentelemetry/instrumentation-pg', 'ordinary'],
+  ['@opentelemetry/instrumentation-openai', 'library'],
+  ['@opentelemetry/instrumentation-aws-sdk', 'unknown'],
+  ['my-app', 'unknown'],
+  ['gen_ai', 'library'],
+])('the scope %s is %s', (scope, kind) => {
+  expect(scopeKindOf(scope)).toBe(kind)
 })
 
 test('spans of HTTP and databases are not recognised', () => {

@@ -20,7 +20,7 @@ export const googleAdk: Dialect = {
   name: 'google-adk',
   toolSpans: 'always',
 
-  namespaces: ['gcp.vertex.agent.', 'gen_ai.'],
+  namespaces: ['gcp.vertex.agent.', 'gen_ai.system'],
   recognises: (scopeName, attributes) =>
     scopeName === 'gcp.vertex.agent' ||
     attributes['gcp.vertex.agent.event_id'] !== undefined ||

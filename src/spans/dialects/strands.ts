@@ -19,7 +19,7 @@ export const strands: Dialect = {
   name: 'strands',
   toolSpans: 'always',
 
-  namespaces: ['gen_ai.'],
+  namespaces: ['gen_ai.system', 'gen_ai.provider.name'],
   recognises: (scopeName, attributes) =>
     scopeName === 'strands-agents' ||
     scopeName.startsWith('strands.telemetry') ||

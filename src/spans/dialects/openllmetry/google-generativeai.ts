@@ -10,6 +10,7 @@ export const openLlmetryGoogleGenerativeAi: Dialect = {
   ...genAi,
   name: 'openllmetry',
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'opentelemetry.instrumentation.google_generativeai',
 
   // Of a Python function only the name is written, of a declared one also what it takes.
