@@ -42,10 +42,10 @@ export function toSourceSpan(span: SdkSpanLike, startOrder?: number): SourceSpan
   return new SdkSourceSpan(span, startOrder)
 }
 
-/** Attributes and events that are read instead of the span's own. */
+/** The values that are read of an ended span: its own, or copies. */
 export interface ReplacedValues {
-  readonly attributes: SdkSpanLike['attributes'] | undefined
-  readonly events: SdkSpanLike['events'] | undefined
+  readonly attributes: SdkSpanLike['attributes']
+  readonly events: SdkSpanLike['events']
 }
 
 /** The span that `toSourceSpan` makes. */
@@ -55,9 +55,10 @@ export class SdkSourceSpan implements SourceSpan {
   readonly startTimeMs: number
   readonly startOrder: number | undefined
   parsed: SourceSpan['parsed'] = undefined
+  /** The span's own object: attributes that are written later are in it. */
+  attributes: SdkSpanLike['attributes']
   readonly #span: SdkSpanLike
   #scope: SourceSpan['scope'] | undefined
-  #attributes: SdkSpanLike['attributes'] | undefined
   #events: SdkSpanLike['events'] | undefined
 
   constructor(span: SdkSpanLike, startOrder: number | undefined) {
@@ -66,12 +67,13 @@ export class SdkSourceSpan implements SourceSpan {
     this.spanId = context.spanId
     this.startTimeMs = toMilliseconds(span.startTime)
     this.startOrder = startOrder
+    this.attributes = span.attributes
     this.#span = span
   }
 
-  /** Must be called when some attributes or events of the ended span were copied or left out. The others are read from it as before. */
+  /** Must be called when the span has ended, with the values that are read from then on. */
   replace({ attributes, events }: ReplacedValues): void {
-    this.#attributes = attributes
+    this.attributes = attributes
     this.#events = events
   }
 
@@ -95,10 +97,6 @@ export class SdkSourceSpan implements SourceSpan {
   get scope(): { readonly name: string; readonly version?: string } {
     this.#scope ??= toScope(this.#span.instrumentationScope ?? this.#span.instrumentationLibrary)
     return this.#scope
-  }
-
-  get attributes(): Readonly<Record<string, unknown>> {
-    return this.#attributes ?? this.#span.attributes
   }
 
   get events(): readonly SourceEvent[] {

@@ -9,32 +9,29 @@ const MOST_VALUES = 50_000
 const MOST_BYTES = 1024 * 1024
 
 /** What a value counts, beside the characters of its text. */
-const BYTES_OF_VALUE = 8
+export const BYTES_OF_VALUE = 8
 
 /** Values in shorter texts are not counted, and those in longer ones need not be: such a text alone is read after the end of its span. */
-const [LEAST_COUNTED, MOST_COUNTED] = [4000, 256 * 1024]
+export const LEAST_COUNTED = 4000
+const MOST_COUNTED = 256 * 1024
 
 /** Longer keys count as content. */
-const USUAL_KEY_LENGTH = 256
+export const USUAL_KEY_LENGTH = 256
 
 /** The bytes of a key. Those of usual keys are part of what each attribute takes. */
 export function bytesOfKey(key: string): number {
   return key.length > USUAL_KEY_LENGTH ? key.length : 0
 }
 
-/** Whether a value is an array whose methods and items are what they seem: no proxy, and no class of the application. */
-export function isOrdinaryArray(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && !types.isProxy(value) && Object.getPrototypeOf(value) === Array.prototype
-}
-
 /**
- * Takes the values of one span or log record into runs. Whatever has a form that only an application's own objects can have (a getter, a
- * proxy, a class, a list that is longer than what it holds) is copied into plain arrays and objects here, within bounds, and nowhere else:
- * all other code may visit every item of what it reads.
+ * Takes the values of one span or log record into runs. Lists of texts and numbers stay as they are. Whatever else the application may still
+ * change is copied into plain arrays and objects here, within bounds, and nowhere else: all other code may visit every item of what it reads.
  */
 export class ValueTaker {
   /** One for each character of a text, eight for any other value, also for those in a long JSON text. */
   bytes = 0
+  /** How many attributes and events were taken. */
+  entries = 0
   /** Whether there are more values than are read, or deeper ones. */
   isTooRich = false
   #left = MOST_VALUES
@@ -59,22 +56,11 @@ export class ValueTaker {
     }
   }
 
-  /** Calls `visit` for each item of a list, as far as there are as many as are read. */
-  forEach<T>(list: ArrayLike<T>, visit: (item: T) => void): void {
-    for (let index = 0; index < list.length; index += 1) {
-      this.#spend()
-      // Holes are items of the value undefined.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the index is below the length
-      visit(list[index] as T)
-    }
-  }
-
   /** Most lists in attributes have a few texts. */
   #isPlainList(value: unknown): boolean {
-    if (!isOrdinaryArray(value) || value.length > this.#left) return false
+    if (!Array.isArray(value) || value.length > this.#left) return false
     let bytes = 0
-    for (let index = 0; index < value.length; index += 1) {
-      const item: unknown = value[index]
+    for (const item of value as readonly unknown[]) {
       if (!isPlain(item)) return false
       bytes += typeof item === 'string' ? bytesOfText(item) : BYTES_OF_VALUE
     }
@@ -94,12 +80,11 @@ export class ValueTaker {
       this.bytes += BYTES_OF_VALUE
       return isPlain(value) ? value : formOf(value)
     }
-    // Each character of such a text, like each number of a typed array, is a property: an object could have millions of them.
-    if (types.isStringObject(value)) return this.#copyOf(String.prototype.valueOf.call(value), depth)
     if (depth > MAX_COPY_DEPTH) this.#giveUp()
     if (Array.isArray(value) || isTypedArray(value)) {
       const items: unknown[] = []
-      this.forEach<unknown>(value, (item) => void items.push(this.#copyOf(item, depth + 1)))
+      // Holes are items of the value undefined.
+      for (let index = 0; index < value.length; index += 1) items.push(this.#copyOf(value[index], depth + 1))
       return items
     }
     const copy: Record<string, unknown> = {}

@@ -6,7 +6,7 @@ import { takeLog, takeSpan } from './content-bytes.ts'
 
 const spanWith = (attributes: Readonly<Record<string, unknown>>) =>
   ({ name: 'chat', status: {}, attributes, events: [] }) as unknown as SdkSpanLike
-const logWith = (body: unknown) => ({ attributes: {}, body }) as unknown as SourceLog
+const logWith = (body: unknown) => ({ attributes: {}, scope: { name: '' }, body }) as unknown as SourceLog
 const short = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']))
 
 it('counts the characters of texts, and eight bytes for all other values', () => {
@@ -27,7 +27,7 @@ it('counts attributes beyond the usual number as what reading them takes', () =>
   expect(takeSpan(spanWith(short(34_000))).contentBytes).toBeGreaterThan(16 * 1024 * 1024)
 })
 
-it('never throws, so that a run cannot stay open because of a missing number', () => {
+it('leaves out values that cannot be read, so that a run cannot stay open because of them', () => {
   const trap = Object.defineProperty({}, 'trap', {
     enumerable: true,
     get() {
@@ -37,19 +37,19 @@ it('never throws, so that a run cannot stay open because of a missing number', (
   expect(takeSpan(spanWith({ trap, text: 'x'.repeat(100) })).contentBytes).toBe(104)
   const list = Object.assign([], { length: 2 ** 32 - 1 })
   expect(takeSpan(spanWith({ content: [trap, list] })).attributes).toEqual({})
-  expect(takeSpan({} as SdkSpanLike).contentBytes).toBe(0)
 })
 
 it('leaves spans as they are that have nothing but texts, numbers and lists of them', () => {
-  const { attributes, events } = takeSpan(spanWith({ text: 'x', reasons: ['stop'], count: 1 }))
-  expect([attributes, events]).toEqual([undefined, undefined])
+  const span = spanWith({ text: 'x', reasons: ['stop'], count: 1 })
+  const { attributes, events } = takeSpan(span)
+  expect(attributes).toBe(span.attributes)
+  expect(events).toBe(span.events)
 })
 
-it('reads from copies what the application may still change, and leaves out what cannot be read', () => {
+it('reads from copies what the application may still change', () => {
   const list = [{ role: 'user', content: 'Hi' }]
   const event = { name: 'exception', time: [0, 0], attributes: { list } }
-  const unreadable = Object.defineProperty({}, 'name', { get: () => expect.fail('read') })
-  const span = { ...spanWith({ list, text: 'x' }), events: [unreadable, event] } as unknown as SdkSpanLike
+  const span = { ...spanWith({ list, text: 'x' }), events: [event] } as unknown as SdkSpanLike
   const taken = takeSpan(span)
   list.length = 0
   expect(taken.attributes).toEqual({ list: [{ role: 'user', content: 'Hi' }], text: 'x' })
@@ -71,14 +71,13 @@ it('counts log records without an end, and those with more values than are read,
   expect(takeSpan(spanWith({ list: Object.assign([], { length: 2 ** 32 - 1 }) })).contentBytes).toBeGreaterThan(2 ** 24)
 })
 
-it('reads typed arrays as lists of numbers, text objects as texts, and byte arrays together up to a mebibyte', () => {
+it('reads typed arrays as lists of numbers, and byte arrays together up to a mebibyte', () => {
   const values = {
     vector: new Float32Array([1, 2]),
-    text: Object('x'),
     bytes: [new Uint8Array([1]), new Uint8Array(2 ** 20)],
   }
   const { attributes } = takeSpan(spanWith(values))
-  expect(attributes).toEqual({ vector: [1, 2], text: 'x', bytes: ['AQ==', undefined] })
+  expect(attributes).toEqual({ vector: [1, 2], bytes: ['AQ==', undefined] })
 })
 
 it('reads big integers as in files, and neither functions nor symbols', () => {

@@ -1,7 +1,7 @@
 import type { ReplacedValues, SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
-import { bytesOfKey, isOrdinaryArray, ValueTaker } from '../../spans/take-values.ts'
+import { BYTES_OF_VALUE, bytesOfKey, LEAST_COUNTED, USUAL_KEY_LENGTH, ValueTaker } from '../../spans/take-values.ts'
 
 /** What values above the number that is read count for together: too much for the run to be read. */
 const BYTES_OF_UNCOUNTED = 32 * 1024 * 1024
@@ -11,9 +11,6 @@ const HELD_BYTES_OF_SPAN = 2048
 
 /** Memory for each further attribute, event, item or log record, besides its text. */
 const HELD_BYTES_OF_ENTRY = 64
-
-/** Texts and keys up to these lengths are counted by their characters. */
-const [USUAL_LENGTH, USUAL_LENGTH_OF_KEY, BYTES_OF_NUMBER] = [4000, 256, 8]
 
 /** The SDK's default limit for a span's attributes and events. */
 const USUAL_ENTRIES = 256
@@ -26,125 +23,58 @@ export interface Size {
   readonly heldBytes: number
 }
 
-/** What is read of an ended span, and what it takes. */
+/** What is read of a span, and what it takes. */
 export interface TakenSpan extends Size, ReplacedValues {}
 
 /**
  * Takes a span's attributes and events, and estimates the bytes of their text, name and status included: one for each character of a
- * string, eight for any other value. Also estimates the memory that they take. Never throws: what cannot be read is left out.
+ * string, eight for any other value. Also estimates the memory that they take.
  */
 export function takeSpan(span: SdkSpanLike): TakenSpan {
+  const { name, status, events, links = NONE } = span
   const taker = new ValueTaker()
-  const takenAttributes = takeAttributesOf(span, taker)
-  const takenEvents = takeEvents(span, taker)
-  takeTexts(span, taker)
-  const entries = takenAttributes.count + takenEvents.count
-  let contentBytes = taker.bytes
+  const attributes = takeAttributes(span.attributes, taker)
+  const takenEvents = events.length === 0 ? events : events.map((event) => takeEvent(event, taker))
+  const { entries } = taker
+  let contentBytes = taker.bytes + name.length + (status.message?.length ?? 0)
   if (entries > USUAL_ENTRIES) contentBytes += (entries - USUAL_ENTRIES) * BYTES_OF_MORE_ENTRIES
   if (taker.isTooRich) contentBytes += BYTES_OF_UNCOUNTED
+  const heldBytes = HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY
   return {
     contentBytes,
-    heldBytes: HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY + heldBytesOfLinks(span),
-    attributes: takenAttributes.values,
-    events: takenEvents.values,
+    heldBytes: links.length === 0 ? heldBytes : heldBytes + heldBytesOfLinks(links),
+    attributes,
+    events: takenEvents,
   }
-}
-
-/** Estimates the memory of a span that is open, so that one that never ends is counted, too. Never throws. */
-export function heldBytesOfOpen(span: SdkSpanLike): number {
-  const taker = new ValueTaker()
-  const count = takeAttributesOf(span, taker).count + takeEvents(span, taker).count
-  takeTexts(span, taker)
-  const heldBytes = HELD_BYTES_OF_SPAN + taker.bytes + count * HELD_BYTES_OF_ENTRY + heldBytesOfLinks(span)
-  return heldBytes + (taker.isTooRich ? BYTES_OF_UNCOUNTED : 0)
 }
 
 /** Links are held with the span, and nothing reads them. */
-function heldBytesOfLinks(span: SdkSpanLike): number {
-  try {
-    if (span.links === undefined || span.links.length === 0) return 0
-  } catch {
-    return 0
-  }
+function heldBytesOfLinks(links: NonNullable<SdkSpanLike['links']>): number {
   const taker = new ValueTaker()
-  let count = 0
-  guarded(() =>
-    taker.forEach(span.links ?? [], (link) => {
-      count += 1 + takeAttributes(() => link.attributes ?? {}, taker).count
-    }),
-  )
-  return taker.bytes + count * HELD_BYTES_OF_ENTRY + (taker.isTooRich ? BYTES_OF_UNCOUNTED : 0)
-}
-
-interface Taken<T> {
-  readonly values: T | undefined
-  readonly count: number
+  for (const { attributes } of links) if (attributes !== undefined) takeAttributes(attributes, taker)
+  return taker.bytes + (links.length + taker.entries) * HELD_BYTES_OF_ENTRY + (taker.isTooRich ? BYTES_OF_UNCOUNTED : 0)
 }
 
 type Attributes = Readonly<Record<string, unknown>>
 
-/** Takes the attributes of a span. Nearly all are short texts and numbers, which are what they seem. */
-function takeAttributesOf(span: SdkSpanLike, taker: ValueTaker): Taken<Attributes> {
-  try {
-    let [count, bytes, isUsual] = [0, 0, true]
-    const { attributes } = span
-    // Attributes are plain objects, and `for in` needs no array of keys.
-    // oxlint-disable-next-line eslint/guard-for-in
-    for (const key in attributes) {
-      const value = attributes[key]
-      count += 1
-      if (typeof value === 'string' && value.length < USUAL_LENGTH) bytes += value.length
-      else if (typeof value === 'number' || typeof value === 'boolean') bytes += BYTES_OF_NUMBER
-      else isUsual = false
-      if (key.length > USUAL_LENGTH_OF_KEY) isUsual = false
-    }
-    if (isUsual) {
-      taker.bytes += bytes
-      return { values: undefined, count }
-    }
-  } catch {
-    // One that cannot be read is left out below.
-  }
-  return takeAttributes(() => span.attributes, taker)
-}
-
-/** Takes the name and the message of the status. */
-function takeTexts(span: SdkSpanLike, taker: ValueTaker): void {
-  taker.take(guarded(() => span.name) ?? '')
-  try {
-    if (span.status.message !== undefined) taker.take(span.status.message)
-  } catch {
-    // What cannot be read takes nothing.
-  }
-}
-
-function takeAttributes(read: () => Attributes, taker: ValueTaker): Taken<Attributes> {
-  let count = 0
+/** Attributes as they are, unless some have to be copied or left out. Nearly all are short texts and numbers. */
+function takeAttributes(attributes: Attributes, taker: ValueTaker): Attributes {
   /** The keys whose values are copied or left out. Most spans have none. */
   let replaced: Map<string, unknown> | undefined
-  try {
-    const attributes = read()
-    // Attributes are plain objects, and `for in` needs no array of keys.
-    // oxlint-disable-next-line eslint/guard-for-in
-    for (const key in attributes) {
-      count += 1
-      taker.bytes += bytesOfKey(key)
-      const value = valueOf(attributes, key)
+  // Attributes are plain objects, and `for in` needs no array of keys.
+  // oxlint-disable-next-line eslint/guard-for-in
+  for (const key in attributes) {
+    taker.entries += 1
+    if (key.length > USUAL_KEY_LENGTH) taker.bytes += key.length
+    const value = attributes[key]
+    if (typeof value === 'string' && value.length < LEAST_COUNTED) taker.bytes += value.length
+    else if (typeof value === 'number' || typeof value === 'boolean') taker.bytes += BYTES_OF_VALUE
+    else {
       const taken = taker.take(value)
       if (taken !== value || value === undefined) (replaced ??= new Map<string, unknown>()).set(key, taken)
     }
-    return { values: replaced && withReplaced(attributes, replaced), count }
-  } catch {
-    return { values: {}, count }
   }
-}
-
-function valueOf(attributes: Attributes, key: string): unknown {
-  try {
-    return attributes[key]
-  } catch {
-    return undefined
-  }
+  return replaced === undefined ? attributes : withReplaced(attributes, replaced)
 }
 
 function withReplaced(attributes: Attributes, replaced: ReadonlyMap<string, unknown>): Attributes {
@@ -158,32 +88,16 @@ function withReplaced(attributes: Attributes, replaced: ReadonlyMap<string, unkn
 
 type Event = SdkSpanLike['events'][number]
 
-function takeEvents(span: SdkSpanLike, taker: ValueTaker): Taken<readonly Event[]> {
-  const taken: Event[] = []
-  let isReplaced = false
-  let count = 0
-  try {
-    const { events } = span
-    if (events.length === 0 && isOrdinaryArray(events)) return { values: undefined, count }
-    isReplaced = !isOrdinaryArray(events)
-    taker.forEach(events, (event) => {
-      count += 2
-      const own = guarded(() => takeEvent(event, taker))
-      if (own !== event || own === undefined) isReplaced = true
-      if (own !== undefined) taken.push(own)
-    })
-  } catch {
-    isReplaced = true
-  }
-  return { values: isReplaced ? taken : undefined, count }
+function takeEvent(event: Event, taker: ValueTaker): Event {
+  const { name, time, attributes = NO_ATTRIBUTES } = event
+  taker.bytes += name.length
+  taker.entries += 2
+  const taken = takeAttributes(attributes, taker)
+  return taken === attributes ? event : { name, time, attributes: taken }
 }
 
-function takeEvent(event: Event, taker: ValueTaker): Event {
-  const { name, time, attributes } = event
-  taker.bytes += name.length
-  const taken = takeAttributes(() => attributes ?? {}, taker)
-  return taken.values === undefined ? event : { name, time, attributes: taken.values }
-}
+const NONE: NonNullable<SdkSpanLike['links']> = []
+const NO_ATTRIBUTES: Attributes = {}
 
 /** Reading the message of a log record takes as long as reading this many bytes of content, whatever its size. */
 const BYTES_OF_LOG = 256
@@ -205,7 +119,7 @@ export function takeLog(log: SourceLog): TakenLog {
   const [attributes, body] = [taker.take(log.attributes), taker.take(log.body)]
   const isRead = isRecord(attributes) && (body !== undefined || log.body === undefined)
   const { body: _, ...others } = log
-  const names = guarded(() => bytesOfKey(log.eventName ?? '') + bytesOfKey(log.scope.name)) ?? 0
+  const names = bytesOfKey(log.eventName ?? '') + bytesOfKey(log.scope.name)
   const bytes = names + (isRead ? taker.bytes : BYTES_OF_UNCOUNTED)
   return {
     log: isRead ? { ...others, attributes, ...(body !== undefined && { body }) } : { ...others, attributes: {} },
@@ -217,12 +131,4 @@ export function takeLog(log: SourceLog): TakenLog {
 /** What the latest log record of a span counts further, if the span has that many. */
 export function bytesOfMoreLogs(count: number): number {
   return count > USUAL_LOGS ? BYTES_OF_MORE_LOGS : 0
-}
-
-function guarded<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,5 @@
 import type { SourceLog } from '../../spans/source-span.ts'
-import { bytesOfMoreLogs, heldBytesOfOpen, takeLog, takeSpan } from './content-bytes.ts'
+import { bytesOfMoreLogs, takeLog, takeSpan } from './content-bytes.ts'
 import type { PlacedSpan } from './trace-place.ts'
 import type { TraceBufferOptions } from './trace-buffer-options.ts'
 import { Unit } from './unit.ts'
@@ -79,7 +79,7 @@ export class Units implements Iterable<Unit> {
       this.#openRuns += 1
     }
     if (span.sdk === undefined) return
-    span.ownBytes = heldBytesOfOpen(span.sdk)
+    span.ownBytes = takeSpan(span.sdk).heldBytes
     this.#count(unit, span, span.ownBytes)
   }
 
@@ -151,7 +151,7 @@ export class Units implements Iterable<Unit> {
     this.#measured = unit.newer
     for (const top of unit.tops) {
       if (!top.isOpen || top.sdk === undefined) continue
-      const bytes = Math.max(top.ownBytes, heldBytesOfOpen(top.sdk))
+      const bytes = Math.max(top.ownBytes, takeSpan(top.sdk).heldBytes)
       this.#count(unit, top, bytes - top.ownBytes)
       top.ownBytes = bytes
     }
