@@ -9,22 +9,16 @@ import type { EndedSpan, OpenSpan } from '../spans/sdk-types.ts'
  * so its spans are dropped one by one.
  */
 export class OwnWork {
-  readonly #spans = new WeakSet()
-  /** Most applications never have any, so their spans need no lookup. */
-  #hasAny = false
+  /** The spans that were dropped when they started. Most applications never have any, so their spans need no lookup. */
+  dropped: WeakSet<object> | undefined
 
   /** Whether to drop a span that starts. */
   drops(span: OpenSpan): boolean {
     if (!isIsolated() || isLateSpan(span)) return false
-    this.#spans.add(span)
-    this.#hasAny = true
+    this.dropped ??= new WeakSet()
+    this.dropped.add(span)
     unsample(span)
     return true
-  }
-
-  /** Whether a span was dropped when it started. */
-  hasDropped(span: object): boolean {
-    return this.#hasAny && this.#spans.has(span)
   }
 }
 

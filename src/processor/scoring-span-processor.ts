@@ -62,7 +62,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   }
 
   onEnding(span: OpenSpan): void {
-    if (this.#ownWork.hasDropped(span)) return
+    if (this.#ownWork.dropped?.has(span) === true) return
     try {
       if (this.#stopped === undefined) this.#pipeline.ending(span)
     } catch (error) {
@@ -76,7 +76,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   }
 
   onEnd(span: EndedSpan): void {
-    if (this.#ownWork.hasDropped(span)) return
+    if (this.#ownWork.dropped?.has(span) === true) return
     let scored: RunScores | undefined
     try {
       if (this.#stopped === undefined) scored = this.#pipeline.ended(span)

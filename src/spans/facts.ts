@@ -28,30 +28,37 @@ interface Fact<T> {
   readonly read: (facts: SpanFacts) => T | undefined
 }
 
-/** All facts. They are defined once, because a function for each span and fact would cost more than most readings. */
+/** The facts that a span may lack. They are defined once, because a function for each span and fact would cost more than most readings. */
 const FACT = {
   agent: defineFact(0, ({ dialect, span }) => dialect.agent?.(span)),
-  outcome: defineFact(1, ({ dialect, span }) =>
-    dialect.outcome === undefined ? outcomeOf(span) : dialect.outcome(span),
-  ),
-  systemInstructions: defineFact(2, ({ dialect, span, logs }) => dialect.systemInstructions?.(span, logs)),
-  systemMessages: defineFact(3, ({ input }) => systemTextOf(input)),
-  input: defineFact(4, ({ dialect, span, logs }) => unlessHidden(dialect.input?.(span, logs))),
-  output: defineFact(5, ({ dialect, span, logs }) => unlessHidden(dialect.output?.(span, logs))),
-  toolCalls: defineFact(6, (facts) => facts.dialect.toolCalls?.(facts.span, facts.logs) ?? toolCallsIn(facts.output)),
-  transcript: defineFact(7, ({ dialect, span, logs }) => dialect.transcript?.(span, logs)),
-  toolDefinitions: defineFact(8, ({ dialect, span, logs }) => dialect.toolDefinitions?.(span, logs)),
-  model: defineFact(9, ({ dialect, span }) => dialect.model?.(span)),
-  usage: defineFact(10, ({ dialect, span }) => plausibleUsage(dialect.usage?.(span) ?? NO_USAGE)),
-  tool: defineFact(11, ({ dialect, span }) => dialect.tool?.(span)),
-  toolArguments: defineFact(12, ({ dialect, span, logs }) => unlessUnread(dialect.toolArguments?.(span, logs))),
-  toolResult: defineFact(13, ({ dialect, span, logs }) => unlessUnread(dialect.toolResult?.(span, logs))),
-  retrieval: defineFact(14, ({ dialect, span, logs }) => dialect.retrieval?.(span, logs)),
-  documents: defineFact(15, ({ dialect, span, logs }) => dialect.documents?.(span, logs)),
+  systemInstructions: defineFact(1, ({ dialect, span, logs }) => dialect.systemInstructions?.(span, logs)),
+  systemMessages: defineFact(2, ({ input }) => systemTextOf(input)),
+  input: defineFact(3, ({ dialect, span, logs }) => unlessHidden(dialect.input?.(span, logs))),
+  output: defineFact(4, ({ dialect, span, logs }) => unlessHidden(dialect.output?.(span, logs))),
+  transcript: defineFact(5, ({ dialect, span, logs }) => dialect.transcript?.(span, logs)),
+  toolDefinitions: defineFact(6, ({ dialect, span, logs }) => dialect.toolDefinitions?.(span, logs)),
+  model: defineFact(7, ({ dialect, span }) => dialect.model?.(span)),
+  tool: defineFact(8, ({ dialect, span }) => dialect.tool?.(span)),
+  toolArguments: defineFact(9, ({ dialect, span, logs }) => unlessUnread(dialect.toolArguments?.(span, logs))),
+  toolResult: defineFact(10, ({ dialect, span, logs }) => unlessUnread(dialect.toolResult?.(span, logs))),
+  retrieval: defineFact(11, ({ dialect, span, logs }) => dialect.retrieval?.(span, logs)),
+  documents: defineFact(12, ({ dialect, span, logs }) => dialect.documents?.(span, logs)),
 } as const
 
 function defineFact<T>(slot: number, read: (facts: SpanFacts) => T | undefined): Fact<T> {
   return { slot, read }
+}
+
+function readOutcome({ dialect, span }: SpanFacts): SpanOutcome {
+  return dialect.outcome === undefined ? outcomeOf(span) : dialect.outcome(span)
+}
+
+function readToolCalls(facts: SpanFacts): readonly ToolCallPart[] {
+  return facts.dialect.toolCalls?.(facts.span, facts.logs) ?? toolCallsIn(facts.output)
+}
+
+function readUsage({ dialect, span }: SpanFacts): Usage | undefined {
+  return plausibleUsage(dialect.usage?.(span) ?? NO_USAGE)
 }
 
 const NOTHING: unique symbol = Symbol('nothing')
@@ -70,6 +77,9 @@ export class SpanFacts {
   logs: readonly SourceLog[]
   /** By slot; `NOTHING` for a fact that was read and is missing. An array is several times faster here than a map. */
   #read: unknown[] | undefined
+  #outcome: SpanOutcome | undefined
+  #toolCalls: readonly ToolCallPart[] | undefined
+  #usage: Usage | undefined
 
   constructor(span: SourceSpan, dialect: Dialect, role: SpanRole, logs: readonly SourceLog[] = NO_LOGS) {
     this.span = logs.length === 0 ? span : withMovedContent(span, logs)
@@ -89,6 +99,9 @@ export class SpanFacts {
   /** Must be called when the span has changed. Facts are then read again. */
   forget(): void {
     this.#read = undefined
+    this.#outcome = undefined
+    this.#toolCalls = undefined
+    this.#usage = undefined
   }
 
   get agent(): AgentIdentity | undefined {
@@ -104,7 +117,7 @@ export class SpanFacts {
   }
 
   get outcome(): SpanOutcome {
-    return this.#once(FACT.outcome) ?? { status: 'unknown' }
+    return (this.#outcome ??= factOrNone(this, readOutcome) ?? { status: 'unknown' })
   }
 
   /** The separate system instructions of the library, or else the system messages of the input. */
@@ -122,7 +135,7 @@ export class SpanFacts {
 
   /** The tool calls that the model requested; empty if there are none, or if they are not recorded. */
   get toolCalls(): readonly ToolCallPart[] {
-    return this.#once(FACT.toolCalls) ?? NO_CALLS
+    return (this.#toolCalls ??= factOrNone(this, readToolCalls) ?? NO_CALLS)
   }
 
   /** At most how many tool calls the input has, if they can be counted without parsing it. */
@@ -143,7 +156,7 @@ export class SpanFacts {
   }
 
   get usage(): Usage {
-    return this.#once(FACT.usage) ?? NO_USAGE
+    return (this.#usage ??= factOrNone(this, readUsage) ?? NO_USAGE)
   }
 
   get tool(): ToolIdentity | undefined {

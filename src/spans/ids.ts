@@ -27,6 +27,8 @@ export const USER_IDS = ['userId', 'ownUserId'] as const
  * @param dialect the one that recognises the span. Any other span around a run has the general names, and Pipecat's.
  */
 export function idsOf(attributes: Attributes, dialect: Dialect | undefined): IdsOnSpan | undefined {
+  // Most spans have none. To go through their keys takes less time than to look up each name that they lack.
+  if (!hasOneOf(attributes, known.get(dialect) ?? namesOf(dialect))) return undefined
   const named = toId(attributes['gen_ai.conversation.id'])
   const conversationId = named !== undefined && dialect?.isNoConversation?.(attributes) === true ? undefined : named
   const ownConversationId = firstId(attributes, dialect?.conversationKeys ?? AROUND)
@@ -59,6 +61,22 @@ const IN_BAGGAGE = ['gen_ai.conversation.id', 'session.id', 'user.id', 'enduser.
 /** Pipecat's turns and conversations are no spans of agents. */
 const AROUND: readonly string[] = ['conversation.id']
 const NO_KEYS: readonly string[] = []
+
+/** All names that may hold an id, by dialect. */
+const known = new Map<Dialect | undefined, ReadonlySet<string>>()
+
+function namesOf(dialect: Dialect | undefined): ReadonlySet<string> {
+  const { conversationKeys = AROUND, userKeys = NO_KEYS } = dialect ?? {}
+  const general = ['gen_ai.conversation.id', 'session.id', 'user.id', 'enduser.id']
+  const names = new Set([...general, ...conversationKeys, ...userKeys])
+  known.set(dialect, names)
+  return names
+}
+
+function hasOneOf(attributes: Attributes, names: ReadonlySet<string>): boolean {
+  for (const key in attributes) if (names.has(key)) return true
+  return false
+}
 
 function firstId(attributes: Attributes, keys: readonly string[]): string | undefined {
   for (const key of keys) {

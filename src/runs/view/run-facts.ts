@@ -24,36 +24,24 @@ import { Responses } from './responses.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { assistantText, emptyText, isAround, lastUserText, textBesideCalls, withoutSystem } from './message-text.ts'
+import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
 import { CONVERSATION_IDS, USER_IDS } from '../../spans/ids.ts'
-import { idOfRun } from './run-ids.ts'
+import { idNamed, idsOfRun } from './run-ids.ts'
+import type { IdsOnSpan } from '../../spans/ids.ts'
 
-/** The slots of the facts. */
+/** The slots of the facts that a run may lack. */
 const SLOT = {
-  agent: 0,
-  conversationId: 1,
-  userId: 2,
-  systemInstructions: 3,
-  input: 4,
-  output: 5,
-  toolCalls: 6,
-  availableTools: 7,
-  steps: 8,
-  models: 9,
-  usage: 10,
-  ending: 11,
-  ownInput: 12,
-  firstModelInput: 13,
-  starter: 14,
-  asked: 15,
-  transcript: 16,
-  agentNames: 17,
-  sideCalls: 18,
-  loop: 19,
-  outputTool: 20,
-  waits: 21,
-  saidLast: 22,
-  retrievals: 23,
+  systemInstructions: 0,
+  output: 1,
+  availableTools: 2,
+  ownInput: 3,
+  firstModelInput: 4,
+  starter: 5,
+  transcript: 6,
+  outputTool: 7,
+  saidLast: 8,
+  retrievals: 9,
 } as const
 
 const SLOTS = Object.keys(SLOT).length
@@ -69,6 +57,19 @@ export class RunFacts {
   readonly #plan: RunPlan
   readonly #root: SpanFacts
   readonly #memo = new Memo(SLOTS)
+  #loop: Loop | undefined
+  #allIds: readonly IdsOnSpan[] | undefined
+  #agent: AgentRun['agent'] | undefined
+  #input: readonly Message[] | undefined
+  #toolCalls: readonly ReconstructedToolCall[] | undefined
+  #steps: readonly ModelCall[] | undefined
+  #sideCalls: readonly SideCall[] | undefined
+  #models: readonly string[] | undefined
+  #usage: Usage | undefined
+  #ending: SpanOutcome | undefined
+  #isWaiting: boolean | undefined
+  #asked: ReturnType<typeof askedCalls> | undefined
+  #agentNames: Set<string | undefined> | undefined
 
   constructor(plan: RunPlan) {
     this.#plan = plan
@@ -77,25 +78,31 @@ export class RunFacts {
 
   /** The run's loop, apart from the model calls that only served it. */
   get loop(): Loop {
-    return this.#memo.once(SLOT.loop, () => loopOf(this.#plan))
+    return (this.#loop ??= loopOf(this.#plan))
   }
 
   get agent(): AgentRun['agent'] {
-    return this.#memo.shared(SLOT.agent, () => {
-      const own = this.#root.agent
-      const isAgentItself = this.#root.role === 'agent' && !this.#root.holdsOneRun
-      const said = (isAgentItself && own?.name !== undefined ? own : (this.#firstAgent()?.agent ?? own)) ?? {}
-      const name = said.name === undefined ? this.#starter()?.[isAgentItself ? 'name' : 'agentName'] : undefined
-      return name === undefined ? said : { ...said, name }
-    })
+    return (this.#agent ??= frozen(this.#readAgent()))
+  }
+
+  #readAgent(): AgentRun['agent'] {
+    const own = this.#root.agent
+    const isAgentItself = this.#root.role === 'agent' && !this.#root.holdsOneRun
+    const said = (isAgentItself && own?.name !== undefined ? own : (this.#firstAgent()?.agent ?? own)) ?? {}
+    const name = said.name === undefined ? this.#starter()?.[isAgentItself ? 'name' : 'agentName'] : undefined
+    return name === undefined ? said : { ...said, name }
   }
 
   get conversationId(): string | undefined {
-    return this.#memo.once(SLOT.conversationId, () => idOfRun(this.#plan, CONVERSATION_IDS))
+    return idNamed(this.#ids(), CONVERSATION_IDS)
   }
 
   get userId(): string | undefined {
-    return this.#memo.once(SLOT.userId, () => idOfRun(this.#plan, USER_IDS))
+    return idNamed(this.#ids(), USER_IDS)
+  }
+
+  #ids(): readonly IdsOnSpan[] {
+    return (this.#allIds ??= idsOfRun(this.#plan))
   }
 
   get systemInstructions(): string | undefined {
@@ -112,16 +119,18 @@ export class RunFacts {
   }
 
   get input(): readonly Message[] {
-    return this.#memo.shared(SLOT.input, () => {
-      const own = this.#ownInput()
-      const first = this.#firstModelInput()
-      if (own === undefined || first === undefined) return own ?? first ?? this.#starter()?.input ?? []
-      // The agent's span may only have the new question, while the model's also has the messages before it.
-      if (own.length !== 1 || first.length === 1 || lastUserText(first) !== lastUserText(own)) return own
-      // A child may be shown its parent's question, which came before the parent, not before the child.
-      const context = this.#plan.parent?.plan.root.input
-      return context !== undefined && lastUserText(context) === lastUserText(first.slice(0, -1)) ? own : first
-    })
+    return (this.#input ??= frozen(this.#readInput()))
+  }
+
+  #readInput(): readonly Message[] {
+    const own = this.#ownInput()
+    const first = this.#firstModelInput()
+    if (own === undefined || first === undefined) return own ?? first ?? this.#starter()?.input ?? []
+    // The agent's span may only have the new question, while the model's also has the messages before it.
+    if (own.length !== 1 || first.length === 1 || lastUserText(first) !== lastUserText(own)) return own
+    // A child may be shown its parent's question, which came before the parent, not before the child.
+    const context = this.#plan.parent?.plan.root.input
+    return context !== undefined && lastUserText(context) === lastUserText(first.slice(0, -1)) ? own : first
   }
 
   get userInput(): string | undefined {
@@ -192,29 +201,31 @@ export class RunFacts {
   }
 
   get toolCalls(): readonly ReconstructedToolCall[] {
-    return this.#memo.shared(SLOT.toolCalls, () => {
-      const { models, tools, children } = this.loop.plan
-      let asked = this.#askedCalls()
-      if (asked.every((calls) => calls.length === 0)) {
-        const listed = withoutTool(transcriptCalls(this.#transcript()), this.#outputTool())
-        if (listed.some((calls) => calls.length > 0)) asked = listed
-      }
-      const joined = joinToolCalls(models, tools, asked)
-      const responses = new Responses(models, () => this.#transcript(), joined)
-      const toolSpans = models.length === 0 ? 'sometimes' : (this.#root.dialect.toolSpans ?? 'sometimes')
-      const childOf = new Map(children.map((child) => [child.parent?.tool ?? child.parent?.callId, runId(child)]))
-      return joined.map((call, position) => {
-        const childRunId = childOf.get(call.tool ?? NOBODY) ?? childOf.get(call.asked?.id ?? NOBODY)
-        return new ReconstructedToolCall(call, {
-          responses,
-          toolSpans,
-          agentName: () => this.#callerOf(call),
-          childRunId,
-          runWaits: () => this.#waits(),
-          saysItWaits: this.#root.outcome.status === 'waiting',
-          wasCutOff: call.asked !== undefined && call.tool !== undefined && wasCutOff(this.loop.plan, call.tool),
-          position,
-        })
+    return (this.#toolCalls ??= frozen(this.#readToolCalls()))
+  }
+
+  #readToolCalls(): readonly ReconstructedToolCall[] {
+    const { models, tools, children } = this.loop.plan
+    let asked = this.#askedCalls()
+    if (asked.every((calls) => calls.length === 0)) {
+      const listed = withoutTool(transcriptCalls(this.#transcript()), this.#outputTool())
+      if (listed.some((calls) => calls.length > 0)) asked = listed
+    }
+    const joined = joinToolCalls(models, tools, asked)
+    const responses = new Responses(models, () => this.#transcript(), joined)
+    const toolSpans = models.length === 0 ? 'sometimes' : (this.#root.dialect.toolSpans ?? 'sometimes')
+    const childOf = new Map(children.map((child) => [child.parent?.tool ?? child.parent?.callId, runId(child)]))
+    return joined.map((call, position) => {
+      const childRunId = childOf.get(call.tool ?? NOBODY) ?? childOf.get(call.asked?.id ?? NOBODY)
+      return new ReconstructedToolCall(call, {
+        responses,
+        toolSpans,
+        agentName: () => this.#callerOf(call),
+        childRunId,
+        runWaits: () => this.#waits(),
+        saysItWaits: this.#root.outcome.status === 'waiting',
+        wasCutOff: call.asked !== undefined && call.tool !== undefined && wasCutOff(this.loop.plan, call.tool),
+        position,
       })
     })
   }
@@ -232,28 +243,32 @@ export class RunFacts {
   }
 
   get steps(): readonly ModelCall[] {
-    return this.#memo.shared(SLOT.steps, () => {
-      const { models } = this.loop.plan
-      const asked = this.#askedCalls()
-      return models.map((model, index) => {
-        const ids = (asked[index] ?? []).map((call) => call.id).filter((id) => id !== undefined)
-        return new ReconstructedModelCall(model, ids, index === 0 || index === models.length - 1)
-      })
+    return (this.#steps ??= frozen(this.#readSteps()))
+  }
+
+  #readSteps(): readonly ModelCall[] {
+    const { models } = this.loop.plan
+    const asked = this.#askedCalls()
+    return models.map((model, index) => {
+      const ids = (asked[index] ?? []).map((call) => call.id).filter((id) => id !== undefined)
+      return new ReconstructedModelCall(model, ids, index === 0 || index === models.length - 1)
     })
   }
 
   get sideCalls(): readonly SideCall[] {
-    return this.#memo.shared(SLOT.sideCalls, () => {
-      const served = this.#plan.sideModels.map(({ model, aside }) => ({
-        model,
-        kind: asideKindOf(aside),
-        name: aside.span.name,
-      }))
-      const others = this.loop.side.map((model) => ({ model, kind: 'other' as const, name: undefined }))
-      return [...served, ...others]
-        .toSorted((left, right) => compareSpans(left.model.span, right.model.span))
-        .map(({ model, kind, name }) => new ReconstructedSideCall(model, kind, name))
-    })
+    return (this.#sideCalls ??= frozen(this.#readSideCalls()))
+  }
+
+  #readSideCalls(): readonly SideCall[] {
+    const served = this.#plan.sideModels.map(({ model, aside }) => ({
+      model,
+      kind: asideKindOf(aside),
+      name: aside.span.name,
+    }))
+    const others = this.loop.side.map((model) => ({ model, kind: 'other' as const, name: undefined }))
+    return [...served, ...others]
+      .toSorted((left, right) => compareSpans(left.model.span, right.model.span))
+      .map(({ model, kind, name }) => new ReconstructedSideCall(model, kind, name))
   }
 
   /** Those with spans, and searches of the model's provider. */
@@ -273,39 +288,44 @@ export class RunFacts {
   }
 
   get models(): readonly string[] {
-    return this.#memo.shared(SLOT.models, () => {
-      const names = new Set<string | undefined>()
-      for (const model of this.#allModels()) names.add(pick(model, (facts) => facts.model?.model))
-      names.delete(undefined)
-      if (names.size === 0) names.add(firstOf(this.#plan.inside, (facts) => facts.model?.model))
-      return [...names].filter((name) => name !== undefined)
-    })
+    return (this.#models ??= frozen(this.#readModels()))
+  }
+
+  #readModels(): readonly string[] {
+    const names = new Set<string | undefined>()
+    for (const model of this.#allModels()) names.add(pick(model, (facts) => facts.model?.model))
+    names.delete(undefined)
+    if (names.size === 0) names.add(firstOf(this.#plan.inside, (facts) => facts.model?.model))
+    return [...names].filter((name) => name !== undefined)
   }
 
   get usage(): Usage {
-    return this.#memo.shared(SLOT.usage, () => {
-      const sum = usageOfAll(this.#allModels())
-      if (!isEmpty(sum)) return sum
-      // Without a model span only an agent knows the total: one step of several would pass for all.
-      const { root, inside } = this.#plan
-      const agents = inside.filter(({ role }) => role === 'agent' || role === 'entry')
-      return firstOf([root, ...agents], ({ usage }) => (isEmpty(usage) ? undefined : usage)) ?? {}
-    })
+    return (this.#usage ??= frozen(this.#readUsage()))
+  }
+
+  #readUsage(): Usage {
+    const sum = usageOfAll(this.#allModels())
+    if (!isEmpty(sum)) return sum
+    // Without a model span only an agent knows the total: one step of several would pass for all.
+    const { root, inside } = this.#plan
+    const agents = inside.filter(({ role }) => role === 'agent' || role === 'entry')
+    return firstOf([root, ...agents], ({ usage }) => (isEmpty(usage) ? undefined : usage)) ?? {}
   }
 
   /** How the run ended. */
   get ending(): SpanOutcome {
-    return this.#memo.once(SLOT.ending, () => {
-      if (this.#waits()) return WAITING
-      const isCutOff = this.#root.role === 'model' && !this.#plan.isComplete
-      if (isCutOff && !isFailed(this.#endingIf(() => true)) && this.output === undefined) return { status: 'unknown' }
-      const ending = this.#endingIf(() => this.output !== undefined)
-      const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.loop.plan) && this.output === undefined
-      if (isOpenEnded) return { status: 'aborted' }
-      const isLeft =
-        ending.status === 'ok' && this.output === undefined && this.toolCalls.some((call) => call.mayBeOpen())
-      return isLeft ? { status: 'unknown' } : ending
-    })
+    return (this.#ending ??= this.#readEnding())
+  }
+
+  #readEnding(): SpanOutcome {
+    if (this.#waits()) return WAITING
+    const isCutOff = this.#root.role === 'model' && !this.#plan.isComplete
+    if (isCutOff && !isFailed(this.#endingIf(() => true)) && this.output === undefined) return { status: 'unknown' }
+    const ending = this.#endingIf(() => this.output !== undefined)
+    const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.loop.plan) && this.output === undefined
+    if (isOpenEnded) return { status: 'aborted' }
+    const isLeft = ending.status === 'ok' && this.output === undefined && this.toolCalls.some((call) => call.mayBeOpen())
+    return isLeft ? { status: 'unknown' } : ending
   }
 
   /**
@@ -313,20 +333,22 @@ export class RunFacts {
    * calls of its last step were neither answered nor did their tools run.
    */
   #waits(): boolean {
-    return this.#memo.once(SLOT.waits, () => {
-      const { models, asides, inside } = this.loop.plan
-      if (isFailed(this.#endingIf(() => true))) return false
-      const last = models.at(-1)
-      const isAfter = (span: TraceSpan): boolean => last === undefined || span.span.endTimeMs >= last.span.endTimeMs
-      const spans = [this.#plan.root, ...inside, ...asides]
-      if (spans.some((span) => span.outcome.status === 'waiting' && isAfter(span))) return true
-      const step = models.length - 1
-      // Without an agent's span, nothing shows that the run has ended: a tool may have run, and no model been asked after it.
-      if (this.#plan.root.role === 'model') return false
-      if (!this.#plan.isComplete || !this.toolCalls.some((call) => call.step >= step && call.isPending())) return false
-      // Where not every tool has a span, an answer shows that none is pending.
-      return this.#root.dialect.toolSpans === 'always' || this.#saidLast() === undefined
-    })
+    return (this.#isWaiting ??= this.#readWaits())
+  }
+
+  #readWaits(): boolean {
+    const { models, asides, inside } = this.loop.plan
+    if (isFailed(this.#endingIf(() => true))) return false
+    const last = models.at(-1)
+    const isAfter = (span: TraceSpan): boolean => last === undefined || span.span.endTimeMs >= last.span.endTimeMs
+    const spans = [this.#plan.root, ...inside, ...asides]
+    if (spans.some((span) => span.outcome.status === 'waiting' && isAfter(span))) return true
+    const step = models.length - 1
+    // Without an agent's span, nothing shows that the run has ended: a tool may have run, and no model been asked after it.
+    if (this.#plan.root.role === 'model') return false
+    if (!this.#plan.isComplete || !this.toolCalls.some((call) => call.step >= step && call.isPending())) return false
+    // Where not every tool has a span, an answer shows that none is pending.
+    return this.#root.dialect.toolSpans === 'always' || this.#saidLast() === undefined
   }
 
   #endingIf(hasAnswer: () => boolean): SpanOutcome {
@@ -378,9 +400,8 @@ export class RunFacts {
   }
 
   #askedCalls(): ReturnType<typeof askedCalls> {
-    return this.#memo.once(SLOT.asked, () =>
-      withoutTool(askedCalls(this.loop.plan.models, this.loop.plan.tools), this.#outputTool()),
-    )
+    const { models, tools } = this.loop.plan
+    return (this.#asked ??= withoutTool(askedCalls(models, tools), this.#outputTool()))
   }
 
   #outputTool(): string | undefined {
@@ -397,7 +418,7 @@ export class RunFacts {
   #callerOf(call: JoinedCall): string | undefined {
     const { models, tools, root } = this.loop.plan
     const nameOf = (node: TraceSpan): string | undefined => agentOf(node, root).agent?.name
-    const names = this.#memo.once(SLOT.agentNames, () => new Set([...models, ...tools].map((node) => nameOf(node))))
+    const names = (this.#agentNames ??= new Set([...models, ...tools].map((node) => nameOf(node))))
     names.delete(undefined)
     return names.size > 1 && call.by !== undefined ? nameOf(call.by) : undefined
   }

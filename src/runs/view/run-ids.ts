@@ -3,15 +3,23 @@ import { idsAround } from '../layout/record-ids.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 
 /**
- * The id of the conversation or user of a run: of the first name that any of its spans has, or any span above it, or another record of the
- * run. Of several, the agent's own span counts most, then those inside, then the nearest above.
+ * All ids that belong to a run: of its spans, of any span above it, and of another record of it. Of several, those of the agent's own span
+ * count most, then those inside, then those of the nearest span above.
+ */
+export function idsOfRun(plan: RunPlan): readonly IdsOnSpan[] {
+  const ids = [...idsAround(plan)]
+  if (plan.root.otherIds !== undefined) ids.push(plan.root.otherIds)
+  return ids
+}
+
+/**
+ * The id of the conversation or user of a run: of the first name that it has.
  *
  * @param names from the most to the least exact
  */
-export function idOfRun(plan: RunPlan, names: readonly (keyof IdsOnSpan)[]): string | undefined {
-  const all = [...idsAround(plan), plan.root.otherIds]
+export function idNamed(ids: readonly IdsOnSpan[], names: readonly (keyof IdsOnSpan)[]): string | undefined {
   for (const name of names) {
-    const found = all.find((ids) => ids?.[name] !== undefined)
+    const found = ids.find((each) => each[name] !== undefined)
     if (found !== undefined) return found[name]
   }
   return undefined
