@@ -53,10 +53,11 @@ export interface BaggageLike {
 
 /** The ids that an application passes on to everything that it starts. `undefined` if there are none. */
 export function idsInBaggage(baggage: BaggageLike): IdsOnSpan | undefined {
-  return idsOf(Object.fromEntries(IN_BAGGAGE.map((name) => [name, baggage.getEntry(name)?.value])), undefined)
+  return idsOf(Object.fromEntries(GENERAL.map((name) => [name, baggage.getEntry(name)?.value])), undefined)
 }
 
-const IN_BAGGAGE = ['gen_ai.conversation.id', 'session.id', 'user.id', 'enduser.id'] as const
+/** The names of the conventions, which any span may have. */
+const GENERAL = ['gen_ai.conversation.id', 'session.id', 'user.id', 'enduser.id'] as const
 
 /** Pipecat's turns and conversations are no spans of agents. */
 const AROUND: readonly string[] = ['conversation.id']
@@ -67,8 +68,7 @@ const known = new Map<Dialect | undefined, ReadonlySet<string>>()
 
 function namesOf(dialect: Dialect | undefined): ReadonlySet<string> {
   const { conversationKeys = AROUND, userKeys = NO_KEYS } = dialect ?? {}
-  const general = ['gen_ai.conversation.id', 'session.id', 'user.id', 'enduser.id']
-  const names = new Set([...general, ...conversationKeys, ...userKeys])
+  const names = new Set<string>([...GENERAL, ...conversationKeys, ...userKeys])
   known.set(dialect, names)
   return names
 }
