@@ -41,7 +41,6 @@ const SLOT = {
   transcript: 6,
   outputTool: 7,
   saidLast: 8,
-  retrievals: 9,
 } as const
 
 const SLOTS = Object.keys(SLOT).length
@@ -65,6 +64,7 @@ export class RunFacts {
   #steps: readonly ModelCall[] | undefined
   #sideCalls: readonly SideCall[] | undefined
   #models: readonly string[] | undefined
+  #retrievals: readonly Retrieval[] | undefined
   #usage: Usage | undefined
   #ending: SpanOutcome | undefined
   #isWaiting: boolean | undefined
@@ -273,18 +273,20 @@ export class RunFacts {
 
   /** Those with spans, and searches of the model's provider. */
   get retrievals(): readonly Retrieval[] {
-    return this.#memo.shared(SLOT.retrievals, () => {
-      const { retrievals } = this.#plan
-      const searches = fileSearches(this.toolCalls)
-      if (retrievals.length === 0) return searches
-      const indexes = new Map(this.toolCalls.map(({ spanId }, index) => [spanId, index]))
-      const found = retrievals.flatMap(({ span, tool }) => {
-        const kind = retrievalKindOf(span)
-        const toolCall = tool && indexes.get(tool.span.spanId)
-        return kind === undefined ? [] : [new ReconstructedRetrieval(span, kind, toolCall)]
-      })
-      return [...found, ...searches]
+    return (this.#retrievals ??= frozen(this.#readRetrievals()))
+  }
+
+  #readRetrievals(): readonly Retrieval[] {
+    const { retrievals } = this.#plan
+    const searches = fileSearches(this.toolCalls)
+    if (retrievals.length === 0) return searches
+    const indexes = new Map(this.toolCalls.map(({ spanId }, index) => [spanId, index]))
+    const found = retrievals.flatMap(({ span, tool }) => {
+      const kind = retrievalKindOf(span)
+      const toolCall = tool && indexes.get(tool.span.spanId)
+      return kind === undefined ? [] : [new ReconstructedRetrieval(span, kind, toolCall)]
     })
+    return [...found, ...searches]
   }
 
   get models(): readonly string[] {
@@ -324,7 +326,8 @@ export class RunFacts {
     const ending = this.#endingIf(() => this.output !== undefined)
     const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.loop.plan) && this.output === undefined
     if (isOpenEnded) return { status: 'aborted' }
-    const isLeft = ending.status === 'ok' && this.output === undefined && this.toolCalls.some((call) => call.mayBeOpen())
+    const isLeft =
+      ending.status === 'ok' && this.output === undefined && this.toolCalls.some((call) => call.mayBeOpen())
     return isLeft ? { status: 'unknown' } : ending
   }
 
