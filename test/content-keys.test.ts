@@ -22,6 +22,7 @@ for (const library of libraryNames()) {
 
 /** What the readers of content read in addition: kinds, types, counts, states, ids and names that a library gave. */
 const NO_CONTENT: ReadonlySet<string> = new Set([
+  'agent.name',
   'agentops.span.kind',
   'ai.operationId',
   'ai.response.finishReason',
@@ -35,7 +36,9 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'gen_ai.conversation.id',
   'gen_ai.operation.name',
   'gen_ai.request.choice.count',
+  'gen_ai.request.model',
   'gen_ai.response.finish_reasons',
+  'gen_ai.response.model',
   'gen_ai.tool.call.id',
   'gen_ai.tool.call.outcome',
   'gen_ai.tool.status',
@@ -50,7 +53,9 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'langsmith.trace.name',
   'openinference.span.kind',
   'output.mime_type',
+  'mcp.method.name',
   'pydantic_ai.new_message_index',
+  'pydantic_ai.tool.deferral.name',
   'target',
   'tool.name',
   'tool.status',

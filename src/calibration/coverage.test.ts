@@ -19,7 +19,7 @@ interface Judge {
   readonly specificity: number
 }
 
-const TRIALS = 300
+const TRIALS = 600
 const RUNS = 1500
 
 /** Judged runs of such quality; some of them represent three runs where `isSampled`. */

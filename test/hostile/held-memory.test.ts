@@ -113,18 +113,3 @@ test.each(Object.entries(ended))('runs %s are not held after they were scored', 
   expect(heldMegabytes() - before).toBeLessThan(10)
   expect(scoring.ledger().runs.seen).toBe(303)
 })
-
-test('an agent whose attributes cannot be read is evicted like any other', () => {
-  const { scoring, tracer } = scored()
-  for (let index = 0; index < 40; index += 1) {
-    const agent = open(tracer, 'a', agentAttributes('a', text(index)))
-    Object.defineProperty(agent, 'attributes', {
-      get() {
-        throw new Error('unreadable')
-      },
-    })
-  }
-  const { open: left, evicted } = scoring.ledger().runs
-  expect(left).toBeLessThan(20)
-  expect(left + evicted).toBe(40)
-})

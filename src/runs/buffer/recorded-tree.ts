@@ -8,8 +8,11 @@ import { TraceTree } from './trace-tree.ts'
 
 /** A recorded span, the log records in which its library wrote content, and its place in the tree of its trace. */
 export interface RecordedSpan {
+  /** Its place in the tree of its trace. */
   readonly place: TracePlace
+  /** The record. */
   readonly source: SourceSpan
+  /** Log records of the span. */
   readonly logs: readonly SourceLog[]
 }
 

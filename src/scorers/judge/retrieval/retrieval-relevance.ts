@@ -31,6 +31,7 @@ type RelevanceVerdict = (typeof VERDICTS)[number]
 
 /** The retrievals of a run, with a verdict on each document. */
 export interface RetrievalRelevanceAnalysis {
+  /** Those that were judged, by their start. */
   readonly retrievals: readonly JudgedRetrieval[]
 }
 
