@@ -29,7 +29,7 @@ export default defineConfig({
           include: ['{server/,}src/**/*.test.ts', CORPUS],
           exclude: [...NEVER, TIMING],
           isolate: false,
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 60_000,
           sequence: { groupOrder: 0 },
         },
@@ -39,8 +39,8 @@ export default defineConfig({
           name: 'gate',
           include: ['{server/,}test/**/*.test.ts'],
           exclude: [...NEVER, TIMING, CORPUS, 'test/e2e/**', 'server/test/{kills,scale,browser}/**'],
-          // The suite starts servers and other processes, and must not starve itself.
-          maxWorkers: 2,
+          // Some files wait more than they compute: for servers, processes and timers.
+          maxWorkers: 3,
           testTimeout: 60_000,
           sequence: { groupOrder: 0 },
         },
