@@ -1,8 +1,7 @@
-import type { Evaluation } from 'spanscore/engine'
+import type { Evaluation, ScoreIds } from 'spanscore/engine'
 
 import type { LogRecord } from './log/span-log.ts'
 import type { OfferedRun } from './score/run-scorer.ts'
-import type { ScoreIds } from './score/score-ids.ts'
 import type { SettledSpans } from './traces/held-traces.ts'
 
 /**

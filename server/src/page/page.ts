@@ -3,11 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
-import type { Evaluation } from 'spanscore/engine'
+import type { Evaluation, ScoreIds } from 'spanscore/engine'
 
 import type { LogRecord } from '../log/span-log.ts'
 import type { OfferedRun } from '../score/run-scorer.ts'
-import type { ScoreIds } from '../score/score-ids.ts'
 import type { ServiceObserver } from '../service-observer.ts'
 import type { SettledSpans } from '../traces/held-traces.ts'
 import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'

@@ -1,6 +1,4 @@
-import type { AgentRun } from 'spanscore/engine'
-
-import type { SpanSet } from './score-ids.ts'
+import type { AgentRun, SpanSet } from 'spanscore/engine'
 
 /** A run to score. */
 export interface OfferedRun {

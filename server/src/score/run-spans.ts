@@ -1,9 +1,8 @@
-import type { AgentRun } from 'spanscore/engine'
+import { toSpanSet } from 'spanscore/engine'
+import type { AgentRun, SpanSet } from 'spanscore/engine'
 
 import type { SettledSpans } from '../traces/held-traces.ts'
 import type { HeldSpan } from '../traces/held-span.ts'
-import { toSpanSet } from './score-ids.ts'
-import type { SpanSet } from './score-ids.ts'
 
 /** The recognised spans of a run, and whether scores of it were already acknowledged. */
 export interface RunMembers {

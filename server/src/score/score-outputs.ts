@@ -1,6 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api'
 import { Emitter, ScoreMetrics } from 'spanscore/engine'
-import type { AgentRun, CopiedAttributes, Evaluation, ResolvedOptions } from 'spanscore/engine'
+import type { AgentRun, CopiedAttributes, Evaluation, ResolvedOptions, ScoreIds } from 'spanscore/engine'
 
 import { GatheredScores, originOf } from '../send/gathered-scores.ts'
 import type { GatheredRecords } from '../send/gathered-scores.ts'
@@ -8,7 +8,6 @@ import { attributesOfService } from '../send/service-meters.ts'
 import type { MeterOutput, ServiceMeters } from '../send/service-meters.ts'
 import { toResource } from '../send/to-resource.ts'
 import { LatestUsed } from './latest-used.ts'
-import type { ScoreIds } from './score-ids.ts'
 
 /** Maximum number of resources and services with their own providers. Above it, the least recently used one is closed. */
 const MAX_SERVICES = 200

@@ -6,16 +6,15 @@ import {
   Engine,
   Reporter,
   resolveOptions,
+  scoreIds,
   toScorable,
   withoutPause,
 } from 'spanscore/engine'
-import type { AgentRun, Evaluation, ScorePlace, ScoringOptions } from 'spanscore/engine'
+import type { AgentRun, Evaluation, ScoreIds, ScorePlace, ScoringOptions } from 'spanscore/engine'
 
 import type { GatheredRecords } from '../send/gathered-scores.ts'
 import type { ServiceMeters } from '../send/service-meters.ts'
 import type { OfferedRun, RunScorer } from './run-scorer.ts'
-import { scoreIds } from './score-ids.ts'
-import type { ScoreIds } from './score-ids.ts'
 import { ScoreOutputs } from './score-outputs.ts'
 
 /** The parts of a service's scorer. */
@@ -66,7 +65,7 @@ export class ServiceScorer implements RunScorer {
     this.#copied = new CopiedAttributes(resolved.metricAttributes)
   }
 
-  /** What judges may spend, and have spent. */
+  /** The budget of the judges. */
   get budget(): Engine['budget'] {
     return this.#engine.budget
   }

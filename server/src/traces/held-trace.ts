@@ -12,7 +12,7 @@ export class HeldTrace extends TraceTree implements DueItem, BodyOwner {
   bodies = 0
   /** Estimated bytes of its content in memory, or if it were in memory. */
   bytes = 0
-  /** Whether spans were left out at a limit. */
+  /** True once a limit has left out spans. */
   lacksSpans = false
   /** Log records that arrived before their span. */
   readonly looseLogs: Map<string, HeldLog[]> = new Map()

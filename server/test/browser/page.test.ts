@@ -311,7 +311,9 @@ describe('the page', () => {
     await page.getByRole('button', { name: 'Draw' }).click()
     await page.locator('.labelling .conversation').first().waitFor()
     expect(await page.locator('.labelling').innerText()).not.toMatch(/not stated|0\.50/)
-    expect(await page.locator('.labelling').innerText()).toContain('that tool results, retrieved documents and context support')
+    expect(await page.locator('.labelling').innerText()).toContain(
+      'that tool results, retrieved documents and context support',
+    )
     await picture(page, 'labels')
     expect(await seriousProblems(page)).toEqual([])
     await page.locator('h1').click()

@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 
-import { buildRuns } from 'spanscore/engine'
+import { buildRuns, scoreIds, toSpanSet } from 'spanscore/engine'
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 import { evaluate } from 'spanscore/scorers/prebuilt'
 
 import { loadConfig } from '../../src/config/load-config.ts'
-import { scoreIds, toSpanSet } from '../../src/score/score-ids.ts'
 
 /** The scorers of workers under test. The one called `content` shows whether the whole run is as expected. */
 export const CONTENT_CONFIG = join(import.meta.dirname, 'content-config.mjs')
