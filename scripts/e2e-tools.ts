@@ -13,7 +13,7 @@ import { promisify } from 'node:util'
 /** Where the programs are kept: `SPANSCORE_E2E_CACHE`, else `~/.cache/spanscore-e2e`. */
 export const cacheDirectory = process.env['SPANSCORE_E2E_CACHE'] ?? join(homedir(), '.cache', 'spanscore-e2e')
 
-const programNames = ['otelcol', 'jaeger', 'prometheus', 'promtool', 'alertmanager', 'amtool'] as const
+const programNames = ['otelcol', 'jaeger', 'prometheus', 'promtool', 'alertmanager', 'amtool', 'actionlint'] as const
 
 /** Names of the programs. */
 export type ProgramName = (typeof programNames)[number]
@@ -126,6 +126,13 @@ const programs: Readonly<Record<ProgramName, Program>> = {
     onPath: { command: 'amtool', accepts: /version 0\.(2[6-9]|[3-9]\d)\./ },
     image: { name: 'prom/alertmanager:v0.31.1', file: '/bin/amtool' },
     build: goInstall(`${alertmanagerModule}/cmd/amtool`),
+  },
+  // Checks the workflow that docs/ci.md shows.
+  actionlint: {
+    version: 'v1.7.12',
+    onPath: { command: 'actionlint', accepts: /^v?1\.7\./ },
+    image: { name: 'rhysd/actionlint:1.7.12', file: '/usr/local/bin/actionlint' },
+    build: goInstall('github.com/rhysd/actionlint/cmd/actionlint'),
   },
 }
 

@@ -95,6 +95,40 @@ describe('spanscore score', () => {
     expect(stdout).toMatch(/\n\d+ runs in \d+ spans\.\n$/)
   })
 
+  it('shows as many of the worst runs as --top says, and with --failed-only nothing but failures', async () => {
+    const one = await run(['score', traces, '--config', standard, '--top', '1', '--failed-only'])
+    expect(one.stdout).not.toMatch(/\n✓ weather-agent/)
+    expect(one.stdout).toMatch(/\n✗ account-agent +tool_call_accuracy/)
+    const worst = one.stdout.split('account-agent, tool_call_accuracy')[1]!.split('\n\n')[0]!
+    expect(worst.match(/✗/g)).toHaveLength(1)
+    expect((await run(['score', traces, '--config', standard, '--top', '0'])).stdout).not.toContain('Not as expected')
+  })
+
+  it('writes a summary for a pull request with --markdown', async () => {
+    const hostile = file(
+      'hostile.jsonl',
+      lines
+        .map((line) => line.replaceAll('account-agent', '<b>|`x` @all').replaceAll('auth-tool', '````@all'))
+        .join('\n'),
+    )
+    const before = file('markdown.json', (await run(['score', '--json', traces, '--config', standard])).stdout)
+    const markdown = join(directory, 'summary.md')
+    const gate = ['--fail-under', 'tool_call_accuracy=0.99', '--baseline', before, '--markdown', markdown]
+    const { code } = await run(['score', hostile, '--config', standard, ...gate])
+    expect(code).toBe(1)
+    const text = readFileSync(markdown, 'utf8')
+    expect(text).toMatch(
+      /^### Agent scores: ❌ 1 of 1 gates failed\n\n- ❌ tool_call_accuracy: the mean 0\.\d+ of \d+ runs is under 0\.99\n/,
+    )
+    expect(text).toMatch(/\n\| `weather-agent` \| `tool_call_accuracy` \| \d+ \| 1 \| 0\.\d+ to 1 \| ✅ 100 % \|\n/)
+    expect(text).toContain(
+      '\nSince the baseline:\n\n- `tool_call_accuracy`: 0 (95 %: -0.316 to +0.316) over 6 pairs of runs; 0 newly failing',
+    )
+    expect(text).toContain("| `<b>\\|'x' @all` |")
+    expect(text).toMatch(/\n`{5}text\n[^]*called: ````@all, fetch-tool\.[^\n]*\n`{5}\n/)
+    expect(text).toMatch(/\n\n\d+ runs in \d+ spans\.\n$/)
+  })
+
   it('names a scorer for which there was no run', async () => {
     const filtered = config('filtered', `${toolErrors}, ${entry("agent: 'nobody'")}`)
     const line = `answer_present did not apply to any of the ${weatherRuns.length} runs: its agent is nobody.`
@@ -352,6 +386,13 @@ describe('spanscore score', () => {
     )
     expect(xml).toContain('classname="spanscore.&lt;&quot;we&amp;ather&quot;&gt;"')
     expect(xml.match(/<testcase /g)).toHaveLength(7)
+
+    await run(['score', traces, '--config', standard, '--junit', junit, '--junit-failures'])
+    const failing = readFileSync(junit, 'utf8')
+    expect(failing).toContain('<testsuite name="scores" tests="6" failures="1" skipped="0">')
+    expect(failing).toMatch(
+      /name="tool_call_accuracy"><failure message="2 of 2 runs did not pass">mean 0 [^]*Not as expected/,
+    )
   })
 
   it('exits 2 with one line for wrong usage', async () => {

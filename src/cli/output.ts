@@ -21,6 +21,6 @@ export function createPaint(stream: OutputStream, environment: Readonly<Record<s
 }
 
 /** Writes a text, and waits for the stream to drain if necessary. */
-export async function write(stream: OutputStream, text: string): Promise<void> {
+export async function write(stream: OutputStream, text: string | Uint8Array): Promise<void> {
   if (!stream.write(text)) await once(stream, 'drain')
 }

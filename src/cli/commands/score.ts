@@ -4,6 +4,7 @@ import type { CliCommand } from '../command.ts'
 import type { ScoreOptions } from '../score/score-options.ts'
 
 const DEFAULT_JUDGE_LIMIT = 100
+const DEFAULT_TOP = 3
 
 /** `spanscore score FILE…`: runs the configured scorers on stored traces. */
 export const scoreCommand: CliCommand = {
@@ -41,6 +42,10 @@ export const scoreCommand: CliCommand = {
       .option('--json', 'print each evaluation and the summary as JSON, which --baseline reads')
       .option('--out <file>', 'write the scores as OTLP log records (JSON lines)')
       .option('--junit <file>', 'write a JUnit report')
+      .option('--junit-failures', 'with --junit: an agent and scorer with a failing run is a failed case, too')
+      .option('--markdown <file>', 'write a summary for a pull request')
+      .option('--top <count>', 'how many of the worst runs to show for each agent and scorer', toCount, DEFAULT_TOP)
+      .option('--failed-only', 'show only agents and scorers with a failing run')
       .option('--where <key=value>', 'only runs with agent=NAME or trace=ID (may be repeated)', collectValues)
       .option(
         '--judge-limit <count>',

@@ -1,3 +1,8 @@
+import { closeSync, createReadStream, createWriteStream, mkdtempSync, openSync, rmSync } from 'node:fs'
+import type { WriteStream } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
 import type { Evaluation } from '../../model/score.ts'
 import { write } from '../output.ts'
 import type { OutputStream } from '../output.ts'
@@ -17,16 +22,14 @@ export interface ReportSummary {
 }
 
 /**
- * Streams `{ "evaluations": […], "summary": […], "gates": […] }`. Each evaluation is one line, so that the report
- * of a gigabyte of traces can be written, and read again as a baseline, in constant memory.
+ * Writes `{ "gates": […], "summary": […], "evaluations": […] }`. Each evaluation is one line, and waits in a temporary file for the gates,
+ * so that the report of a gigabyte of traces can be written, and read again as a baseline, in constant memory.
  */
 export class JsonReport {
-  readonly #stdout: OutputStream
+  readonly #directory = mkdtempSync(join(tmpdir(), 'spanscore-'))
+  readonly #descriptor = openSync(join(this.#directory, 'evaluations'), 'w+', 0o600)
+  readonly #waiting: WriteStream = createWriteStream('', { fd: this.#descriptor, autoClose: false })
   #count = 0
-
-  constructor(stdout: OutputStream) {
-    this.#stdout = stdout
-  }
 
   async add({ run, evaluations }: EvaluatedRun): Promise<void> {
     const inputKey = inputKeyOf(run)
@@ -38,19 +41,30 @@ export class JsonReport {
         ...(inputKey !== undefined && { inputKey }),
         ...toReported(evaluation),
       }
-      text += `${this.#count++ === 0 ? '{ "evaluations": [\n' : ',\n'}${safeJson(JSON.stringify(line))}`
+      text += `${this.#count++ === 0 ? '' : ','}\n${safeJson(JSON.stringify(line))}`
     }
-    await write(this.#stdout, text)
+    await write(this.#waiting, text)
   }
 
-  async end({ rows, gates, baseline }: ReportSummary): Promise<void> {
+  async end(stdout: OutputStream, { rows, gates, baseline }: ReportSummary): Promise<void> {
     const parts = [
-      `"summary": ${listText(rows.map(toSummary))}`,
       `"gates": ${listText(gates)}`,
+      `"summary": ${listText(rows.map(toSummary))}`,
       ...(baseline === undefined ? [] : [`"baseline": ${listText(baseline)}`]),
     ]
-    const evaluations = this.#count === 0 ? '{ "evaluations": []' : '\n]'
-    await write(this.#stdout, `${evaluations},\n${parts.join(',\n')} }\n`)
+    await write(stdout, `{ ${parts.join(',\n')},\n"evaluations": [`)
+    this.#waiting.end()
+    await finished(this.#waiting)
+    for await (const bytes of createReadStream('', { fd: this.#descriptor, start: 0, autoClose: false })) {
+      await write(stdout, bytes)
+    }
+    await write(stdout, this.#count === 0 ? '] }\n' : '\n] }\n')
+  }
+
+  /** Removes the temporary file. */
+  close(): void {
+    closeSync(this.#descriptor)
+    rmSync(this.#directory, { recursive: true, force: true })
   }
 }
 

@@ -5,19 +5,22 @@ import type { Tally, TallyRow } from './tally.ts'
 
 /**
  * Writes a JUnit report for the test view of a CI: one suite with a case for each gate, which fails if the gate does, and one
- * with a case for each agent and scorer, which shows the figures and is skipped if nothing was scored.
+ * with a case for each agent and scorer, which shows the figures and is skipped if nothing was scored. With `failsScores`, it fails if a run
+ * does.
  */
-export function toJunit(rows: readonly TallyRow[], gates: readonly GateResult[]): string {
+export function toJunit(rows: readonly TallyRow[], gates: readonly GateResult[], failsScores: boolean): string {
   const failures = gates.filter(({ passed }) => !passed).length
-  const unscored = rows.filter(({ tally }) => tally.scored === 0).length
+  const isFailed = ({ tally }: TallyRow): boolean => failsScores && tally.hasFailures
+  const failedRows = rows.filter(isFailed).length
+  const unscored = rows.filter((row) => row.tally.scored === 0 && !isFailed(row)).length
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="spanscore" tests="${gates.length + rows.length}" failures="${failures}" skipped="${unscored}">`,
+    `<testsuites name="spanscore" tests="${gates.length + rows.length}" failures="${failures + failedRows}" skipped="${unscored}">`,
     `  <testsuite name="gates" tests="${gates.length}" failures="${failures}" skipped="0">`,
     ...gates.map(toGateCase),
     '  </testsuite>',
-    `  <testsuite name="scores" tests="${rows.length}" failures="0" skipped="${unscored}">`,
-    ...rows.map(toScoreCase),
+    `  <testsuite name="scores" tests="${rows.length}" failures="${failedRows}" skipped="${unscored}">`,
+    ...rows.map((row) => toScoreCase(row, isFailed(row))),
     '  </testsuite>',
     '</testsuites>',
     '',
@@ -30,9 +33,10 @@ function toGateCase({ scorerId, bound, fails, passed, message }: GateResult): st
   return `    <testcase classname="spanscore.gates" name="${escape(name)}">${inner}</testcase>`
 }
 
-function toScoreCase({ agent, tally }: TallyRow): string {
-  const inner =
-    tally.scored === 0
+function toScoreCase({ agent, tally }: TallyRow, isFailed: boolean): string {
+  const inner = isFailed
+    ? `<failure message="${escape(failureOf(tally))}">${escape(describe(tally))}</failure>`
+    : tally.scored === 0
       ? `<skipped message="${escape(absence(tally))}"/>`
       : `<system-out>${escape(describe(tally))}</system-out>`
   return `    <testcase classname="${escape(`spanscore.${agent}`)}" name="${escape(tally.scorer.id)}">${inner}</testcase>`
@@ -47,6 +51,13 @@ function describe(tally: Tally): string {
         `${tally.passed} of ${tally.scored} passed`
   const worst = tally.worst.map((run) => `${numberText(run.value)} ${run.runId}: ${run.explanation ?? ''}`)
   return [figures, ...worst].join('\n')
+}
+
+function failureOf(tally: Tally): string {
+  const failing = tally.scored - tally.passed
+  const absent =
+    tally.failed.size === 0 ? [] : [[...tally.failed].map(([code, { count }]) => `${code} ${count}`).join(', ')]
+  return [...(failing === 0 ? [] : [`${failing} of ${tally.scored} runs did not pass`]), ...absent].join('; ')
 }
 
 function absence(tally: Tally): string {

@@ -8,6 +8,14 @@ export interface ScoreOptions {
   readonly out?: string
   /** The file for the JUnit report. */
   readonly junit?: string
+  /** Whether a failing score is a failed case of the JUnit report. */
+  readonly junitFailures?: boolean
+  /** The file for the Markdown summary. */
+  readonly markdown?: string
+  /** How many of the worst runs are shown for each agent and scorer. */
+  readonly top: number
+  /** Whether agents and scorers without a failing run are left out. */
+  readonly failedOnly?: boolean
   /** `agent=NAME` or `trace=ID`: the runs to score. */
   readonly where?: readonly string[]
   /** Maximum number of scores by judges. */

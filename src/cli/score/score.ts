@@ -26,6 +26,7 @@ import { JsonReport } from './json-report.ts'
 import { toJunit } from './junit.ts'
 import { JudgeUse } from './judge-use.ts'
 import { loadConfig } from './load-config.ts'
+import { toMarkdown } from './markdown.ts'
 import { OtlpLogFile } from './otlp-logs.ts'
 import { RunScorers } from './run-scorers.ts'
 import type { ScoreOptions } from './score-options.ts'
@@ -57,7 +58,12 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
     throw new UsageError(`--to: expected a URL that begins with http:// or https://, got ${given.to}`)
   if (files.length > 0 && given.from !== undefined)
     throw new UsageError(`--from: expected either a backend or files, got both: ${files.join(', ')}`)
-  return keepProcessAlive(() => scoreFiles(files, { given, options, gates, baselineGates }, context))
+  if (given.junitFailures === true && given.junit === undefined) {
+    throw new UsageError('--junit-failures: expected --junit with the file of the report, got none')
+  }
+  const report = given.json === true ? new JsonReport() : undefined
+  const work = { given, options, gates, baselineGates, report }
+  return keepProcessAlive(() => scoreFiles(files, work, context).finally(() => report?.close()))
 }
 
 interface Work {
@@ -65,11 +71,13 @@ interface Work {
   readonly options: ResolvedOptions
   readonly gates: readonly Gate[]
   readonly baselineGates: readonly BaselineGate[]
+  /** Present if the report is JSON. */
+  readonly report: JsonReport | undefined
 }
 
 async function scoreFiles(
   files: readonly string[],
-  { given, options, gates, baselineGates }: Work,
+  { given, options, gates, baselineGates, report }: Work,
   context: CommandContext,
 ): Promise<ExitCode> {
   const filter = toFilter(given.where ?? [])
@@ -84,10 +92,9 @@ async function scoreFiles(
   const scorers = new RunScorers({ options, judgeLimit: given.judgeLimit, matches: (run) => filter.matches(run) })
   const tallies = new Tallies(
     options.scorers.map(({ about }) => about),
-    !options.stripContent,
+    { worst: given.top, showsInput: !options.stripContent },
   )
   const judgeUse = new JudgeUse()
-  const report = given.json === true ? new JsonReport(context.stdout) : undefined
   const { explanations } = options.emit
   const out = given.out === undefined ? undefined : new OtlpLogFile(given.out, { explanations, now: Date.now })
   const sender =
@@ -138,16 +145,23 @@ async function scoreFiles(
     ...baselineGates.flatMap((gate) => checkBaselineGate(gate, comparisons ?? [], tallies, options.scorers)),
   ]
   const rows = tallies.rows()
-  if (given.junit !== undefined) writeJunit(given.junit, toJunit(rows, results))
   const delivery = sender === undefined ? '' : describeDelivery(sender.sent, scorers.existing)
   const count =
     tallies.runs === 0 && scorers.existing > 0 ? 'no run lacks a score' : describeCount(tallies.runs, summary())
+  const shown = given.failedOnly === true ? rows.filter(({ tally }) => tally.hasFailures) : rows
+  if (given.junit !== undefined) {
+    writeReport('--junit', given.junit, toJunit(rows, results, given.junitFailures === true))
+  }
+  if (given.markdown !== undefined) {
+    const markdown = toMarkdown({ rows: shown, gates: results, baseline: comparisons, count })
+    writeReport('--markdown', given.markdown, markdown)
+  }
   const unused = describeUnused(options, rows, tallies.runs)
   if (report === undefined) {
-    const text = renderReport({ rows, unused, gates: results, comparisons, judgeUse, count, delivery }, context)
+    const text = renderReport({ rows: shown, unused, gates: results, comparisons, judgeUse, count, delivery }, context)
     await write(context.stdout, text)
   } else {
-    await report.end({ rows, gates: results, baseline: comparisons })
+    await report.end(context.stdout, { rows, gates: results, baseline: comparisons })
     const failed = results.filter(({ passed }) => !passed).map(({ message }) => message)
     const lines = [...(tallies.runs === 0 ? [count] : unused), ...(delivery === '' ? [] : [delivery]), ...failed]
     for (const line of lines) context.stderr.write(`spanscore: ${safeLine(line)}\n`)
@@ -245,11 +259,12 @@ function toFilter(conditions: readonly string[]): RunFilter {
 }
 
 /** Refuses to overwrite files that are read. */
-function checkPaths(files: readonly string[], { baseline, out, junit, config }: ScoreOptions): void {
+function checkPaths(files: readonly string[], { baseline, out, junit, markdown, config }: ScoreOptions): void {
   const inputs = new Set([...files, baseline, config].flatMap((file) => (file === undefined ? [] : [resolve(file)])))
   const outputs = [
     ['--out', out],
     ['--junit', junit],
+    ['--markdown', markdown],
   ] as const
   for (const [option, file] of outputs) {
     if (file === undefined) continue
@@ -258,11 +273,11 @@ function checkPaths(files: readonly string[], { baseline, out, junit, config }: 
   }
 }
 
-function writeJunit(file: string, text: string): void {
+function writeReport(option: string, file: string, text: string): void {
   try {
     writeFileSync(file, text)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    throw new UsageError(`--junit: cannot write ${file}: ${message}`)
+    throw new UsageError(`${option}: cannot write ${file}: ${message}`)
   }
 }

@@ -2,7 +2,7 @@ import type { Paint } from '../output.ts'
 import { columnsOf, cutLine, safeLine, wrap } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
 import type { GateResult } from './gates.ts'
-import { numberText } from './number-text.ts'
+import { numberText, signed } from './number-text.ts'
 import type { Tally, TallyRow, WorstRun } from './tally.ts'
 
 /** How a table is drawn. */
@@ -138,10 +138,6 @@ export function renderBaseline(comparisons: readonly BaselineComparison[], style
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
-function signed(value: number): string {
-  return `${value > 0 ? '+' : ''}${numberText(value)}`
 }
 
 /** Renders the results of the gates. */

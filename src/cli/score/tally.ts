@@ -25,12 +25,18 @@ export interface ScoreMean {
 
 type Scorer = Evaluation['scorer']
 
-/** How many failing runs are kept for each agent and scorer. */
-const MAX_WORST = 3
 /** How many characters of an input or explanation are kept. */
 const MAX_TEXT = 2000
 
 const NOTHING: WeightedSums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
+
+/** Which of the worst runs are kept. */
+export interface TallyOptions {
+  /** How many for each agent and scorer. */
+  readonly worst: number
+  /** Whether their input is kept. */
+  readonly showsInput: boolean
+}
 
 /** The results of one scorer for the runs of one agent, or of all agents. Its size does not depend on the number of runs. */
 export class Tally {
@@ -39,13 +45,13 @@ export class Tally {
   readonly failed: Map<string, ReasonCount> = new Map()
   #sums = NOTHING
   #worst: WorstRun[] = []
-  readonly #showsInput: boolean
+  readonly #options: TallyOptions
   #scored = 0
   #passed = 0
 
-  constructor(scorer: Scorer, showsInput = true) {
+  constructor(scorer: Scorer, options: TallyOptions) {
     this.scorer = scorer
-    this.#showsInput = showsInput
+    this.#options = options
   }
 
   /** Runs with a score. */
@@ -56,6 +62,11 @@ export class Tally {
   /** Runs whose score passed. */
   get passed(): number {
     return this.#passed
+  }
+
+  /** Whether a run did not pass, or its score failed. */
+  get hasFailures(): boolean {
+    return this.#passed < this.#scored || this.failed.size > 0
   }
 
   /** The worst runs that did not pass, worst first. */
@@ -83,8 +94,9 @@ export class Tally {
 
   #keepWorst(run: AgentRun, value: number, explanation: string | undefined): void {
     const last = this.#worst.at(-1)
-    if (this.#worst.length === MAX_WORST && last !== undefined && !this.#isWorse(value, last.value)) return
-    const userInput = this.#showsInput ? run.userInput?.slice(0, MAX_TEXT) : undefined
+    const { worst: most, showsInput } = this.#options
+    if (this.#worst.length === most && (last === undefined || !this.#isWorse(value, last.value))) return
+    const userInput = showsInput ? run.userInput?.slice(0, MAX_TEXT) : undefined
     const worst: WorstRun = {
       runId: run.id,
       value,
@@ -93,7 +105,7 @@ export class Tally {
     }
     const place = this.#worst.findIndex((kept) => this.#isWorse(value, kept.value))
     this.#worst.splice(place === -1 ? this.#worst.length : place, 0, worst)
-    this.#worst.length = Math.min(this.#worst.length, MAX_WORST)
+    this.#worst.length = Math.min(this.#worst.length, most)
   }
 
   #isWorse(value: number, than: number): boolean {
@@ -133,13 +145,12 @@ export interface TallyRow {
 export class Tallies {
   readonly #byAgent = new Map<string, Map<string, Tally>>()
   readonly #byScorer: ReadonlyMap<string, Tally>
-  readonly #showsInput: boolean
+  readonly #options: TallyOptions
   #runs = 0
 
-  /** @param showsInput Whether the worst runs are kept with their input. */
-  constructor(scorers: readonly Scorer[], showsInput = true) {
-    this.#showsInput = showsInput
-    this.#byScorer = new Map(scorers.map((scorer) => [scorer.id, new Tally(scorer, showsInput)]))
+  constructor(scorers: readonly Scorer[], options: TallyOptions) {
+    this.#options = options
+    this.#byScorer = new Map(scorers.map((scorer) => [scorer.id, new Tally(scorer, options)]))
   }
 
   /** Number of runs to which at least one scorer applied. */
@@ -152,7 +163,7 @@ export class Tallies {
     const byScorer = this.#ofAgent(run.agent.name ?? UNNAMED)
     for (const evaluation of evaluations) {
       const { scorer } = evaluation
-      const tally = byScorer.get(scorer.id) ?? new Tally(scorer, this.#showsInput)
+      const tally = byScorer.get(scorer.id) ?? new Tally(scorer, this.#options)
       byScorer.set(scorer.id, tally)
       tally.add(run, evaluation)
       this.#byScorer.get(scorer.id)?.add(run, evaluation)

@@ -1,0 +1,110 @@
+import { safeText } from '../text.ts'
+import type { BaselineComparison } from './baseline.ts'
+import type { GateResult } from './gates.ts'
+import { numberText, signed } from './number-text.ts'
+import type { Tally, TallyRow, WorstRun } from './tally.ts'
+
+/** What a summary is made of. */
+export interface MarkdownParts {
+  readonly rows: readonly TallyRow[]
+  readonly gates: readonly GateResult[]
+  readonly baseline: readonly BaselineComparison[] | undefined
+  /** Description of how many runs there were. */
+  readonly count: string
+}
+
+/** GitHub refuses comments above 65,536 characters. */
+const MAX_CHARACTERS = 60_000
+const MAX_RUN_CHARACTERS = 600
+
+/** Writes a summary for a pull request in the Markdown of GitHub and GitLab: the gates, the scores, and the worst runs. */
+export function toMarkdown({ rows, gates, baseline, count }: MarkdownParts): string {
+  const failed = gates.filter(({ passed }) => !passed).length
+  const verdict =
+    gates.length === 0
+      ? ''
+      : failed === 0
+        ? `: ✅ all ${gates.length} gates passed`
+        : `: ❌ ${failed} of ${gates.length} gates failed`
+  const head = [
+    `### Agent scores${verdict}`,
+    gates.map(({ passed, message }) => `- ${passed ? '✅' : '❌'} ${plain(message)}`).join('\n'),
+  ]
+  const table = fitting([...HEADING, ...rows.map(toLine)], '\n', MAX_CHARACTERS / 2)
+  const worst = fitting(rows.flatMap(worstOf), '\n\n', MAX_CHARACTERS / 3)
+  const details = worst === '' ? '' : `<details><summary>The worst runs</summary>\n\n${worst}\n\n</details>`
+  const parts = [...head, rows.length === 0 ? '' : table, changesOf(baseline ?? []), details, `${plain(count)}.`]
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+const HEADING = ['| agent | scorer | scored | mean | 95 % interval | passed |', '| :-- | :-- | --: | --: | --: | --: |']
+
+function toLine({ agent, tally }: TallyRow): string {
+  const found = tally.mean()
+  const { id, better } = tally.scorer
+  const cells = [
+    code(agent),
+    `${code(id)}${better === 'lower' ? ' (lower is better)' : ''}`,
+    String(tally.scored),
+    found === undefined ? '' : numberText(found.mean),
+    found === undefined ? '' : found.interval95.map(numberText).join(' to '),
+    tally.scored === 0 ? '' : `${sign(tally)} ${Math.round((tally.passed / tally.scored) * 100)} %`,
+  ]
+  return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
+}
+
+function sign(tally: Tally): string {
+  return tally.hasFailures ? '❌' : '✅'
+}
+
+/** What changed since the baseline, by scorer over all agents. */
+function changesOf(baseline: readonly BaselineComparison[]): string {
+  const lines = baseline.flatMap(({ scorer, difference, newFailures, fixed }) => {
+    if (difference === undefined) return []
+    const { mean, interval95, pairs } = difference
+    const change = `${signed(mean)} (95 %: ${interval95.map(signed).join(' to ')}) over ${pairs} pairs of runs`
+    return [`- ${code(scorer)}: ${change}; ${newFailures} newly failing, ${fixed} fixed`]
+  })
+  return lines.length === 0 ? '' : `Since the baseline:\n\n${lines.join('\n')}`
+}
+
+function worstOf({ agent, tally }: TallyRow): readonly string[] {
+  const name = `**${code(agent)}, ${code(tally.scorer.id)}**`
+  return tally.worst.map((run) => `${name}: ${numberText(run.value)} of run ${code(run.runId)}\n\n${textOf(run)}`)
+}
+
+function textOf({ userInput, explanation }: WorstRun): string {
+  const texts = [userInput, explanation].flatMap((text) => (text === undefined || text === '' ? [] : [cut(text)]))
+  if (texts.length === 0) return 'It has no explanation.'
+  // A block of code shows text of users and models as it is: no links, no mentions.
+  const text = texts.join('\n')
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
+  const fence = '`'.repeat(Math.max(3, longest + 1))
+  return `${fence}text\n${text}\n${fence}`
+}
+
+function cut(text: string): string {
+  const safe = safeText(text).toWellFormed()
+  return safe.length > MAX_RUN_CHARACTERS ? `${safe.slice(0, MAX_RUN_CHARACTERS)} …`.toWellFormed() : safe
+}
+
+/** As many of the parts as fit, and how many do not. */
+function fitting(parts: readonly string[], separator: string, maxCharacters: number): string {
+  let characters = 0
+  const fits = parts.filter((part) => (characters += part.length + separator.length) <= maxCharacters)
+  const left = parts.length - fits.length
+  return [fits.join(separator), ...(left === 0 ? [] : [`${left} more are not shown.`])].join('\n\n')
+}
+
+/** A name as code, so that it is shown as it is. */
+function code(name: string): string {
+  return `\`${safeText(name).toWellFormed().replaceAll(/\s+/g, ' ').replaceAll('`', "'")}\``
+}
+
+/** A message of ours, which may have names of users in it. */
+function plain(text: string): string {
+  return safeText(text)
+    .toWellFormed()
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\\`*<>@[\]|]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+}
