@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 
-import { rulesDirectory } from '../rules/main.ts'
+import { rulesFile } from '../rules/main.ts'
 import { recordingGroups } from '../rules/recording.ts'
 import { COUNTER_NAMES, Counters } from './counters.ts'
 import type { CounterName, Values } from './counters.ts'
@@ -148,11 +148,10 @@ function askPromtool(promtool: string, series: readonly object[], minutes: reado
       exp_samples: [],
     })),
   }
-  const rules = join(rulesDirectory, 'recording.yml')
   const order = recordingGroups().map(({ name }) => name)
   writeFileSync(
     file,
-    stringify({ rule_files: [rules], evaluation_interval: `${STEP}m`, group_eval_order: order, tests: [test] }),
+    stringify({ rule_files: [rulesFile], evaluation_interval: `${STEP}m`, group_eval_order: order, tests: [test] }),
   )
   const { stdout, stderr } = spawnSync(promtool, ['test', 'rules', file], {
     encoding: 'utf8',

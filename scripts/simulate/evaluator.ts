@@ -55,7 +55,7 @@ interface Line {
   loss: number
 }
 
-/** Evaluates the shipped rules for one series of scores, minute by minute, as `collector-config/rules/recording.yml` has them. */
+/** Evaluates the shipped rules for one series of scores, minute by minute, as `collector-config/rules/spanscore.yml` has them. */
 export class Evaluator {
   readonly #counters: Counters
   readonly #together: number

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 
 import { recordingGroups } from '../../scripts/rules/recording.ts'
+import { rulesFile } from '../../scripts/rules/main.ts'
 import { findProgram } from '../../scripts/e2e-tools.ts'
 import type { Calibration } from '../../src/calibration/calibration.ts'
 import { correctedShare } from '../../src/calibration/corrected-share.ts'
@@ -14,7 +15,6 @@ import { traffic } from '../collector-config/alert-scenarios.ts'
 import type { Series } from '../collector-config/alert-scenarios.ts'
 
 const promtool = findProgram('promtool')
-const recording = resolve(import.meta.dirname, '../../collector-config/rules/recording.yml')
 if (promtool === undefined) {
   console.warn('The rules of calibrations are NOT CHECKED: promtool is missing, node scripts/e2e-tools.ts gets it.')
 }
@@ -78,7 +78,7 @@ function play(
   writeFileSync(
     file,
     stringify({
-      rule_files: needsRecording ? [recording, rules] : [rules],
+      rule_files: needsRecording ? [rulesFile, rules] : [rules],
       // Prometheus finds a recorded value for less than five minutes; the days of the canary are only queried on the hour.
       evaluation_interval: needsRecording ? '4m' : '1h',
       group_eval_order: groups,

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 
 import { alertGroups } from '../../scripts/rules/alerts.ts'
+import { rulesFile } from '../../scripts/rules/main.ts'
 import { recordingGroups } from '../../scripts/rules/recording.ts'
 
 /** Some minutes of traffic of one scorer of one agent. */
@@ -140,10 +141,10 @@ export function scenario(name: string, series: readonly Series[], expected: read
   }
 }
 
-/** The file of tests for the rules in this folder. */
-export const testFile = (rules: string, tests: readonly object[]): string =>
+/** The file of tests for the shipped rules. */
+export const testFile = (tests: readonly object[]): string =>
   stringify({
-    rule_files: [`${rules}/recording.yml`, `${rules}/alerts.yml`],
+    rule_files: [rulesFile],
     // Prometheus finds a recorded value for less than five minutes.
     evaluation_interval: '4m',
     group_eval_order: [...recordingGroups(), ...alertGroups()].map(({ name }) => name),

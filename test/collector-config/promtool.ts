@@ -1,23 +1,20 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 
 import { findProgram } from '../../scripts/e2e-tools.ts'
 import { testFile } from './alert-scenarios.ts'
 
-/** The folder of the shipped rules. */
-export const rules: string = resolve(import.meta.dirname, '../../collector-config/rules')
-
-/** Runs promtool in the folder of the shipped rules; throws if it fails. */
+/** Runs promtool; throws if it fails. */
 export const run = (...args: string[]): string =>
-  execFileSync(findProgram('promtool') ?? '', args, { cwd: rules, encoding: 'utf8', stdio: 'pipe' })
+  execFileSync(findProgram('promtool') ?? '', args, { encoding: 'utf8', stdio: 'pipe' })
 
 /** Lets promtool run one scenario on the shipped rules; throws an error with its output if it fails. */
 export function play(test: object): string {
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-scenario-'))
   try {
-    writeFileSync(join(directory, 'test.yml'), testFile(rules, [test]))
+    writeFileSync(join(directory, 'test.yml'), testFile([test]))
     return run('test', 'rules', join(directory, 'test.yml'))
   } catch (error) {
     throw new Error(['stdout', 'stderr'].map((name) => String(Reflect.get(Object(error), name))).join('\n'), {

@@ -72,7 +72,7 @@ export async function startPrometheus(): Promise<Prometheus> {
 /** The expression of a shipped recording rule. */
 export function recordingRule(name: string): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape of a file of rules
-  const { groups } = parse(readFileSync(join(CONFIG, 'rules/recording.yml'), 'utf8')) as {
+  const { groups } = parse(readFileSync(join(CONFIG, 'rules/spanscore.yml'), 'utf8')) as {
     groups: { rules: { record?: string; expr: string }[] }[]
   }
   const rule = groups.flatMap(({ rules }) => rules).find(({ record }) => record === name)
