@@ -70,7 +70,7 @@ const SCORES: readonly Score[] = [
 
 function evaluationOf(score: Score): Evaluation {
   return {
-    scorer: { id: 'id', version: '1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 1 },
+    scorer: { id: 'id', version: '1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 1, level: 'run' },
     runId: 'run',
     revision: 1,
     complete: true,

@@ -149,7 +149,7 @@ function seed(): void {
 
 function evaluationOf(id: string, runId: string, value: number): Evaluation {
   return {
-    scorer: { id, version: 'abcdef0123', kind: 'code', range: [0, 1], better: 'higher', passAt: 0.7 },
+    scorer: { id, version: 'abcdef0123', kind: 'code', range: [0, 1], better: 'higher', passAt: 0.7, level: 'run' },
     runId,
     revision: 5,
     complete: true,

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
+import { refuseConversations, resolveOptions } from 'spanscore/engine'
+
 import { loadConfig } from './config/load-config.ts'
 import { readinessOf } from './health.ts'
 import { Worker } from './kafka/worker.ts'
@@ -59,6 +61,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
   const { to, configPath, limits, traces, report: say } = options
   const report = limited(say)
   const config = loadConfig(configPath, say)
+  refuseConversations(resolveOptions(config.options, true), 'A Kafka worker')
   const meters = new ServiceMeters(randomUUID(), to)
   const taken = new TakenSignals()
   const outbox = new Outbox({

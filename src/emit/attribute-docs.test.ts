@@ -16,7 +16,7 @@ const rules = { explanations: 'all', stripContent: false } as const
 const { run } = toRunInput({ input: 'Why?', output: 'Because.' })
 
 const evaluationOf = (score: Score): Evaluation => ({
-  scorer: { id: 'polite', version: '1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.7 },
+  scorer: { id: 'polite', version: '1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.7, level: 'run' },
   runId: run.id,
   revision: 1,
   complete: true,

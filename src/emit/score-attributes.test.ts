@@ -6,7 +6,7 @@ import type { ExplanationPolicy } from './score-attributes.ts'
 
 function failed(kind: 'code' | 'judge'): Evaluation {
   return {
-    scorer: { id: 'polite', version: '1a2b3c4d', kind, range: [0, 1], better: 'higher', passAt: 1 },
+    scorer: { id: 'polite', version: '1a2b3c4d', kind, range: [0, 1], better: 'higher', passAt: 1, level: 'run' },
     runId: 'a:b',
     revision: 1,
     complete: true,

@@ -5,7 +5,7 @@ import { NO_ATTRIBUTES, ScoreSums } from './score-sums.ts'
 
 function evaluation(value: number, better: 'higher' | 'lower' = 'higher'): Evaluation {
   return {
-    scorer: { id: 'depth', version: '1a2b3c4d', kind: 'code', range: [0, 8], better, passAt: 4 },
+    scorer: { id: 'depth', version: '1a2b3c4d', kind: 'code', range: [0, 8], better, passAt: 4, level: 'run' },
     runId: 'a:b',
     revision: 1,
     complete: true,

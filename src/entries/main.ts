@@ -15,6 +15,7 @@ export type {
   JudgeReport,
   Score,
   Scored,
+  ScorerLevel,
   Skipped,
   SkipReason,
 } from '../model/score.ts'

@@ -10,6 +10,7 @@ export type {
   PromptStepWithDefault,
   ReasonContext,
   ReasonStep,
+  RunSubject,
   ScoreStep,
   ScorerWithoutReason,
   StandardSchema,
@@ -18,6 +19,7 @@ export type {
   StepJudge,
   StepResults,
   StepRun,
+  SubjectsByLevel,
 } from '../scorers/create/scorer-steps.ts'
 export { createAnswerPresentScorer } from '../scorers/code/answer-present.ts'
 export type { AnswerPresentOptions, NoAnswer } from '../scorers/code/answer-present.ts'

@@ -109,6 +109,17 @@ export interface Failed {
 /** A scorer's result for a run. It is never null, NaN, or a number in place of a missing score. */
 export type Score = Scored | Skipped | Failed
 
+/** What a score is about. A scorer of calls is asked once a run, about all its calls. */
+export type ScorerLevel =
+  /** One run of an agent. */
+  | 'run'
+  /** One tool call of a run. */
+  | 'tool-call'
+  /** One retrieval of a run. */
+  | 'retrieval'
+  /** The runs that have a conversation id in common. */
+  | 'conversation'
+
 /** Usage and cost of one score's judge calls, including retries. */
 export interface JudgeReport {
   /** The model that answered, as the provider names it, or `mixed` if there were several; otherwise the requested model. */
@@ -131,6 +142,7 @@ export interface Evaluation {
     readonly range: readonly [number, number]
     readonly better: 'higher' | 'lower'
     readonly passAt: number
+    readonly level: ScorerLevel
   }
   /** `AgentRun.id`. */
   readonly runId: string

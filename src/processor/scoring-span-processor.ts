@@ -7,6 +7,7 @@ import type { ResolvedScorer } from '../engine/config/options.ts'
 import type { LogRecordProcessorLike } from './deliver/log-capture.ts'
 import { reportUnusedVariables } from '../engine/config/environment.ts'
 import { resolveOptions } from '../engine/config/options.ts'
+import { refuseConversations } from '../engine/config/refuse-conversations.ts'
 import { notifyVariable } from '../engine/notices/notify.ts'
 import type { Reporter } from '../engine/reporter.ts'
 import type { RunScores } from '../engine/run-scores.ts'
@@ -38,6 +39,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   /** @throws TypeError if an option is wrong: `<path>: expected …, got …` */
   constructor(options: ScoringOptions) {
     const resolved = resolveOptions(options)
+    refuseConversations(resolved, 'The processor')
     reportUnusedVariables(options, process.env, notifyVariable)
     markAsScoring({ processor: this, options: resolved, ledger: () => this.ledger() })
     this.#pipeline = new ScoringPipeline(resolved, this)

@@ -1,5 +1,5 @@
 import type { AgentRun } from '../model/agent-run.ts'
-import type { Skipped } from '../model/score.ts'
+import type { ScorerLevel, Skipped } from '../model/score.ts'
 import { RUN_FACTS } from './absence.ts'
 import type { RunFact } from './absence.ts'
 import { evaluateInFull } from './evaluate.ts'
@@ -31,6 +31,8 @@ export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
   /** One sentence about what the score means. */
   readonly description: string
   readonly kind: 'code' | 'judge'
+  /** What its scores are about. @default 'run' */
+  readonly level?: ScorerLevel
   /** Lowest and highest value. @default [0, 1] */
   readonly range?: readonly [number, number]
   /** @default 'higher' */
@@ -69,7 +71,7 @@ export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
 export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
   definition: ScorerDefinition<Preprocessed, Analyzed>,
 ): Scorer<Preprocessed, Analyzed> {
-  const { id, description, kind, better = 'higher', inline = false, needs = [], judge } = definition
+  const { id, description, kind, level = 'run', better = 'higher', inline = false, needs = [], judge } = definition
   const range = definition.range ?? [0, 1]
   const mayLack = new Set(definition.mayLack)
   const readsOf = (run: AgentRun, { given }: ScoringContext): Reads =>
@@ -91,10 +93,18 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
     id,
     description,
     kind,
+    level,
     range,
     better,
     passAt,
-    version: scorerVersion({ id, kind, range, better, identity: definition.identity }),
+    version: scorerVersion({
+      id,
+      kind,
+      range,
+      better,
+      identity: definition.identity,
+      ...(level !== 'run' && { level }),
+    }),
     inline,
     needs,
     ...(judge !== undefined && { judge }),

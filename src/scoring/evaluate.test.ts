@@ -41,7 +41,15 @@ describe('evaluate', () => {
       return { status: 'scored', value: 0.5, band: 'fair', explanation: 'half', details: { of: 2 } }
     })
     expect(evaluate(scorer, run, { now: () => now, probability: 0.1, id: 'renamed', passAt: 0.4 })).toEqual({
-      scorer: { id: 'renamed', version: scorer.version, kind: 'code', range: [0, 1], better: 'higher', passAt: 0.4 },
+      scorer: {
+        id: 'renamed',
+        version: scorer.version,
+        kind: 'code',
+        range: [0, 1],
+        better: 'higher',
+        passAt: 0.4,
+        level: 'run',
+      },
       runId: 'r1',
       revision: 1,
       complete: true,

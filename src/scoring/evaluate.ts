@@ -128,10 +128,10 @@ function toEvaluation(
   verdict: Verdict,
   durationMs: number,
 ): Evaluation {
-  const { version, kind, range, better } = scorer
+  const { version, kind, range, better, level } = scorer
   const passAt = options.passAt ?? scorer.passAt
   const evaluation: Mutable<Evaluation> = {
-    scorer: options.about ?? { id: options.id ?? scorer.id, version, kind, range, better, passAt },
+    scorer: options.about ?? { id: options.id ?? scorer.id, version, kind, range, better, passAt, level },
     runId: run.id,
     revision: run.revision,
     complete: isComplete(run),

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Explanation } from '../model/explanation.ts'
 import type { Usage } from '../model/message.ts'
-import type { Evaluation, Failed, JudgeReport, Skipped } from '../model/score.ts'
+import type { Evaluation, Failed, JudgeReport, ScorerLevel, Skipped } from '../model/score.ts'
 
 /** A score that is not yet compared with range and pass mark. */
 export interface ScoredVerdict {
@@ -124,6 +124,8 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   readonly description: string
   /** `code` computes its score; `judge` asks a model. */
   readonly kind: 'code' | 'judge'
+  /** What its scores are about. */
+  readonly level: ScorerLevel
   /** The lowest and the highest score. */
   readonly range: readonly [number, number]
   /** Whether higher or lower scores are better. */

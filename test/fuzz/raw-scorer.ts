@@ -19,6 +19,7 @@ export function rawScorer({ id, kind, inline, assess, ...judge }: RawScorer): Sc
     id,
     description: id,
     kind,
+    level: 'run',
     range: [0, 1],
     better: 'higher',
     passAt: 0.5,

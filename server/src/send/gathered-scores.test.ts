@@ -28,7 +28,15 @@ type Attributes = Record<string, never>
 /** The bytes that are sent for the event and the late span of one score. */
 function written(attributes: Attributes, ofLateSpan: Attributes, time: HrTime, observedMs: number): GatheredRecords {
   const scores = new GatheredScores()
-  const scorer = { id: 'tool_errors', version: '1', kind: 'code', range: [0, 1], better: 'higher', passAt: 1 } as const
+  const scorer = {
+    id: 'tool_errors',
+    version: '1',
+    kind: 'code',
+    range: [0, 1],
+    better: 'higher',
+    passAt: 1,
+    level: 'run',
+  } as const
   const score = { status: 'scored', value: 1, label: 'pass' } as const
   const evaluation = { scorer, runId: '', revision: 1, complete: true, durationMs: 1, score }
   const identity = { attributes: {}, spanId: '00f067aa0ba902b7' }

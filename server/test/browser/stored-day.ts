@@ -24,7 +24,15 @@ export function saveDay(folder: string, nowMs: number): void {
     const id = `${traceId}:${traceId.slice(16)}`
     const value = random() < failing(hour) ? Math.round(random() * 6) / 10 : 1 - Math.round(random() * 2) / 10
     const evaluation: Evaluation = {
-      scorer: { id: 'faithfulness', version: '10e5caf8', kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.7 },
+      scorer: {
+        id: 'faithfulness',
+        version: '10e5caf8',
+        kind: 'judge',
+        range: [0, 1],
+        better: 'higher',
+        passAt: 0.7,
+        level: 'run',
+      },
       runId: id,
       revision: 4,
       complete: true,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { findingsOf, markEvidence } from '../../page/src/parts/evidence.ts'
 
 const evaluationOf = (details: unknown): Evaluation => ({
-  scorer: { id: 'scorer', version: 'v', kind: 'code', range: [0, 1], better: 'higher', passAt: 1 },
+  scorer: { id: 'scorer', version: 'v', kind: 'code', range: [0, 1], better: 'higher', passAt: 1, level: 'run' },
   runId: 'r',
   revision: 1,
   complete: true,

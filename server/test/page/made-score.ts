@@ -25,7 +25,7 @@ export function madeScore(
   { value, scorer = 'judge', version = 'v1', probability = 1, revision = 1 }: MadeScore,
 ): Evaluation {
   return {
-    scorer: { id: scorer, version, kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.5 },
+    scorer: { id: scorer, version, kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.5, level: 'run' },
     runId,
     revision,
     complete: true,

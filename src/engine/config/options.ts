@@ -156,8 +156,8 @@ function refuseBareScorers(given: unknown): void {
   throw new TypeError(`options: expected an object such as { scorers: [scorer] }, got ${got}.`)
 }
 
-function aboutOf({ version, kind, range, better }: Scorer, id: string, passAt: number): Evaluation['scorer'] {
-  return { id, version, kind, range, better, passAt }
+function aboutOf({ version, kind, range, better, level }: Scorer, id: string, passAt: number): Evaluation['scorer'] {
+  return { id, version, kind, range, better, passAt, level }
 }
 
 function resolveBudget(given: Partial<BudgetLimits>, scorers: readonly ResolvedScorer[]): BudgetLimits {

@@ -3,6 +3,7 @@ import { isSuppressed } from '../../scoring/isolation.ts'
 import type { LedgerSnapshot } from '../../scoring/ledger.ts'
 import { CompositeProcessor } from './composite-processor.ts'
 import { resolveOptions } from '../../engine/config/options.ts'
+import { refuseConversations } from '../../engine/config/refuse-conversations.ts'
 import { notify } from '../../engine/notices/notify.ts'
 import { addProcessor, processorsOf, replaceProcessors } from './provider-processors.ts'
 import { lookAt } from './look-at.ts'
@@ -44,6 +45,7 @@ const behindStopped = new WeakMap<SpanProcessorLike, readonly SpanProcessorLike[
  */
 export function attachScoring(options: ScoringOptions): AttachedScoring {
   const resolved = resolveOptions(options, true)
+  refuseConversations(resolved, 'The processor')
   const provider = options.tracerProvider === undefined ? globalTracerProvider() : unwrapped(options.tracerProvider)
   const known = provider === undefined ? undefined : attached.get(provider)
   if (provider !== undefined && known) {

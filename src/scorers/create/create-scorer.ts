@@ -9,16 +9,22 @@ import { createStepJudging, readStepJudge } from './prompt-steps.ts'
 import type { AnyPromptStep } from './prompt-steps.ts'
 import { areTexts, expectFacts, expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
-import type { NewScorer, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
+import type { NewScorer, StandardSchema, StepJudge, SubjectsByLevel } from './scorer-steps.ts'
 
 /** Options of a custom scorer, besides its steps. */
-export interface CreateScorerOptions<Input = unknown, Output = unknown> {
+export interface CreateScorerOptions<
+  Input = unknown,
+  Output = unknown,
+  Level extends keyof SubjectsByLevel = keyof SubjectsByLevel,
+> {
   /** `^[a-z][a-z0-9_]*$`. @default derived from `name` */
   readonly id?: string
   /** For people. Required without `id`. */
   readonly name?: string
   /** One sentence about what the score means. */
   readonly description: string
+  /** What a score is about, which decides what the steps are given: for `run`, the whole run. @default 'run' */
+  readonly level?: Level
   /**
    * The types of `run.input` and `run.output` in the steps: schemas of both, in any form, or `'agent'`, the default. Not checked at run
    * time.
@@ -57,6 +63,7 @@ const KNOWN: KeysOf<CreateScorerOptions> = {
   id: true,
   name: true,
   description: true,
+  level: true,
   type: true,
   range: true,
   better: true,
@@ -86,22 +93,36 @@ const KNOWN: KeysOf<CreateScorerOptions> = {
  *
  * @throws TypeError if an option or a step is invalid or unknown: `expected … got …`
  */
-export function createScorer<Input = unknown, Output = unknown>(
-  options: CreateScorerOptions<Input, Output>,
-): NewScorer<StepRun<Input, Output>> {
+export function createScorer<Input = unknown, Output = unknown, Level extends keyof SubjectsByLevel = 'run'>(
+  options: CreateScorerOptions<Input, Output, Level>,
+): NewScorer<SubjectsByLevel<Input, Output>[Level]> {
   const { id = idOf(options.name), ...more } = readOptions('createScorer', options, KNOWN)
   checkDeclaration(more)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the steps' types exist at compile time only
-  return withoutScore({ ...more, id }, {}) as NewScorer<StepRun<Input, Output>>
+  return withoutScore({ ...more, id }, {}) as NewScorer<SubjectsByLevel<Input, Output>[Level]>
 }
+
+/** The levels of scorers that are made of steps. */
+const LEVELS: Readonly<Record<keyof SubjectsByLevel, true>> = { run: true }
 
 /** Checks options that `defineScorer` and the judge of the steps do not check. */
 function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
   const factory = 'createScorer'
-  const { name, description, type = 'agent', version, judge, inline = false, needs = ALL_NEEDS } = declaration
+  const {
+    name,
+    description,
+    level = 'run',
+    type = 'agent',
+    version,
+    judge,
+    inline = false,
+    needs = ALL_NEEDS,
+  } = declaration
   if (declaration.mayLack !== undefined) expectFacts(factory, 'mayLack', declaration.mayLack)
   expectOption(isTextOrNone(name), factory, 'name to be a string', name)
   expectOption(isTextOrNone(description), factory, 'description to be a string', description)
+  const levels = Object.keys(LEVELS)
+  expectOption(levels.includes(level), factory, `level to be ${levels.join(' or ')}`, level)
   const isType = type === 'agent' || (isRecord(type) && 'input' in type && 'output' in type)
   expectOption(isType, factory, "type to be 'agent', or { input, output } with a schema each", type)
   const isVersion = isTextOrNone(version) || typeof version === 'number'

@@ -16,18 +16,28 @@ export type StepRun<Input = unknown, Output = unknown> = Omit<AgentRun, 'input' 
   readonly groundTruth?: unknown
 }
 
-/** The context of a step. */
-export interface StepContext<Run, Results> {
+/** What the steps of a scorer of runs are given. */
+export interface RunSubject<Run = StepRun> {
   /** The run, with the input and output that were passed to `.run()`. */
   readonly run: Run
   /** The same run with `input` and `output` as in live runs: messages and text. */
   readonly agentRun: AgentRun
+}
+
+/** What the steps of a scorer are given, by its level. */
+export interface SubjectsByLevel<Input = unknown, Output = unknown> {
+  /** One run. */
+  readonly run: RunSubject<StepRun<Input, Output>>
+}
+
+/** The context of a step: its subject, and the results of earlier steps. */
+export type StepContext<Subject, Results> = Subject & {
   /** The results of earlier steps. */
   readonly results: Results
 }
 
 /** The context of `generateReason`. */
-export interface ReasonContext<Run, Results> extends StepContext<Run, Results> {
+export type ReasonContext<Subject, Results> = StepContext<Subject, Results> & {
   /** The score to explain. */
   readonly score: number
 }
@@ -108,33 +118,33 @@ export type ReasonStep<Context> =
   | PromptStepWithDefault<Context>
 
 /** A scorer without its score step, which `generateScore` adds. */
-export interface AnalyzedScorer<Run, Preprocessed, Analyzed> {
+export interface AnalyzedScorer<Subject, Preprocessed, Analyzed> {
   /** Adds the score step, which completes the scorer. */
   generateScore(
-    step: ScoreStep<StepContext<Run, StepResults<Preprocessed, Analyzed>>>,
-  ): ScorerWithoutReason<Run, Preprocessed, Analyzed>
+    step: ScoreStep<StepContext<Subject, StepResults<Preprocessed, Analyzed>>>,
+  ): ScorerWithoutReason<Subject, Preprocessed, Analyzed>
 }
 
 /** A scorer without its score step that may still get an analysis. */
-export interface PreprocessedScorer<Run, Preprocessed> extends AnalyzedScorer<Run, Preprocessed, undefined> {
+export interface PreprocessedScorer<Subject, Preprocessed> extends AnalyzedScorer<Subject, Preprocessed, undefined> {
   /** Adds a step whose result is `results.analyzeStepResult` in later steps. */
   analyze<Analyzed>(
-    step: Step<StepContext<Run, StepResults<Preprocessed, undefined>>, Analyzed>,
-  ): AnalyzedScorer<Run, Preprocessed, Analyzed>
+    step: Step<StepContext<Subject, StepResults<Preprocessed, undefined>>, Analyzed>,
+  ): AnalyzedScorer<Subject, Preprocessed, Analyzed>
 }
 
 /** The result of `createScorer`: a builder for steps in their order, of which only `generateScore` is required. */
-export interface NewScorer<Run> extends PreprocessedScorer<Run, undefined> {
+export interface NewScorer<Subject> extends PreprocessedScorer<Subject, undefined> {
   /** Adds a step whose result is `results.preprocessStepResult` in later steps. */
   preprocess<Preprocessed>(
-    step: Step<StepContext<Run, StepResults<undefined, undefined>>, Preprocessed>,
-  ): PreprocessedScorer<Run, Preprocessed>
+    step: Step<StepContext<Subject, StepResults<undefined, undefined>>, Preprocessed>,
+  ): PreprocessedScorer<Subject, Preprocessed>
 }
 
 /** A scorer that may get an explanation. */
-export interface ScorerWithoutReason<Run, Preprocessed, Analyzed> extends Scorer<Preprocessed, Analyzed> {
+export interface ScorerWithoutReason<Subject, Preprocessed, Analyzed> extends Scorer<Preprocessed, Analyzed> {
   /** Adds the step that explains the score. It returns a new scorer; this one does not change. */
   generateReason(
-    step: ReasonStep<ReasonContext<Run, StepResults<Preprocessed, Analyzed>>>,
+    step: ReasonStep<ReasonContext<Subject, StepResults<Preprocessed, Analyzed>>>,
   ): Scorer<Preprocessed, Analyzed>
 }
