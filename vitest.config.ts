@@ -26,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'units',
           // Tests beside their unit change nothing of their process, so that they share it, its modules and the recordings.
-          include: ['{server/,}src/**/*.test.ts', CORPUS],
+          include: ['{cli/,server/,}src/**/*.test.ts', CORPUS],
           exclude: [...NEVER, TIMING],
           isolate: false,
           maxWorkers: 3,

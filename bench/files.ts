@@ -118,7 +118,7 @@ const FIRST_NANOSECONDS = 1_790_000_000_000_000_000n
 
 async function usageOf(command: string, ...words: string[]): Promise<Usage> {
   const heap = command === 'score' ? [HEAP] : []
-  const args = [...heap, `--import=${USAGE}`, 'dist/cli/main.js', command, ...words]
+  const args = [...heap, `--import=${USAGE}`, 'cli/dist/main.js', command, ...words]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const printed = await text(child.stderr)
   const found = /\nusage (.*)$/.exec(printed)?.[1]

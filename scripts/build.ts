@@ -1,5 +1,5 @@
 /**
- * Builds the package, the service and its page: `npm run build`. A part whose files are the same as in its last build is left as it
+ * Builds the package, the command line, the service and its page: `npm run build`. A part whose files are the same as in its last build is left as it
  * is, so that every other script can call this first.
  */
 import { execFileSync } from 'node:child_process'
@@ -21,8 +21,20 @@ const common = ['package-lock.json', 'tsconfig.json', 'scripts/build.ts', 'src/*
 const parts: readonly Part[] = [
   {
     folder: 'dist',
-    inputs: [...common, 'package.json', 'scripts/bundle.ts'],
-    commands: [[join(bin, 'tsc')], [process.execPath, 'scripts/bundle.ts']],
+    inputs: [...common, 'package.json', 'scripts/bundle.ts', 'scripts/licences.ts', 'scripts/bundled-packages.ts'],
+    commands: [[join(bin, 'tsc')], [process.execPath, 'scripts/bundle.ts', 'package']],
+  },
+  {
+    folder: 'cli/dist',
+    inputs: [
+      ...common,
+      'cli/package.json',
+      'cli/src/**/*',
+      'scripts/bundle.ts',
+      'scripts/licences.ts',
+      'scripts/bundled-packages.ts',
+    ],
+    commands: [[process.execPath, 'scripts/bundle.ts', 'command-line']],
   },
   {
     // The service is compiled against the declarations of the package.

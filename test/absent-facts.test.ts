@@ -74,7 +74,7 @@ const blocks = [
       code,
     }))
   }),
-  ...globSync(['examples/*/*.{mjs,js}', 'sample/*.mjs']).map((file) => ({
+  ...globSync(['examples/*/*.{mjs,js}', 'cli/sample/*.mjs']).map((file) => ({
     place: file,
     code: readFileSync(file, 'utf8'),
   })),

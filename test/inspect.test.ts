@@ -9,7 +9,7 @@ import { promisify, stripVTControlCharacters } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runCommand } from './fixtures/run-command.ts'
 import type { CommandWorld } from './fixtures/run-command.ts'
-import { columnsOf } from '../src/cli/text.ts'
+import { columnsOf } from '../cli/src/text.ts'
 import { reconstructRuns } from '../src/runs/build-runs.ts'
 import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
 
@@ -241,7 +241,7 @@ describe('spanscore inspect', () => {
   })
 
   it('works as the program that the package installs, and ends quietly if its output is no longer read', async () => {
-    const main = join(import.meta.dirname, '../src/cli/main.ts')
+    const main = join(import.meta.dirname, '../cli/src/main.ts')
     const path = file(
       'many.jsonl',
       `${weatherText}\n`
@@ -264,7 +264,7 @@ describe('spanscore inspect', () => {
   })
 
   it.runIf(existsSync('/dev/full'))('says in one line that its output cannot be written, and exits 2', async () => {
-    const main = join(import.meta.dirname, '../src/cli/main.ts')
+    const main = join(import.meta.dirname, '../cli/src/main.ts')
     const full = openSync('/dev/full', 'w')
     const child = spawn(process.execPath, [main, 'inspect', file('weather.json', weatherText)], {
       stdio: ['ignore', full, 'pipe'],

@@ -87,25 +87,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       notices: { holds: 'mistakes that only a running process shows', knows: ['attach', 'checks'] },
     },
   },
-  doctor: {
-    holds: '`spanscore doctor`: what an application has set up, and what its files say',
-    knows: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit', 'engine', 'processor'],
-  },
-  cli: {
-    holds: 'the command line',
-    knows: 'model spans runs otlp sampling scoring scorers emit calibration engine processor doctor'.split(' '),
-    inside: {
-      commands: { holds: 'a file for each command', knows: ['calibrate', 'canary', 'judge-check', 'score'] },
-      score: { holds: '`score`: runs of files through the scorers, gates and reports', knows: ['backfill'] },
-      backfill: {
-        holds: '`score --from` and `--to`: stored traces of backends by time, and where their scores go',
-        knows: ['score'],
-      },
-      calibrate: { holds: '`calibrate`', knows: ['canary'] },
-      canary: { holds: '`canary`', knows: ['calibrate', 'score'] },
-      'judge-check': { holds: '`judge-check`', knows: ['score'] },
-    },
-  },
   testing: {
     holds: '`spanscore/testing`: builders, scripted judges and servers',
     knows: ['model', 'spans', 'runs', 'otlp', 'scoring', 'judge', 'scorers'],
@@ -113,10 +94,24 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   entries: {
     holds: "the package's entry points: lists of exports, nothing else",
     knows:
-      'model spans runs otlp sampling scoring judge scorers emit calibration adapters engine processor doctor testing'.split(
+      'model spans runs otlp sampling scoring judge scorers emit calibration adapters engine processor testing'.split(
         ' ',
       ),
   },
+}
+
+/** The folders of `cli/src/`, the command line. */
+export const CLI_ROOMS: Readonly<Record<string, Room>> = {
+  commands: { holds: 'a file for each command', knows: ['calibrate', 'canary', 'doctor', 'judge-check', 'score'] },
+  score: { holds: '`score`: runs of files through the scorers, gates and reports', knows: ['backfill'] },
+  backfill: {
+    holds: '`score --from` and `--to`: stored traces of backends by time, and where their scores go',
+    knows: ['score'],
+  },
+  calibrate: { holds: '`calibrate`', knows: ['canary'] },
+  canary: { holds: '`canary`', knows: ['calibrate', 'score'] },
+  'judge-check': { holds: '`judge-check`', knows: ['score'] },
+  doctor: { holds: '`doctor`: what an application has set up, and what its files say', knows: [] },
 }
 
 /** The folders of `server/src/`. Its own files connect them. */

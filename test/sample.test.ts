@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 
 import { runCommand } from './fixtures/run-command.ts'
 
-const traces = 'sample/traces.jsonl'
+const traces = 'cli/sample/traces.jsonl'
 
 describe('The sample of the package', () => {
   it('has runs that are whole, a wrong tool, an invented answer, a failed tool and an outage', async () => {
@@ -31,11 +31,11 @@ describe('The sample of the package', () => {
 
   it('is scored by the configuration beside it, with the installed program', { timeout: 30_000 }, async () => {
     const { stdout } = await promisify(execFile)('node_modules/.bin/node', [
-      'dist/cli/main.js',
+      'cli/dist/main.js',
       'score',
       traces,
       '--config',
-      'sample/spanscore.config.mjs',
+      'cli/sample/spanscore.config.mjs',
     ])
     expect(stdout).toContain('Not as expected: wanted weather-tool; called: search-tool.')
     expect(stdout).toContain('1 run skipped (run-failed)')
@@ -45,7 +45,7 @@ describe('The sample of the package', () => {
 
   it('is shown by the program run as a file, as npx does it', { timeout: 30_000 }, async () => {
     const env = { ...process.env, PATH: `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH}` }
-    const { stdout } = await promisify(execFile)('dist/cli/main.js', ['inspect', traces], { env })
+    const { stdout } = await promisify(execFile)('cli/bin/spanscore.js', ['inspect', traces], { env })
     expect(stdout).toContain('8 runs in')
   })
 

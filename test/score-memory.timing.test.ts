@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, expect, it } from 'vitest'
 
-import { runCli } from '../src/cli/run-cli.ts'
+import { runCli } from '../cli/src/run-cli.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'spanscore-score-memory-'))
 afterAll(() => rmSync(directory, { recursive: true }))

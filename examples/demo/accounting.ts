@@ -50,6 +50,6 @@ export function printNextSteps(): void {
        (cd collector-config && docker compose up -d)
        OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run demo
   3. Read and score stored traces: first the sample, then your own:
-       npx spanscore inspect sample/traces.jsonl
-       npx spanscore score sample/traces.jsonl --config sample/spanscore.config.mjs`)
+       npx @spanscore/cli inspect cli/sample/traces.jsonl
+       npx @spanscore/cli score cli/sample/traces.jsonl --config cli/sample/spanscore.config.mjs`)
 }

@@ -1,5 +1,5 @@
 /**
- * Records the sample of the package, `sample/traces.jsonl`: the demo's agents, traced by the AI SDK and OpenTelemetry, without
+ * Records the sample of the command line, `cli/sample/traces.jsonl`: the demo's agents, traced by the AI SDK and OpenTelemetry, without
  * scores. Run by `npm run sample`.
  */
 import { writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ for (const question of questions.weather) await record(agents.weather(question))
 for (const question of questions.support) await record(agents.support(question))
 await record(agents.weather(questions.outage[0]).catch(() => ''))
 await Promise.all([server.close(), provider.shutdown()])
-writeFileSync('sample/traces.jsonl', `${lines.join('\n')}\n`)
+writeFileSync('cli/sample/traces.jsonl', `${lines.join('\n')}\n`)
 
 /** Writes the spans of one run as a line, as the Collector's file exporter does. */
 async function record(run: Promise<string>): Promise<void> {

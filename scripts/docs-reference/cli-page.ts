@@ -2,15 +2,15 @@ import { PassThrough } from 'node:stream'
 
 import { Command } from 'commander'
 
-import { allCommands } from '../../src/cli/all-commands.ts'
-import type { CommandContext } from '../../src/cli/command.ts'
+import { allCommands } from '../../cli/src/all-commands.ts'
+import type { CommandContext } from '../../cli/src/command.ts'
 import { code, page } from './markdown.ts'
 
 /** `docs/reference/cli.md`: the help of every command. */
 export function cliPage(): string {
   return page(
     'Command line',
-    '`npx spanscore <command>`. Exit code 0 means success, 1 that something is not as it should be (a gate, a check), and 2 wrong usage or input that cannot be read. This is the help of each command.',
+    '`npx @spanscore/cli <command>`. Exit code 0 means success, 1 that something is not as it should be (a gate, a check), and 2 wrong usage or input that cannot be read. This is the help of each command.',
     ...allCommands.flatMap(({ name, declare }) => {
       const command = new Command('spanscore')
         .enablePositionalOptions()

@@ -1,4 +1,4 @@
-import { ROOMS, SERVER_ROOMS } from '../../test/rooms.ts'
+import { CLI_ROOMS, ROOMS, SERVER_ROOMS } from '../../test/rooms.ts'
 import type { Room } from '../../test/rooms.ts'
 import { code, page, table } from './markdown.ts'
 
@@ -9,6 +9,9 @@ export function foldersPage(): string {
     'What each folder of the source holds. [ARCHITECTURE.md](../../ARCHITECTURE.md) walks through them. `test/architecture.test.ts` checks that each imports only from the folders beside it that it knows, and that no import is circular.',
     '## The library',
     tableOf('src', ROOMS),
+    '## The command line',
+    'It is a package of its own, `@spanscore/cli`, and bundles what it imports from `src/`.',
+    tableOf('cli/src', CLI_ROOMS),
     '## The service',
     'It is a package of its own, and imports `spanscore/engine` alone. What runs in the browser is in `server/page/`.',
     tableOf('server/src', SERVER_ROOMS),

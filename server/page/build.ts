@@ -1,9 +1,11 @@
 /** Builds the page into `server/dist/assets`: script, styles, and the licences of what is in them. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 import { build } from 'esbuild'
+
+import { licencesOf } from '../../scripts/licences.ts'
 
 /** Compressed, all files that a browser loads together. */
 const MAX_BYTES = 300 * 1024
@@ -44,17 +46,6 @@ put('index.html', html)
 put('icon.svg', readFileSync(join(here, 'icon.svg')))
 if (loaded > MAX_BYTES) throw new Error(`The page weighs ${loaded} bytes compressed; expected ${MAX_BYTES} at most.`)
 
-const packages = new Set(
-  Object.keys(metafile.inputs).flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.slice(0, 1) ?? []),
-)
-const licences = [...packages].toSorted().map((folder) => {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a manifest of a package that is installed
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, string>
-  const { name, version, license } = manifest
-  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
-  if (file === undefined) throw new Error(`${name}: expected a licence to ship with the page, found none.`)
-  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
-})
-writeFileSync(join(to, 'third-party-licences.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`))
+writeFileSync(join(to, 'third-party-licences.txt'), licencesOf(Object.keys(metafile.inputs)))
 writeFileSync(join(to, 'example-run.json'), readFileSync(join(here, 'example-run.json')))
-console.log(`The page weighs ${(loaded / 1024).toFixed(1)} KiB compressed, with ${packages.size} packages.`)
+console.log(`The page weighs ${(loaded / 1024).toFixed(1)} KiB compressed.`)

@@ -55,7 +55,7 @@ export default { scorers: [createRunLimitsScorer({ maxSteps: 3 })] }\n`,
 
   await using stored = await createSink()
   const args = ['score', traces, '--config', config, '--to', stored.url]
-  await promisify(execFile)(process.execPath, [join(root, 'dist/cli/main.js'), ...args])
+  await promisify(execFile)(process.execPath, [join(root, 'cli/dist/main.js'), ...args])
   const found = idsIn(stored)
   expect(found.length).toBeGreaterThan(50)
   const missing = (): readonly string[] => {

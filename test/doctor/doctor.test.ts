@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { createScriptedOpenAIServer } from 'spanscore/testing'
 import { describe, expect, test } from 'vitest'
 
-const CLI = resolve('dist/cli/main.js')
+const CLI = resolve('cli/dist/main.js')
 const REGISTER = pathToFileURL(resolve('dist/entries/register.js')).href
 const app = (name: string) => join(import.meta.dirname, 'app', `${name}.mjs`)
 

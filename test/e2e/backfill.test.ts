@@ -115,7 +115,7 @@ function backfill(to: string, more: readonly string[] = []) {
     to,
     ...more,
   ]
-  const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...args], {
+  const child = spawn(process.execPath, [join(root, 'cli/dist/main.js'), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

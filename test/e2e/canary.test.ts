@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 
-import { metricsTarget, sendMetrics, toMetricsRequest } from '../../src/cli/canary/canary-metrics.ts'
+import { metricsTarget, sendMetrics, toMetricsRequest } from '../../cli/src/canary/canary-metrics.ts'
 import { eventually, startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 

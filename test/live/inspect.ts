@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 
-import { runCli } from '../../src/cli/run-cli.ts'
+import { runCli } from '../../cli/src/run-cli.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
 
 /**

@@ -10,8 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launch, seriousProblems } from './browser.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const cli = join(root, 'dist/cli/main.js')
-const sample = join(root, 'sample/traces.jsonl')
+const cli = join(root, 'cli/dist/main.js')
+const sample = join(root, 'cli/sample/traces.jsonl')
 let folder: string
 let child: ChildProcess
 let url: URL
@@ -22,7 +22,7 @@ const complaints: string[] = []
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'spanscore-view-'))
   const scores = join(folder, 'scores.jsonl')
-  const config = join(root, 'sample/spanscore.config.mjs')
+  const config = join(root, 'cli/sample/spanscore.config.mjs')
   spawnSync(process.execPath, [cli, 'score', sample, '--config', config, '--out', scores])
   child = spawn(process.execPath, [cli, 'view', sample, scores], { stdio: ['ignore', 'pipe', 'inherit'] })
   url = await new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ import { makeRun, post } from '../traces.ts'
 import { eventually, startWithPage } from './page-client.ts'
 import type { PageUnderTest } from './page-client.ts'
 
-const CLI = join(import.meta.dirname, '../../../dist/cli/main.js')
+const CLI = join(import.meta.dirname, '../../../cli/dist/main.js')
 const FAILING = 12
 const PASSING = 14
 const SCORER = 'tool_errors'

@@ -81,7 +81,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   SPANSCORE_CONFIG: {
     level: 'error',
     when: '`spanscore/register` could not read the configuration file, or an option in it is wrong.',
-    cure: 'The line names the place and what was expected. `npx spanscore doctor` checks the file.',
+    cure: 'The line names the place and what was expected. `npx @spanscore/cli doctor` checks the file.',
   },
   SPANSCORE_ENVIRONMENT: {
     level: 'warn',

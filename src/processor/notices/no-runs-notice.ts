@@ -42,7 +42,7 @@ const HOST_ATTRIBUTES = ['server.address', 'net.peer.name', 'http.host', 'url.fu
 
 /** What to do if there is no span at all, and the library is unknown. */
 const NO_SPAN_CURE =
-  'Run `npx spanscore doctor --` before your command to see what is missing. docs/attach.md has a page for each framework.'
+  'Run `npx @spanscore/cli doctor --` before your command to see what is missing. docs/attach.md has a page for each framework.'
 
 /** What to do if there are spans, but none of agents or models. */
 const NO_MODEL_SPAN_CURE =

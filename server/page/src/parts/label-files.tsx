@@ -18,7 +18,7 @@ export function LabelFiles({ scorer, onSave, onImport }: LabelFilesProps) {
       <p class="muted">
         Export labels and runs, and run{' '}
         <code>
-          npx spanscore calibrate runs-{scorer}.jsonl --labels labels-{scorer}.jsonl
+          npx @spanscore/cli calibrate runs-{scorer}.jsonl --labels labels-{scorer}.jsonl
         </code>
       </p>
       <p class="buttons">

@@ -1,0 +1,62 @@
+import { recognise } from '../../../src/spans/recognise.ts'
+import { toStoredRuns } from '../../../src/otlp/runs-by-start.ts'
+import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
+import type { RunFiles } from '../read-files.ts'
+import type { ScoreOptions } from '../score/score-options.ts'
+import { readHeaders } from '../otlp-headers.ts'
+import { UsageError } from '../usage-error.ts'
+import { createBackend } from './create-backend.ts'
+import { ResumeFile } from './resume-file.ts'
+import { timeSlices } from './time-slices.ts'
+
+/** A run, or the time up to which all runs came. */
+export type BackfillItem = StoredRun | { readonly doneMs: number }
+
+/** The stored traces of a backend. */
+export interface Backfill {
+  readonly items: AsyncGenerator<BackfillItem>
+  readonly summary: RunFiles['summary']
+  readonly resume: ResumeFile
+}
+
+/** Runs may still be in progress for so long. It is how long the service waits for parents of spans. */
+const UNSETTLED_MS = 300_000
+
+/**
+ * Reads the runs of a backend by time.
+ *
+ * @throws UsageError if an option is wrong
+ */
+export function createBackfill(
+  { from, since, query, to, resume: path }: ScoreOptions & { readonly from: string },
+  environment: Readonly<Record<string, string | undefined>>,
+  nowMs: number,
+): Backfill {
+  const backend = createBackend(from, query, readHeaders(environment.SPANSCORE_FROM_HEADERS))
+  const range = { fromMs: startOf(since, nowMs), toMs: nowMs - UNSETTLED_MS }
+  if (range.fromMs >= range.toMs) {
+    throw new UsageError(`--since: expected more than 5 minutes, in which runs may still be in progress; got ${since}`)
+  }
+  const resume = new ResumeFile(path, { from, query: query ?? null, to: to ?? null }, range)
+  const counts = { spans: 0, recognisedSpans: 0, logRecords: 0, metricRequests: 0, damagedRecords: 0 }
+  async function* items(): AsyncGenerator<BackfillItem> {
+    for await (const { spans, toMs } of timeSlices(backend, resume.rest)) {
+      counts.spans += spans.length
+      for (const { scope, attributes, name } of spans) {
+        if (recognise(scope.name, attributes, name) !== undefined) counts.recognisedSpans += 1
+      }
+      yield* toStoredRuns(spans, [])
+      yield { doneMs: toMs }
+    }
+  }
+  return { items: items(), summary: () => counts, resume }
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function startOf(since: string, nowMs: number): number {
+  const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(since) ?? []
+  const startMs = count === undefined ? Date.parse(since) : nowMs - Number(count) * (UNITS_MS[unit] ?? 0)
+  if (Number.isFinite(startMs)) return startMs
+  throw new UsageError(`--since: expected a time such as 24h, 7d or 2026-11-27T00:00:00Z, got ${since}`)
+}

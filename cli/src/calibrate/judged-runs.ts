@@ -1,0 +1,46 @@
+import type { JudgedRun } from '../../../src/calibration/calibrator.ts'
+import { positionInRange } from '../../../src/emit/position-in-range.ts'
+import type { AgentRun } from '../../../src/model/agent-run.ts'
+import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
+import type { StoredScore } from '../../../src/otlp/stored-scores.ts'
+import { weightAt } from '../../../src/sampling/weight.ts'
+
+/** A run from trace files, top-level or nested, with its scores from events and late spans. */
+export interface RunWithScores {
+  readonly run: AgentRun
+  readonly judged: readonly JudgedRun[]
+  /** Scores of unknown scorer version, because only the agent's span has them. */
+  readonly unversioned: number
+}
+
+/** The runs of trace files and the runs nested in them, each with its scores. */
+export async function* runsWithScores(runs: AsyncIterable<StoredRun>): AsyncGenerator<RunWithScores> {
+  for await (const { run, scoresOf } of runs) {
+    for (const one of withNested(run)) {
+      const scored = scoresOf(one).filter(({ value }) => value !== undefined)
+      const judged = scored.flatMap((score) => toJudged(one, score) ?? [])
+      yield { run: one, judged, unversioned: scored.filter(({ about }) => about === undefined).length }
+    }
+  }
+}
+
+function* withNested(run: AgentRun): Generator<AgentRun> {
+  yield run
+  for (const child of run.children) yield* withNested(child)
+}
+
+function toJudged(run: AgentRun, { scorerId, value, label, about }: StoredScore): JudgedRun | undefined {
+  if (about === undefined || value === undefined || (label !== 'pass' && label !== 'fail')) return undefined
+  const { version, judgeModel, revision, range, better, probability, upstreamProbability } = about
+  return {
+    runId: run.id,
+    scorer: scorerId,
+    version,
+    ...(judgeModel !== undefined && { judgeModel }),
+    revision,
+    label,
+    score: positionInRange({ scorer: { range, better } }, value),
+    weight: probability !== undefined && probability > 0 ? weightAt(probability, upstreamProbability) : 1,
+    timeMs: run.endTimeMs,
+  }
+}

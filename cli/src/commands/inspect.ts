@@ -1,0 +1,99 @@
+import type { AgentRun } from '../../../src/model/agent-run.ts'
+import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
+import { collectValues } from '../command.ts'
+import type { CliCommand, CommandContext } from '../command.ts'
+import { createPaint, write } from '../output.ts'
+import type { OutputStream } from '../output.ts'
+import { describeCount, readFiles } from '../read-files.ts'
+import { RunFilter } from '../run-filter.ts'
+import { renderRun } from '../run-tree.ts'
+import { safeJson } from '../text.ts'
+
+interface InspectOptions {
+  readonly json?: boolean
+  readonly agent?: readonly string[]
+  readonly trace?: readonly string[]
+}
+
+const NARROWEST = 40
+const WIDEST = 120
+
+/** `spanscore inspect FILE…`: shows the agent runs in trace files, and the scores that are already on them. */
+export const inspectCommand: CliCommand = {
+  name: 'inspect',
+  declare: (command, context) => {
+    command
+      .summary('show the agent runs in trace files')
+      .description(
+        'Shows the agent runs in trace files: what each was given, its steps and tool calls, its answer, the scores that ' +
+          'are already on its spans, and what its spans do not hold.',
+      )
+      .argument(
+        '<files...>',
+        'files with traces and logs: OTLP (JSON, JSON lines, protobuf), Jaeger or Tempo; plain, gzip or zstd; - is standard input',
+      )
+      .option('--json', 'print { "runs": [ … ] } for programs, by start time, each with the scores that it has already')
+      .option('--agent <name>', 'only runs of this agent, or with a nested run of it (may be repeated)', collectValues)
+      .option(
+        '--trace <id>',
+        'only runs in this trace; the beginning of the id is enough (may be repeated)',
+        collectValues,
+      )
+      .addHelpText(
+        'after',
+        '\nExit code: 0, also where damaged records were left out (each is named on stderr);\n' +
+          '2 for wrong usage, unreadable files, files without spans, and runs that match no filter.',
+      )
+      .action((files: readonly string[], options: InspectOptions) => inspect(files, options, context))
+  },
+}
+
+async function inspect(files: readonly string[], options: InspectOptions, context: CommandContext): Promise<void> {
+  const filter = new RunFilter({ agents: options.agent ?? [], traces: options.trace ?? [] })
+  const { runs, summary } = readFiles(files, context)
+  const chosen = matching(runs, filter)
+  const count = options.json === true ? await writeJson(chosen, context.stdout) : await writeTrees(chosen, context)
+  const result = describeCount(count, summary())
+  if (options.json !== true) await write(context.stdout, `${result}\n`)
+  else if (count === 0) context.stderr.write(`spanscore: ${result}\n`)
+}
+
+async function* matching(runs: AsyncIterable<StoredRun>, filter: RunFilter): AsyncGenerator<StoredRun> {
+  for await (const stored of runs) if (filter.matchesWithin(stored.run)) yield stored
+  filter.check()
+}
+
+async function writeJson(runs: AsyncIterable<StoredRun>, stdout: OutputStream): Promise<number> {
+  let count = 0
+  for await (const { run, scoresOf } of runs) {
+    const json = JSON.stringify(withScores(run, scoresOf))
+    await write(stdout, `${count === 0 ? '{ "runs": [\n' : ',\n'}${safeJson(json)}`)
+    count++
+  }
+  await write(stdout, count === 0 ? '{ "runs": [] }\n' : '\n] }\n')
+  return count
+}
+
+/** The run's own fields and its existing scores. */
+function withScores(run: AgentRun, scoresOf: StoredRun['scoresOf']): unknown {
+  const hasScores = (one: AgentRun): boolean => scoresOf(one).length > 0 || one.children.some(hasScores)
+  if (!hasScores(run)) return run
+  const plain: Record<string, unknown> = JSON.parse(JSON.stringify(run))
+  const scores = scoresOf(run)
+  return {
+    ...plain,
+    children: run.children.map((child) => withScores(child, scoresOf)),
+    ...(scores.length > 0 && { scores }),
+  }
+}
+
+async function writeTrees(runs: AsyncIterable<StoredRun>, { stdout, environment }: CommandContext): Promise<number> {
+  const columns = Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 80))
+  const style = { columns, paint: createPaint(stdout, environment) }
+  let count = 0
+  for await (const { run, scoresOf } of runs) {
+    await write(stdout, `${renderRun(run, { ...style, scoresOf })}\n`)
+    count++
+  }
+  return count
+}

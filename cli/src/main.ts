@@ -1,0 +1,23 @@
+import { complainOfNode } from '../../src/model/node-version.ts'
+
+// A reader such as `| head` closes the pipe when it has seen enough, which is not a failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  process.stderr.write(`spanscore: cannot write the output: ${error.message}\n`)
+  process.exit(2)
+})
+
+const complaint = complainOfNode(process.version)
+if (complaint === undefined) {
+  void start()
+} else {
+  process.stderr.write(`spanscore: ${complaint}\n`)
+  process.exitCode = 2
+}
+
+/** Loads the program only after the version check, because older versions of Node.js may fail to parse it. */
+async function start(): Promise<void> {
+  const { runCli } = await import('./run-cli.ts')
+  const context = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, environment: process.env }
+  process.exitCode = await runCli(process.argv.slice(2), context)
+}

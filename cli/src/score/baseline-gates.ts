@@ -1,0 +1,89 @@
+import type { ResolvedScorer } from '../../../src/engine/config/options.ts'
+import { UsageError } from '../usage-error.ts'
+import type { BaselineComparison } from './baseline.ts'
+import { missingScores } from './gates.ts'
+import type { GateResult } from './gates.ts'
+import { numberText } from './number-text.ts'
+import type { Tallies } from './tally.ts'
+
+/** What must not be worse than in the baseline. */
+export interface BaselineGate {
+  /** `new-failures`: no run may fail that passed; `drop`: the mean may not be surely worse. */
+  readonly fails: 'new-failures' | 'drop'
+  /** Absent for every scorer that the baseline has. */
+  readonly scorerId?: string
+}
+
+/**
+ * Reads `new-failures` or `drop`, for one scorer as `drop=prompt_alignment`.
+ *
+ * @throws UsageError if it has another form, or names no configured scorer.
+ */
+export function parseBaselineGate(text: string, scorers: readonly ResolvedScorer[]): BaselineGate {
+  const [, what, scorerId] = /^(new-failures|drop)(?:=(.+))?$/.exec(text) ?? []
+  if (what !== 'new-failures' && what !== 'drop') {
+    throw new UsageError(
+      `--fail-on: expected new-failures or drop, for one scorer as drop=${scorers[0]?.id}, got ${text}`,
+    )
+  }
+  if (scorerId === undefined) return { fails: what }
+  if (scorers.every(({ id }) => id !== scorerId)) {
+    const ids = scorers.map(({ id }) => id).join(', ')
+    throw new UsageError(`--fail-on: expected one of the configured scorers (${ids}), got ${scorerId}`)
+  }
+  return { fails: what, scorerId }
+}
+
+/**
+ * Checks a gate for its scorer, or for each configured scorer that the baseline has. A gate also fails if nothing can be compared, if scores
+ * are missing because of errors, and if the scorer itself has changed.
+ */
+export function checkBaselineGate(
+  { fails, scorerId }: BaselineGate,
+  comparisons: readonly BaselineComparison[],
+  tallies: Tallies,
+  scorers: readonly ResolvedScorer[],
+): readonly GateResult[] {
+  const compared = scorers.flatMap(({ id, about }) => {
+    const comparison = comparisons.find(({ scorer }) => scorer === id)
+    if (scorerId !== undefined ? id !== scorerId : !isInBaseline(comparison)) return []
+    return [{ id, comparison, better: about.better }]
+  })
+  if (compared.length === 0) {
+    const message = 'no configured scorer is in the baseline'
+    return [{ scorerId: 'all scorers', fails, passed: false, message }]
+  }
+  return compared.map(({ id, comparison, better }) => {
+    const tally = tallies.ofScorer(id)
+    const missing = tally === undefined ? undefined : missingScores(tally)
+    const [passed, message] =
+      missing === undefined
+        ? verdict(fails, comparison, better)
+        : [false, `${missing}, so the comparison does not cover all runs`]
+    return { scorerId: id, fails, passed, message: `${id}: ${message}` }
+  })
+}
+
+const isInBaseline = (comparison: BaselineComparison | undefined): boolean =>
+  comparison !== undefined &&
+  (comparison.difference !== undefined || comparison.unscoredPairs > 0 || comparison.onlyBefore > 0)
+
+function verdict(
+  fails: BaselineGate['fails'],
+  comparison: BaselineComparison | undefined,
+  better: 'higher' | 'lower',
+): readonly [passed: boolean, message: string] {
+  if (comparison?.difference === undefined) return [false, 'no run has a score both now and in the baseline']
+  if (comparison.scorerChanged) return [false, 'the scorer is not the one of the baseline: write a new baseline']
+  const { difference, newFailures, newFailureIds } = comparison
+  if (fails === 'new-failures') {
+    const runs = newFailures === 0 ? 'none' : String(newFailures)
+    const ids = newFailures === 0 ? '' : ` (${newFailureIds.join(', ')})`
+    return [newFailures === 0, `of ${difference.pairs} pairs of runs, ${runs} passed before and fails now${ids}`]
+  }
+  const [low, high] = difference.interval95
+  const passed = better === 'higher' ? high >= 0 : low <= 0
+  const interval = `${numberText(low)} to ${numberText(high)}`
+  const change = `the mean of ${difference.pairs} pairs of runs changed by ${numberText(difference.mean)} (95 %: ${interval})`
+  return [passed, `${change}, which is ${passed ? 'not surely' : 'surely'} worse`]
+}

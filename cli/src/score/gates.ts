@@ -1,0 +1,92 @@
+import type { ResolvedScorer } from '../../../src/engine/config/options.ts'
+import { UsageError } from '../usage-error.ts'
+import type { Tallies, Tally } from './tally.ts'
+import { numberText } from './number-text.ts'
+
+/** A limit on the mean of one scorer over all agents. */
+export interface Gate {
+  readonly scorerId: string
+  /** In the scorer's own units. */
+  readonly bound: number
+  /** `under`: the mean must not be below the bound; `over`: not above it, for scorers where lower is better. */
+  readonly fails: 'under' | 'over'
+}
+
+/** The result of a gate. */
+export interface GateResult {
+  readonly scorerId: string
+  /** Absent if the scores were compared with a baseline. */
+  readonly bound?: number
+  readonly fails: Gate['fails'] | 'new-failures' | 'drop'
+  readonly passed: boolean
+  /** One line for people: what was compared, or why that was not possible. */
+  readonly message: string
+}
+
+/**
+ * Reads `id=number`.
+ *
+ * @throws UsageError if it has another form, names no configured scorer, or the number is outside of the scorer's range.
+ */
+export function parseGate(text: string, fails: Gate['fails'], scorers: readonly ResolvedScorer[]): Gate {
+  const option = `--fail-${fails}`
+  const [, scorerId = '', number = ''] = /^([^=]+)=(.+)$/.exec(text) ?? []
+  const bound = Number(number)
+  if (number.trim() === '' || !Number.isFinite(bound)) {
+    throw new UsageError(`${option}: expected a scorer and a number, such as ${scorers[0]?.id}=0.8, got ${text}`)
+  }
+  const found = scorers.find(({ id }) => id === scorerId)
+  if (found === undefined) {
+    const ids = scorers.map(({ id }) => id).join(', ')
+    throw new UsageError(`${option}: expected one of the configured scorers (${ids}), got ${scorerId}`)
+  }
+  const [low, high] = found.about.range
+  if (bound < low || bound > high) {
+    throw new UsageError(`${option}: expected a number from ${low} to ${high}, the range of ${scorerId}, got ${number}`)
+  }
+  const wanted = found.about.better === 'higher' ? 'under' : 'over'
+  if (wanted !== fails) {
+    throw new UsageError(`${option}: for ${scorerId}, ${found.about.better} is better; use --fail-${wanted} ${text}`)
+  }
+  return { scorerId, bound, fails }
+}
+
+/**
+ * Compares a scorer's mean, or with `usesInterval` the worse end of its 95 % interval, with a gate. A gate also fails
+ * if nothing was scored, if scores are missing because of errors, and if judges were left out.
+ */
+export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): GateResult {
+  const { scorerId, bound, fails } = gate
+  const tally = tallies.ofScorer(scorerId)
+  const found = tally?.mean()
+  if (tally === undefined || found === undefined) {
+    return { ...gate, passed: false, message: `${scorerId}: nothing was scored${reasons(tally)}` }
+  }
+  const missing = missingScores(tally)
+  if (missing !== undefined) {
+    return { ...gate, passed: false, message: `${scorerId}: ${missing}, so the mean does not cover all runs` }
+  }
+  const compared = usesInterval ? found.interval95[fails === 'under' ? 0 : 1] : found.mean
+  const passed = fails === 'under' ? compared >= bound : compared <= bound
+  const end = fails === 'under' ? 'lower' : 'upper'
+  const what = usesInterval
+    ? `the ${end} bound of the mean, ${numberText(compared)} (mean ${numberText(found.mean)}),`
+    : `the mean ${numberText(compared)}`
+  const verdict = passed ? (fails === 'under' ? 'is not under' : 'is not over') : `is ${fails}`
+  return { ...gate, passed, message: `${scorerId}: ${what} of ${tally.scored} runs ${verdict} ${numberText(bound)}` }
+}
+
+/** Skip reasons of runs that should have had a score. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['judge-unavailable', 'refused'])
+
+/** Says which scores are missing because of errors, or because judges were left out. */
+export function missingScores(tally: Tally): string | undefined {
+  const skipped = [...tally.skipped].filter(([reason]) => LEFT_OUT.has(reason))
+  const reasonsOf = [...skipped, ...tally.failed].map(([reason, { count }]) => `${reason} ${count}`)
+  return reasonsOf.length === 0 ? undefined : `scores are missing (${reasonsOf.join(', ')})`
+}
+
+function reasons(tally: Tally | undefined): string {
+  const all = [...(tally?.skipped ?? []), ...(tally?.failed ?? [])].map(([reason, { count }]) => `${reason} ${count}`)
+  return all.length === 0 ? '' : ` (${all.join(', ')})`
+}

@@ -1,0 +1,34 @@
+import type { Evaluation } from '../../../src/model/score.ts'
+
+/** The calls, tokens and cost of all judges together. */
+export class JudgeUse {
+  #calls = 0
+  #inputTokens = 0
+  #outputTokens = 0
+  #costUsd = 0
+  #priced = 0
+  #unpriced = 0
+
+  add({ judge }: Evaluation): void {
+    if (judge === undefined) return
+    this.#calls += judge.calls
+    this.#inputTokens += judge.usage.inputTokens ?? 0
+    this.#outputTokens += judge.usage.outputTokens ?? 0
+    this.#costUsd += judge.costUsd ?? 0
+    if (judge.costUsd === undefined) this.#unpriced++
+    else this.#priced++
+  }
+
+  /** Describes the use in one line; empty if no judge was called. */
+  describe(): string {
+    if (this.#calls === 0) return ''
+    const tokens = `${this.#inputTokens.toLocaleString('en')} + ${this.#outputTokens.toLocaleString('en')} tokens`
+    return `Judges: ${this.#calls.toLocaleString('en')} calls, ${tokens}, ${this.#describeCost()}.`
+  }
+
+  #describeCost(): string {
+    if (this.#priced === 0) return 'at an unknown price; set judge.price to see the cost'
+    const unpriced = this.#unpriced === 0 ? '' : `, without ${this.#unpriced} scores of models whose price is unknown`
+    return `${this.#costUsd.toFixed(4)} USD${unpriced}`
+  }
+}

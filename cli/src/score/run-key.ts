@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto'
+import type { AgentRun } from '../../../src/model/agent-run.ts'
+
+/**
+ * A key that runs of the same agent with the same input share: 16 hex digits of a hash, so that reports hold no content.
+ * `undefined` if the spans hold no input.
+ */
+export function inputKeyOf(run: AgentRun): string | undefined {
+  if (run.input.length === 0) return undefined
+  const messages = run.input.map(({ role, text, parts }) => [role, text ?? JSON.stringify(parts)])
+  const hash = createHash('sha256').update(JSON.stringify([run.agent.name ?? null, messages]))
+  return hash.digest('hex').slice(0, 16)
+}

@@ -1,0 +1,149 @@
+import type { AgentRun } from '../../../src/model/agent-run.ts'
+import type { Evaluation, Score } from '../../../src/model/score.ts'
+import type { ResolvedOptions, ResolvedScorer } from '../../../src/engine/config/options.ts'
+import { chooseRun, isForNested } from '../../../src/engine/choose-run.ts'
+import { redactFailed, redactInSteps } from '../../../src/engine/redact.ts'
+import { SamplePoint } from '../../../src/sampling/sample-point.ts'
+import { withoutPause } from '../../../src/scoring/background.ts'
+import { evaluate } from '../../../src/scoring/evaluate.ts'
+import { isolated } from '../../../src/scoring/isolation.ts'
+
+/** A run, top-level or nested, and the evaluations of its scorers. */
+export interface EvaluatedRun {
+  readonly run: AgentRun
+  readonly evaluations: readonly Evaluation[]
+}
+
+/** Settings of `RunScorers`. */
+export interface RunScorersOptions {
+  /** The options of the configuration file. */
+  readonly options: ResolvedOptions
+  /** Maximum number of scores by judges, over all runs. */
+  readonly judgeLimit: number
+  /** Which runs are scored. */
+  readonly matches: (run: AgentRun) => boolean
+}
+
+/** Whether a run has a scorer's score already. */
+export type HasScore = (run: AgentRun, scorer: Evaluation['scorer']) => boolean
+
+/**
+ * Scores runs by the configured scorers, with the rules of an application: `agent`, `scope`, `when`, `passAt`, `redact` and
+ * `timeoutMs`. `sample` and `budget` are for live traffic: here every run is scored, and `judgeLimit` is the bound.
+ */
+export class RunScorers {
+  readonly #options: ResolvedOptions
+  readonly #scorers: readonly ResolvedScorer[]
+  readonly #matches: (run: AgentRun) => boolean
+  /** Why a judge cannot be called, by scorer. */
+  readonly #unavailable: ReadonlyMap<string, string>
+  #judgeScoresLeft: number
+  #judgeScores = 0
+  #existing = 0
+
+  constructor({ options, judgeLimit, matches }: RunScorersOptions) {
+    this.#options = options
+    this.#scorers = options.scorers.map((scorer) => ({ ...scorer, sample: 1 }))
+    this.#matches = matches
+    this.#judgeScoresLeft = judgeLimit
+    this.#unavailable = new Map(
+      options.scorers.flatMap(({ id, scorer }) => {
+        const why = scorer.judge?.unavailable()
+        return why === undefined ? [] : [[id, why] as const]
+      }),
+    )
+  }
+
+  /** Number of scores requested from judges. */
+  get judgeScores(): number {
+    return this.#judgeScores
+  }
+
+  /** Number of scores that runs had already. */
+  get existing(): number {
+    return this.#existing
+  }
+
+  /** Scores a top-level run and its nested runs. Runs without a matching scorer are left out, and scores that exist. */
+  async score(run: AgentRun, hasScore: HasScore = () => false): Promise<readonly EvaluatedRun[]> {
+    const scored: EvaluatedRun[] = []
+    for (const one of withNested(run)) {
+      if (!this.#matches(one)) continue
+      const evaluations: Evaluation[] = []
+      for (const scorer of this.#scorers) {
+        if (hasScore(one, scorer.about)) {
+          this.#existing += 1
+          continue
+        }
+        // The judges of a run are called sequentially, so that the number of concurrent runs limits concurrent calls.
+        const evaluation = this.#evaluate(scorer, one, one !== run)
+        if (evaluation === undefined) continue
+        const done = evaluation instanceof Promise ? await evaluation : evaluation
+        evaluations.push(this.#options.stripContent ? withoutContent(done) : done)
+      }
+      if (evaluations.length > 0) scored.push({ run: one, evaluations })
+    }
+    return scored
+  }
+
+  /** Returns `undefined` if the scorer does not apply to this run. */
+  #evaluate(scorer: ResolvedScorer, run: AgentRun, isNested: boolean): Evaluation | Promise<Evaluation> | undefined {
+    if (isNested && !isForNested(scorer)) return undefined
+    const choice = chooseRun(scorer, run, new SamplePoint(run.traceId))
+    if (choice.status === 'skipped') return undefined
+    if (choice.status === 'failed') return unasked(scorer, run, choice)
+    return scorer.scorer.kind === 'judge' ? this.#judge(scorer, run) : this.#ask(scorer, run)
+  }
+
+  #judge(scorer: ResolvedScorer, run: AgentRun): Evaluation | Promise<Evaluation> {
+    const why = this.#unavailable.get(scorer.id)
+    if (why !== undefined) return unasked(scorer, run, { status: 'skipped', reason: 'judge-unavailable', message: why })
+    if (this.#judgeScoresLeft <= 0) {
+      const message = 'The number of judge scores that --judge-limit allows is used up; raise it.'
+      return unasked(scorer, run, { status: 'skipped', reason: 'refused', message })
+    }
+    const { redact } = this.#options
+    try {
+      const seen = redact === undefined ? run : withoutPause(redactInSteps(redact, run))
+      this.#judgeScoresLeft--
+      this.#judgeScores++
+      return this.#ask(scorer, seen)
+    } catch (error) {
+      return unasked(scorer, run, redactFailed(error))
+    }
+  }
+
+  #ask({ scorer, id, passAt, about }: ResolvedScorer, run: AgentRun): Evaluation | Promise<Evaluation> {
+    const { timeoutMs, onJudgeCall } = this.#options
+    return isolated(() =>
+      evaluate(scorer, run, {
+        id,
+        about,
+        ...(passAt !== undefined && { passAt }),
+        timeoutMs,
+        ...(onJudgeCall !== undefined && { onJudgeCall: (call) => onJudgeCall({ ...call, scorerId: id }) }),
+      }),
+    )
+  }
+}
+
+/** Removes what the option `stripContent` removes. Every report uses the result, so that none can show that content. */
+function withoutContent(evaluation: Evaluation): Evaluation {
+  const { score } = evaluation
+  if (score.status !== 'scored') {
+    const { messageWithoutContent, ...kept } = score
+    return { ...evaluation, score: { ...kept, message: messageWithoutContent ?? '' } }
+  }
+  const { explanation: _whole, explanationWithoutContent: explanation, details: _details, ...kept } = score
+  return { ...evaluation, score: { ...kept, ...(explanation !== undefined && { explanation }) } }
+}
+
+function* withNested(run: AgentRun): Generator<AgentRun> {
+  yield run
+  for (const child of run.children) yield* withNested(child)
+}
+
+function unasked({ about }: ResolvedScorer, run: AgentRun, score: Score): Evaluation {
+  const { id: runId, revision, complete } = run
+  return { scorer: about, runId, revision, complete, durationMs: 0, score }
+}

@@ -1,0 +1,283 @@
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pMapIterable } from 'p-map'
+import type { ResolvedOptions } from '../../../src/engine/config/options.ts'
+import { keepProcessAlive } from '../../../src/scoring/keep-process-alive.ts'
+import type { CommandContext, ExitCode } from '../command.ts'
+import { createPaint, write } from '../output.ts'
+import { createProgress } from '../progress.ts'
+import { createBackfill } from '../backfill/backfill.ts'
+import type { BackfillItem } from '../backfill/backfill.ts'
+import { hasStoredScore, ScoreSender } from '../backfill/score-sender.ts'
+import type { TimeRange } from '../backfill/time-slices.ts'
+import { readHeaders } from '../otlp-headers.ts'
+import { describeCount, readFiles } from '../read-files.ts'
+import type { RunFiles } from '../read-files.ts'
+import { RunFilter } from '../run-filter.ts'
+import { safeLine } from '../text.ts'
+import { UsageError } from '../usage-error.ts'
+import { Baseline } from './baseline.ts'
+import type { BaselineComparison } from './baseline.ts'
+import { checkBaselineGate, parseBaselineGate } from './baseline-gates.ts'
+import type { BaselineGate } from './baseline-gates.ts'
+import { checkGate, parseGate } from './gates.ts'
+import type { Gate, GateResult } from './gates.ts'
+import { JsonReport } from './json-report.ts'
+import { toJunit } from './junit.ts'
+import { JudgeUse } from './judge-use.ts'
+import { loadConfig } from './load-config.ts'
+import { toMarkdown } from './markdown.ts'
+import { OtlpLogFile } from './otlp-logs.ts'
+import { RunScorers } from './run-scorers.ts'
+import type { ScoreOptions } from './score-options.ts'
+import { renderBaseline, renderDetails, renderGates, renderScores, renderUnused } from './table.ts'
+import { Tallies } from './tally.ts'
+import type { TallyRow } from './tally.ts'
+
+const NARROWEST = 60
+const WIDEST = 120
+
+/** Runs the configured scorers on trace files. Memory does not grow with their size, except for a baseline. */
+export async function score(files: readonly string[], given: ScoreOptions, context: CommandContext): Promise<ExitCode> {
+  const options = loadConfig(given.config, context)
+  const gates = [
+    ...(given.failUnder ?? []).map((text) => parseGate(text, 'under', options.scorers)),
+    ...(given.failOver ?? []).map((text) => parseGate(text, 'over', options.scorers)),
+  ]
+  if (given.lower === true && gates.length === 0) {
+    throw new UsageError('--lower: expected a gate, --fail-under or --fail-over, whose number it changes; got none')
+  }
+  const baselineGates = (given.failOn ?? []).map((text) => parseBaselineGate(text, options.scorers))
+  if (baselineGates.length > 0 && given.baseline === undefined) {
+    throw new UsageError('--fail-on: expected a --baseline to compare with, got none')
+  }
+  checkPaths(files, given)
+  if (files.length === 0 && given.from === undefined)
+    throw new UsageError('expected trace files, or --from with a backend; got neither', { showsHelp: true })
+  if (given.to !== undefined && !(URL.canParse(given.to) && /^https?:/.test(given.to)))
+    throw new UsageError(`--to: expected a URL that begins with http:// or https://, got ${given.to}`)
+  if (files.length > 0 && given.from !== undefined)
+    throw new UsageError(`--from: expected either a backend or files, got both: ${files.join(', ')}`)
+  if (given.junitFailures === true && given.junit === undefined) {
+    throw new UsageError('--junit-failures: expected --junit with the file of the report, got none')
+  }
+  const report = given.json === true ? new JsonReport() : undefined
+  const work = { given, options, gates, baselineGates, report }
+  return keepProcessAlive(() => scoreFiles(files, work, context).finally(() => report?.close()))
+}
+
+interface Work {
+  readonly given: ScoreOptions
+  readonly options: ResolvedOptions
+  readonly gates: readonly Gate[]
+  readonly baselineGates: readonly BaselineGate[]
+  /** Present if the report is JSON. */
+  readonly report: JsonReport | undefined
+}
+
+async function scoreFiles(
+  files: readonly string[],
+  { given, options, gates, baselineGates, report }: Work,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const filter = toFilter(given.where ?? [])
+  const baseline =
+    given.baseline === undefined
+      ? undefined
+      : await Baseline.read(given.baseline, ({ agent, runId }) => filter.admits(agent, runId))
+  const nowMs = Date.now()
+  const backfill =
+    given.from === undefined ? undefined : createBackfill({ ...given, from: given.from }, context.environment, nowMs)
+  const { items, summary } = backfill ?? toItems(readFiles(files, context))
+  const scorers = new RunScorers({ options, judgeLimit: given.judgeLimit, matches: (run) => filter.matches(run) })
+  const tallies = new Tallies(
+    options.scorers.map(({ about }) => about),
+    { worst: given.top, showsInput: !options.stripContent },
+  )
+  const judgeUse = new JudgeUse()
+  const { explanations } = options.emit
+  const out = given.out === undefined ? undefined : new OtlpLogFile(given.out, { explanations, now: Date.now })
+  const sender =
+    given.to === undefined
+      ? undefined
+      : new ScoreSender({
+          to: given.to,
+          headers: readHeaders(context.environment.OTEL_EXPORTER_OTLP_HEADERS),
+          explanations,
+          // The same for what a resumed backfill sends again.
+          nowMs: backfill?.resume.range.toMs ?? nowMs,
+          report: (line) => context.stderr.write(`spanscore: ${safeLine(line)}\n`),
+        })
+  const progress = createProgress({ stream: context.stderr, totalBytes: undefined })
+  let doneMs: number | undefined
+  const scoreItem = async (item: BackfillItem) => {
+    if ('doneMs' in item) return { item, scoredRuns: [] }
+    const hasScore = sender === undefined ? undefined : hasStoredScore(item)
+    return { item, scoredRuns: await scorers.score(item.run, hasScore) }
+  }
+  try {
+    // Up to `concurrency` runs are scored at the same time; they come out in the order in which they were read.
+    for await (const { item, scoredRuns } of pMapIterable(items, scoreItem, { concurrency: options.concurrency })) {
+      for (const one of scoredRuns) {
+        tallies.add(one.run, one.evaluations)
+        for (const evaluation of one.evaluations) judgeUse.add(evaluation)
+        baseline?.add(one)
+        await report?.add(one)
+        await out?.add(one)
+        if (!('doneMs' in item)) await sender?.add(one, item)
+      }
+      if ('doneMs' in item) {
+        await sender?.flush()
+        backfill?.resume.done(item.doneMs)
+        ;({ doneMs } = item)
+      }
+      progress.show(() => describeProgress(tallies.runs, scorers.judgeScores, backfill?.resume.range, doneMs))
+    }
+    await sender?.flush()
+    await out?.end()
+  } finally {
+    progress.clear()
+  }
+  filter.check()
+  const comparisons = baseline?.results()
+  const results = [
+    ...gates.map((gate) => checkGate(gate, tallies, given.lower === true)),
+    ...baselineGates.flatMap((gate) => checkBaselineGate(gate, comparisons ?? [], tallies, options.scorers)),
+  ]
+  const rows = tallies.rows()
+  const delivery = sender === undefined ? '' : describeDelivery(sender.sent, scorers.existing)
+  const count =
+    tallies.runs === 0 && scorers.existing > 0 ? 'no run lacks a score' : describeCount(tallies.runs, summary())
+  const shown = given.failedOnly === true ? rows.filter(({ tally }) => tally.hasFailures) : rows
+  if (given.junit !== undefined) {
+    writeReport('--junit', given.junit, toJunit(rows, results, given.junitFailures === true))
+  }
+  if (given.markdown !== undefined) {
+    const markdown = toMarkdown({ rows: shown, gates: results, baseline: comparisons, count })
+    writeReport('--markdown', given.markdown, markdown)
+  }
+  const unused = describeUnused(options, rows, tallies.runs)
+  if (report === undefined) {
+    const text = renderReport({ rows: shown, unused, gates: results, comparisons, judgeUse, count, delivery }, context)
+    await write(context.stdout, text)
+  } else {
+    await report.end(context.stdout, { rows, gates: results, baseline: comparisons })
+    const failed = results.filter(({ passed }) => !passed).map(({ message }) => message)
+    const lines = [...(tallies.runs === 0 ? [count] : unused), ...(delivery === '' ? [] : [delivery]), ...failed]
+    for (const line of lines) context.stderr.write(`spanscore: ${safeLine(line)}\n`)
+  }
+  return results.every(({ passed }) => passed) ? 0 : 1
+}
+
+interface Report {
+  readonly rows: readonly TallyRow[]
+  /** Scorers that applied to no run. */
+  readonly unused: readonly string[]
+  readonly gates: readonly GateResult[]
+  readonly comparisons: readonly BaselineComparison[] | undefined
+  readonly judgeUse: JudgeUse
+  /** Description of how many runs there were. */
+  readonly count: string
+  /** Description of what was sent; empty if nothing was to be. */
+  readonly delivery: string
+}
+
+function renderReport(
+  { rows, unused, gates, comparisons, judgeUse, count, delivery }: Report,
+  context: CommandContext,
+): string {
+  const { stdout, environment } = context
+  const columns = Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 100))
+  const style = { columns, paint: createPaint(stdout, environment) }
+  const end = [
+    [`${safeLine(count)}.`, judgeUse.describe(), delivery].filter(Boolean).join(' '),
+    renderGates(gates, style),
+  ]
+  const parts = [
+    rows.length === 0 ? '' : renderScores(rows, style),
+    renderUnused(unused, style),
+    renderDetails(rows, style),
+    comparisons === undefined ? '' : renderBaseline(comparisons, style),
+    end.filter((line) => line !== '').join('\n'),
+  ]
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+function describeDelivery(sent: number, existing: number): string {
+  return `${scoresText(sent)} sent${existing === 0 ? '' : `; ${scoresText(existing)} were there already`}.`
+}
+
+function scoresText(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'score' : 'scores'}`
+}
+
+/** Describes the scorers that applied to no run, although there are runs. */
+function describeUnused(options: ResolvedOptions, rows: readonly TallyRow[], runs: number): readonly string[] {
+  if (runs === 0) return []
+  const used = new Set(rows.map(({ tally }) => tally.scorer.id))
+  const all = runs === 1 ? 'the only run' : `any of the ${runs} runs`
+  return options.scorers
+    .filter(({ id }) => !used.has(id))
+    .map(({ id, agents }) => {
+      const filter = agents === undefined ? 'see scope and when of its entry' : `its agent is ${[...agents].join(', ')}`
+      return `${id} did not apply to ${all}: ${filter}.`
+    })
+}
+
+function describeProgress(
+  runs: number,
+  judgeScores: number,
+  range: TimeRange | undefined,
+  doneMs: number | undefined,
+): string {
+  const judged = judgeScores === 0 ? '' : `, ${judgeScores.toLocaleString('en')} judge scores requested`
+  return `scoring: ${runs.toLocaleString('en')} runs${judged}${describeTime(range, doneMs)}`
+}
+
+function describeTime(range: TimeRange | undefined, doneMs: number | undefined): string {
+  if (range === undefined || doneMs === undefined) return ''
+  const percent = Math.floor((100 * (doneMs - range.fromMs)) / (range.toMs - range.fromMs))
+  return `, up to ${new Date(doneMs).toISOString().slice(0, 16)}Z (${percent} %)`
+}
+
+function toItems({ runs, summary }: RunFiles): { items: AsyncIterable<BackfillItem>; summary: RunFiles['summary'] } {
+  return { items: runs, summary }
+}
+
+function toFilter(conditions: readonly string[]): RunFilter {
+  const agents: string[] = []
+  const traces: string[] = []
+  for (const condition of conditions) {
+    const [, key, value] = /^(agent|trace)=(.+)$/s.exec(condition) ?? []
+    if (key === undefined || value === undefined) {
+      throw new UsageError(`--where: expected agent=NAME or trace=ID, got ${condition}`)
+    }
+    if (key === 'agent') agents.push(value)
+    else traces.push(value)
+  }
+  return new RunFilter({ agents, traces })
+}
+
+/** Refuses to overwrite files that are read. */
+function checkPaths(files: readonly string[], { baseline, out, junit, markdown, config }: ScoreOptions): void {
+  const inputs = new Set([...files, baseline, config].flatMap((file) => (file === undefined ? [] : [resolve(file)])))
+  const outputs = [
+    ['--out', out],
+    ['--junit', junit],
+    ['--markdown', markdown],
+  ] as const
+  for (const [option, file] of outputs) {
+    if (file === undefined) continue
+    if (inputs.has(resolve(file))) throw new UsageError(`${option}: expected a file other than the inputs, got ${file}`)
+    inputs.add(resolve(file))
+  }
+}
+
+function writeReport(option: string, file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new UsageError(`${option}: cannot write ${file}: ${message}`)
+  }
+}
