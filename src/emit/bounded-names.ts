@@ -1,10 +1,10 @@
 import { LimitedSet } from '../spans/limited-set.ts'
 import { MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
 
-/** How often a name must come before it takes one of the places that are left for names in use. */
+/** Number of runs in which a name must come before it takes one of the places that are left for names in use. */
 const USES = 3
 
-/** Maximum number of names whose uses are counted; then counting begins again. */
+/** Maximum number of names whose runs are counted; then counting begins again. */
 const MAX_COUNTED = 1000
 
 /**
@@ -15,6 +15,7 @@ export class BoundedNames {
   readonly #known: LimitedSet<string>
   readonly #first: LimitedSet<string>
   readonly #uses = new Map<string, number>()
+  readonly #counted = new WeakSet()
 
   /** @param forUsed how many of the places are for names that come again */
   constructor(limit: number, forUsed = 0) {
@@ -22,14 +23,17 @@ export class BoundedNames {
     this.#first = new LimitedSet(limit - forUsed)
   }
 
-  of(given: string): string {
+  /** @param run the run that has this name; its further scores do not count as further uses */
+  of(given: string, run?: object): string {
     if (this.#known.has(given)) return given
     const name = shortened(given, MAX_NAME_LENGTH)
     if (this.#known.has(name)) return name
-    return (this.#first.add(name) || this.#isInUse(name)) && this.#known.add(name) ? name : 'other'
+    return (this.#first.add(name) || this.#isInUse(name, run)) && this.#known.add(name) ? name : 'other'
   }
 
-  #isInUse(name: string): boolean {
+  #isInUse(name: string, run: object | undefined): boolean {
+    if (run === undefined || this.#counted.has(run)) return false
+    this.#counted.add(run)
     const uses = (this.#uses.get(name) ?? 0) + 1
     if (this.#uses.size >= MAX_COUNTED) this.#uses.clear()
     this.#uses.set(name, uses)

@@ -110,9 +110,9 @@ export class ScoreSums {
   count(evaluation: Evaluation, run: AgentRun | undefined, extra: ScoreAttributes): ScoreAttributes {
     const { score, scorer, judge } = evaluation
     const agentName = run?.agent.name
-    const agent = agentName === undefined ? undefined : this.#agents.of(agentName)
+    const agent = agentName === undefined ? undefined : this.#agents.of(agentName, run)
     const modelName = run?.models[0]
-    const model = modelName === undefined ? undefined : this.#models.of(modelName)
+    const model = modelName === undefined ? undefined : this.#models.of(modelName, run)
     const judgeModel = judge === undefined ? undefined : this.#judgeModel(scorer.id, judge.model)
     const group = this.#group(scorer, agent, model, judgeModel, extra)
     const detail = score.status === 'scored' ? score.label : score.status === 'skipped' ? score.reason : score.code
