@@ -74,13 +74,13 @@ async function load(folder: string): Promise<Measured> {
   const { ServiceMeters } = (await from('send/service-meters')) as typeof import('../src/send/service-meters.ts')
   const { Outbox } = (await from('send/outbox')) as typeof import('../src/send/outbox.ts')
   const { encodeRequest } = (await from('send/gathered-scores')) as typeof import('../src/send/gathered-scores.ts')
-  const { loadConfig } = (await from('config/load-config')) as typeof import('../src/config/load-config.ts')
+  const { loadServiceConfig } = (await from('config/load-config')) as typeof import('../src/config/load-config.ts')
 
   const clock = { ms: Date.now() }
   const nowMs = () => clock.ms
   const reader = await RequestReader.create({ maxSpansPerRequest: 100_000, maxSpanBytes: 10 * 1024 * 1024 })
   const log = new MemoryLog(nowMs)
-  const { options } = loadConfig(undefined, () => undefined)
+  const { options } = loadServiceConfig(undefined, () => undefined)
   const scorer = new ServiceScorer({ options, meters: new ServiceMeters('compared', undefined) })
   const exporter = {
     send: (records: Parameters<typeof encodeRequest>[0]) => {

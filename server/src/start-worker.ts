@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { refuseConversations, resolveOptions } from 'spanscore/engine'
 
-import { loadConfig } from './config/load-config.ts'
+import { loadServiceConfig } from './config/load-config.ts'
 import { readinessOf } from './health.ts'
 import { Worker } from './kafka/worker.ts'
 import type { WorkerOptions } from './kafka/worker.ts'
@@ -60,7 +60,7 @@ const LONGEST_STOP_MS = 25_000
 export async function startWorker(options: WorkerServerOptions): Promise<RunningWorker> {
   const { to, configPath, limits, traces, report: say } = options
   const report = limited(say)
-  const config = loadConfig(configPath, say)
+  const config = loadServiceConfig(configPath, say)
   refuseConversations(resolveOptions(config.options, true), 'A Kafka worker')
   const meters = new ServiceMeters(randomUUID(), to)
   const taken = new TakenSignals()

@@ -3,7 +3,7 @@ import type { Server as HttpServer } from 'node:http'
 import { hostname, networkInterfaces } from 'node:os'
 
 import { ConfigWatcher } from './config/config-watcher.ts'
-import { isConfigData, loadConfig } from './config/load-config.ts'
+import { isConfigData, loadServiceConfig } from './config/load-config.ts'
 import type { LoadedConfig } from './config/load-config.ts'
 import { healthOf, readinessOf } from './health.ts'
 import type { Condition } from './health.ts'
@@ -115,7 +115,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const report = limited(options.report)
   checkAddress(options)
   checkLimits(options)
-  const config = loadConfig(options.configPath, options.report)
+  const config = loadServiceConfig(options.configPath, options.report)
   let page: Page | undefined
   const instance = randomUUID()
   const to = options.to && {

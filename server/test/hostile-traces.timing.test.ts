@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 
 import { LongTurns } from '../../test/fuzz/long-turns.ts'
-import { loadConfig } from '../src/config/load-config.ts'
+import { loadServiceConfig } from '../src/config/load-config.ts'
 import { MemoryLog } from '../src/log/memory-log.ts'
 import { parseJsonRequest, toProtobuf } from '../src/receive/json-to-protobuf.ts'
 import { RequestReader } from '../src/receive/read-request.ts'
@@ -104,7 +104,7 @@ async function pass(spans: readonly unknown[]): Promise<Passed> {
   const options = { ...BUFFER_OPTIONS, settleMs: 100, orphanMs: 300, lingerMs: 100, maxSpansPerTrace: spans.length }
   const buffer = new HeldTraces(options)
   const scorer = new ServiceScorer({
-    options: loadConfig(undefined, () => undefined).options,
+    options: loadServiceConfig(undefined, () => undefined).options,
     meters: new ServiceMeters('an instance', undefined),
   })
   const outbox = new Outbox({ logs: exporter, spans: exporter, report: () => undefined, now: nowMs })

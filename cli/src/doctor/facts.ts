@@ -1,7 +1,7 @@
 import type { ScorerFacts, SeenRun } from '../../../src/processor/checks/setup-facts.ts'
 
 /** The signals of OpenTelemetry that carry scores. */
-export type Signal = 'traces' | 'metrics' | 'logs'
+export type ExportSignal = 'traces' | 'metrics' | 'logs'
 
 /** What the doctor knows about one process. It holds neither keys nor content of runs. */
 export interface ProcessFacts {
@@ -13,7 +13,7 @@ export interface ProcessFacts {
   readonly packages: Readonly<Record<string, string>>
   readonly apiVersion?: string
   /** By signal, the environment variable that keeps the SDK from registering a provider, such as `OTEL_TRACES_EXPORTER=none`. */
-  readonly disabledBy: Readonly<Partial<Record<Signal, string>>>
+  readonly disabledBy: Readonly<Partial<Record<ExportSignal, string>>>
   readonly tracerProvider?: ProviderFacts
   readonly meterProvider?: string
   readonly loggerProvider?: string

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-import { loadConfig } from './load-config.ts'
+import { loadServiceConfig } from './load-config.ts'
 import type { LoadedConfig } from './load-config.ts'
 
 /** How often the file is read. Notifications of the system do not come from network and container file systems. */
@@ -54,7 +54,7 @@ export class ConfigWatcher {
     this.#judged = read
     try {
       if (read instanceof Error) throw read
-      if (read !== this.#text) this.#parts.take(loadConfig(this.#parts.path, this.#parts.report, read))
+      if (read !== this.#text) this.#parts.take(loadServiceConfig(this.#parts.path, this.#parts.report, read))
       this.#text = read
       this.#trouble = undefined
     } catch (error) {

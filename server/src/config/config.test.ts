@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 
 import { configJsonSchema } from './config-schema.ts'
-import { loadConfig } from './load-config.ts'
+import { loadServiceConfig } from './load-config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'spanscore-config-'))
 afterAll(() => {
@@ -16,10 +16,10 @@ function load(name: string, text: string) {
   const file = join(folder, name)
   writeFileSync(file, text)
   const lines: string[] = []
-  return { ...loadConfig(file, (line) => lines.push(line)), lines }
+  return { ...loadServiceConfig(file, (line) => lines.push(line)), lines }
 }
 
-const idsOf = ({ options }: ReturnType<typeof loadConfig>) =>
+const idsOf = ({ options }: ReturnType<typeof loadServiceConfig>) =>
   options.scorers.map((entry) => ('scorer' in entry ? (entry.id ?? entry.scorer.id) : entry.id))
 
 describe('a configuration of the service', () => {
@@ -54,7 +54,7 @@ budget: { callsPerMinute: 10 }
 
   it('uses code scorers if there is none', () => {
     const lines: string[] = []
-    expect(idsOf(loadConfig(undefined, (line) => lines.push(line)))).toEqual([
+    expect(idsOf(loadServiceConfig(undefined, (line) => lines.push(line)))).toEqual([
       'answer_present',
       'hallucinated_tool',
       'loop',
@@ -104,7 +104,7 @@ export default defineConfig({ scorers: [createLoopScorer()] })
 
   it('is refused if it is a folder', () => {
     mkdirSync(join(folder, 'folder.yaml'))
-    expect(() => loadConfig(join(folder, 'folder.yaml'), () => undefined)).toThrow(
+    expect(() => loadServiceConfig(join(folder, 'folder.yaml'), () => undefined)).toThrow(
       /^--config .*folder\.yaml: expected a file that can be read/,
     )
   })

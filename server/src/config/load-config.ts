@@ -47,7 +47,11 @@ export interface LoadedConfig {
  * @param given the text of the file, if it was read already
  * @throws Error what was expected, what came, and what to do
  */
-export function loadConfig(path: string | undefined, announce: (line: string) => void, given?: string): LoadedConfig {
+export function loadServiceConfig(
+  path: string | undefined,
+  announce: (line: string) => void,
+  given?: string,
+): LoadedConfig {
   if (path === undefined) {
     return {
       options: { scorers: DEFAULT_SCORERS.map((name) => createPrebuilt(name, {})) },

@@ -1,5 +1,5 @@
 import type { GroupMember } from './group-member.ts'
-import { describeError } from './kafka-client.ts'
+import { describeKafkaError } from './kafka-client.ts'
 import type { LongCommits } from './long-commits.ts'
 import type { Commit } from './offset-states.ts'
 
@@ -67,7 +67,7 @@ export class AssignedCommits {
         onRead(whole)
         return
       } catch (error) {
-        report(`The progress of partition ${number} could not be read from it: ${describeError(error)}.`)
+        report(`The progress of partition ${number} could not be read from it: ${describeKafkaError(error)}.`)
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       }
     }

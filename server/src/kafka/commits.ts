@@ -2,7 +2,7 @@ import { within } from '../within.ts'
 import { isAnswer, isProtocolError } from './answered-errors.ts'
 import type { AssignedPartition } from './assigned-partition.ts'
 import type { GroupMember } from './group-member.ts'
-import { describeError } from './kafka-client.ts'
+import { describeKafkaError } from './kafka-client.ts'
 import type { LongCommits } from './long-commits.ts'
 import type { Commit } from './offset-states.ts'
 import type { WorkerCounts } from './worker-counts.ts'
@@ -124,7 +124,7 @@ export class Commits {
       }
     } catch (error) {
       counts.failedCommits += 1
-      report(`The progress of partition ${cut.number} could not be written to it: ${describeError(error)}.`)
+      report(`The progress of partition ${cut.number} could not be written to it: ${describeKafkaError(error)}.`)
       return false
     }
     const isAccepted = await this.#send([{ ...cut, commits }], cut.generation)
@@ -151,7 +151,7 @@ export class Commits {
       const accepted = isProtocolError(error, 'OFFSET_METADATA_TOO_LARGE') ? long.shorten(all) : undefined
       report(
         accepted === undefined
-          ? `Progress could not be committed: ${describeError(error)}.`
+          ? `Progress could not be committed: ${describeKafkaError(error)}.`
           : `The brokers accept less metadata of a commit than by default (offset.metadata.max.bytes): states of more than ${accepted} characters are written to their partition from now on.`,
       )
       return false

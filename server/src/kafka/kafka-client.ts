@@ -197,19 +197,19 @@ async function textOf(option: string, path: string | undefined): Promise<string 
 export function explained(error: unknown, { brokers, tls, sasl }: KafkaOptions): Error {
   if (sasl !== undefined && isRefusal(error)) {
     return new Error(
-      `Expected brokers that let the user ${sasl.username} in with ${sasl.mechanism} (--kafka-sasl, --kafka-user and its password), got a refusal: ${describeError(error)}.`,
+      `Expected brokers that let the user ${sasl.username} in with ${sasl.mechanism} (--kafka-sasl, --kafka-user and its password), got a refusal: ${describeKafkaError(error)}.`,
       { cause: error },
     )
   }
   return new Error(
-    `Expected brokers at ${brokers.join(', ')} that answer ${tls === undefined ? 'without TLS' : 'over TLS'}${sasl === undefined ? '' : ` with ${sasl.mechanism}`}, got none: ${describeError(error)}. Check --brokers, --kafka-tls, --kafka-ca, --kafka-cert and --kafka-key.`,
+    `Expected brokers at ${brokers.join(', ')} that answer ${tls === undefined ? 'without TLS' : 'over TLS'}${sasl === undefined ? '' : ` with ${sasl.mechanism}`}, got none: ${describeKafkaError(error)}. Check --brokers, --kafka-tls, --kafka-ca, --kafka-cert and --kafka-key.`,
     { cause: error },
   )
 }
 
 /** Whether brokers answered and refused the user. A connection that closes early is not an answer. */
 export function isRefusal(error: unknown): boolean {
-  return isCausedBy(error, AuthenticationError) && !/closed|ECONN|timed out/i.test(describeError(error))
+  return isCausedBy(error, AuthenticationError) && !/closed|ECONN|timed out/i.test(describeKafkaError(error))
 }
 
 function isCausedBy(error: unknown, kind: typeof AuthenticationError): boolean {
@@ -221,9 +221,9 @@ function isCausedBy(error: unknown, kind: typeof AuthenticationError): boolean {
 }
 
 /** The error in one line. */
-export function describeError(error: unknown): string {
+export function describeKafkaError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause
   const message = error.message.replace(/\.$/, '')
-  return inner instanceof Error ? `${message} (${describeError(inner)})` : message
+  return inner instanceof Error ? `${message} (${describeKafkaError(inner)})` : message
 }

@@ -1,5 +1,5 @@
 import { answersIn } from './answered-errors.ts'
-import { describeError } from './kafka-client.ts'
+import { describeKafkaError } from './kafka-client.ts'
 
 /** The operation on a topic, and the permission that it needs. */
 const VERBS = { READ: 'read', WRITE: 'write to' } as const
@@ -41,7 +41,7 @@ export class Refusals {
   failed(tried: Tried, error: unknown): string {
     const found = refusedTopics(tried, error)
     for (const { topic, reason } of found) this.#note(keyOf(tried.right, topic), reason)
-    return found.length === 0 ? describeError(error) : found.map(({ reason }) => reason).join(' ')
+    return found.length === 0 ? describeKafkaError(error) : found.map(({ reason }) => reason).join(' ')
   }
 
   /** An operation on topics succeeded. */
@@ -54,7 +54,7 @@ export class Refusals {
     const toReason = answersIn(error)
       .map(({ id }) => GROUP_REASONS[id])
       .find((each) => each !== undefined)
-    if (toReason === undefined) return describeError(error)
+    if (toReason === undefined) return describeKafkaError(error)
     const reason = toReason(groupId)
     this.#note(groupId, reason)
     return reason

@@ -1,7 +1,7 @@
 import { Background, redactInSteps } from 'spanscore/engine'
 import type { AgentRun, Evaluation, ScoringOptions } from 'spanscore/engine'
 
-import { loadConfig } from '../config/load-config.ts'
+import { loadServiceConfig } from '../config/load-config.ts'
 import type { RunToTry } from './run-page.ts'
 
 /** Runs may be large, and the page answers other requests meanwhile. */
@@ -11,7 +11,7 @@ type Entry = Exclude<ScoringOptions['scorers'][number], { readonly assess: unkno
 type Scorer = Entry['scorer']
 
 /** A configured scorer, as shown on the page. */
-export interface ConfiguredScorer {
+export interface ShownScorer {
   readonly id: string
   readonly description: string
   readonly kind: 'code' | 'judge'
@@ -62,7 +62,7 @@ export class Trials {
   }
 
   /** The configured scorers. A configuration that is a program is executed in this thread at first use. */
-  scorers(): readonly ConfiguredScorer[] {
+  scorers(): readonly ShownScorer[] {
     return this.#entries().map(({ id, scorer, passAt }) => ({
       id: id ?? scorer.id,
       description: scorer.description,
@@ -154,7 +154,7 @@ export class Trials {
   }
 
   #options(): ScoringOptions {
-    this.#loaded ??= loadConfig(this.#configPath, this.#announce, this.#text).options
+    this.#loaded ??= loadServiceConfig(this.#configPath, this.#announce, this.#text).options
     return this.#loaded
   }
 }

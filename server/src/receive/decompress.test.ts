@@ -3,13 +3,13 @@ import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 
 import { BytesInFlight } from './bytes-in-flight.ts'
-import { decompress, decompressAgain } from './decompress.ts'
+import { decompressBody, decompressAgain } from './decompress.ts'
 
 const text = (bytes: number): Buffer => Buffer.from('some words of a prompt, '.repeat(bytes / 24))
 
 const decompressed = async (body: Buffer, maxBytes = 20_000_000): Promise<Uint8Array> => {
   const held = new BytesInFlight(1e9).begin(() => undefined)
-  return await decompress(body, 'gzip', maxBytes, held, new Promise<never>(() => undefined))
+  return await decompressBody(body, 'gzip', maxBytes, held, new Promise<never>(() => undefined))
 }
 
 it.each([0, 24, 24_000, 2_400_000, 12_000_000])(

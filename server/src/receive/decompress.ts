@@ -33,7 +33,7 @@ const SPARE_BYTES = 64
  * @param givenUp rejects when the body is no longer needed
  * @throws Refusal if the encoding is unknown, the body is broken, or it exceeds the limit
  */
-export async function decompress(
+export async function decompressBody(
   body: Buffer,
   contentEncoding: string,
   maxBytes: number,

@@ -17,7 +17,7 @@ import type { Signal } from '../log/span-log.ts'
 import { checkAccess } from './access.ts'
 import type { AccessOptions } from './access.ts'
 import type { Connections } from './connections.ts'
-import { decompress } from './decompress.ts'
+import { decompressBody } from './decompress.ts'
 import { exportResponse } from './http-receiver.ts'
 import type { HttpLimits, TlsOptions } from './http-receiver.ts'
 import type { Receiver } from './receive.ts'
@@ -136,7 +136,7 @@ export class GrpcReceiver {
     const { maxDecompressedBytes } = this.#limits
     unpackBy(call, async (packed, encoding) => {
       try {
-        return await decompress(packed, encoding, maxDecompressedBytes, held, givenUp)
+        return await decompressBody(packed, encoding, maxDecompressedBytes, held, givenUp)
       } catch (error) {
         refuse(error)
         // The library is not to go on with this call.

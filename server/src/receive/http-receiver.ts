@@ -9,7 +9,7 @@ import type { Signal } from '../log/span-log.ts'
 import { checkAccess } from './access.ts'
 import type { AccessOptions } from './access.ts'
 import type { Connections } from './connections.ts'
-import { decompress } from './decompress.ts'
+import { decompressBody } from './decompress.ts'
 import { countBrokenHttp } from './broken-http.ts'
 import type { RequestBytes } from './bytes-in-flight.ts'
 import { INSTANCE_HEADER } from './receive.ts'
@@ -162,7 +162,7 @@ async function takeBody(
     // The body was read, so the sender can use its connection again.
     receiver.checkAvailable()
     const contentEncoding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
-    const body = await decompress(wire, contentEncoding, limits.maxDecompressedBytes, held, givenUp)
+    const body = await decompressBody(wire, contentEncoding, limits.maxDecompressedBytes, held, givenUp)
     held.keep()
     const contentType = request.headers['content-type'] ?? ''
     return await receiver.take({

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { all, openPageDatabase } from '../../src/page/store/page-database.ts'
 import { listRuns } from '../../src/page/store/run-list.ts'
-import type { RunFilter } from '../../src/page/store/run-list.ts'
+import type { RunListFilter } from '../../src/page/store/run-list.ts'
 import { storeScoredRun } from './made-score.ts'
 
 /** The properties of a run in the test, besides its index. */
@@ -68,7 +68,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const choices: readonly (readonly RunFilter[])[] = [
+const choices: readonly (readonly RunListFilter[])[] = [
   [{}, { agent: 'agent-1' }],
   [{}, { status: 'error' }],
   [{}, { model: 'large' }],
@@ -85,13 +85,13 @@ const choices: readonly (readonly RunFilter[])[] = [
   ],
 ]
 
-const filters = choices.reduce<readonly RunFilter[]>(
+const filters = choices.reduce<readonly RunListFilter[]>(
   (before, options) => before.flatMap((filter) => options.map((option) => ({ ...filter, ...option }))),
   [{}],
 )
 
 /** The expected content of the list, computed without a database. */
-function expected(filter: RunFilter): readonly number[] {
+function expected(filter: RunListFilter): readonly number[] {
   const found = made.filter(
     (run) =>
       (filter.agent === undefined ? !run.isNested : run.agent === filter.agent) &&
@@ -115,7 +115,7 @@ function expected(filter: RunFilter): readonly number[] {
     .map(({ seq }) => seq)
 }
 
-function pagesOf(filter: RunFilter): readonly number[] {
+function pagesOf(filter: RunListFilter): readonly number[] {
   const seen: number[] = []
   for (let after: string | undefined; ;) {
     const { runs, next } = listRuns(database, { ...filter, limit: 17, ...(after !== undefined && { after }) })

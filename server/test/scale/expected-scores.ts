@@ -4,7 +4,7 @@ import { buildRuns, scoreIds, toSpanSet } from 'spanscore/engine'
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 import { evaluate } from 'spanscore/scorers/prebuilt'
 
-import { loadConfig } from '../../src/config/load-config.ts'
+import { loadServiceConfig } from '../../src/config/load-config.ts'
 
 /** The scorers of workers under test. The one called `content` shows whether the whole run is as expected. */
 export const CONTENT_CONFIG = join(import.meta.dirname, 'content-config.mjs')
@@ -27,7 +27,7 @@ export interface WrittenScore {
 /** The scores of a run, by scorer. */
 export type WrittenScores = Readonly<Record<string, WrittenScore>>
 
-const { options } = loadConfig(CONTENT_CONFIG, () => undefined)
+const { options } = loadServiceConfig(CONTENT_CONFIG, () => undefined)
 
 const scorers = options.scorers.map((entry) => ('scorer' in entry ? entry.scorer : entry))
 

@@ -17,7 +17,7 @@ export interface HeldSpansOptions {
 }
 
 /** An agent span that waits for its scores. */
-export interface HeldSpan {
+export interface UndeliveredSpan {
   /** Whether the span is still held. */
   readonly isHeld: boolean
   /** Adds a score's attributes; false if the span was already released. */
@@ -47,7 +47,7 @@ export class HeldSpans {
   }
 
   /** Holds an ended span. */
-  hold(span: EndedSpan): HeldSpan {
+  hold(span: EndedSpan): UndeliveredSpan {
     const entry: Entry = { span, scores: {}, cancel: () => undefined }
     this.#held.add(entry)
     entry.cancel = after(this.#options.holdMs, () => this.#release(entry))

@@ -7,7 +7,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation } from '../../model/score.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { OpenSpan } from '../../spans/sdk-types.ts'
-import type { HeldSpan } from './held-spans.ts'
+import type { UndeliveredSpan } from './held-spans.ts'
 import { replaceScoreAttributes } from './replace-score-attributes.ts'
 
 /** The SDK's default limit. Attributes above it are counted as dropped. */
@@ -24,7 +24,7 @@ const ATTRIBUTE_COUNT_LIMIT = 128
 type Stage =
   | { readonly name: 'ending'; readonly span: OpenSpan }
   | { readonly name: 'ended' }
-  | { readonly name: 'held'; readonly held: HeldSpan }
+  | { readonly name: 'held'; readonly held: UndeliveredSpan }
   | { readonly name: 'gone' }
 
 const ENDED: Stage = { name: 'ended' }
@@ -104,7 +104,7 @@ export class SpanPlace implements ScorePlace {
   }
 
   /** Scores can be written to the span while it is held. */
-  hold(held: HeldSpan): void {
+  hold(held: UndeliveredSpan): void {
     this.#stage = { name: 'held', held }
     if (this.#gathered !== undefined) held.stamp(this.#gathered)
   }

@@ -38,7 +38,7 @@ export interface LabelledRun {
 }
 
 /** How well a scorer agrees with people, over drawn runs. */
-export interface Agreement {
+export interface AgreementWithPeople {
   readonly bothPass: number
   readonly bothFail: number
   /** The scorer passes what people fail. */
@@ -165,7 +165,7 @@ export function probabilityNow(
 }
 
 /** How a scorer agrees with people on drawn runs. */
-export function agreementOf(labels: readonly LabelledRun[]): Agreement {
+export function agreementOf(labels: readonly LabelledRun[]): AgreementWithPeople {
   const counted = labels.filter(({ judged, draw_probability: drawn }) => judged !== null && drawn !== null)
   const count = (judged: string, label: string) =>
     counted.filter((each) => each.judged === judged && each.label === label).length

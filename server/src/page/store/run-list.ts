@@ -5,7 +5,7 @@ import { countWithheld, shownScores, withheldOfRuns } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 
 /** Which runs to list. Absent filters exclude nothing. */
-export interface RunFilter {
+export interface RunListFilter {
   readonly agent?: string | undefined
   readonly status?: string | undefined
   readonly text?: string | undefined
@@ -84,7 +84,7 @@ export interface RunPage {
 }
 
 /** One page of runs. A page starts where the previous one ended, so later pages take no longer than the first. */
-export function listRuns(database: DatabaseSync, filter: RunFilter): RunPage {
+export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage {
   const viewer = { viewer: filter.labeller ?? '' }
   const limit = Math.min(Math.max(1, filter.limit ?? PAGE), 200)
   const chosen = chosenBy(filter)
@@ -118,7 +118,7 @@ export function listRuns(database: DatabaseSync, filter: RunFilter): RunPage {
 }
 
 /** How many withheld scores the list would contain otherwise. */
-function countLeftOut(database: DatabaseSync, filter: RunFilter, chosen: Choice): number {
+function countLeftOut(database: DatabaseSync, filter: RunListFilter, chosen: Choice): number {
   const open = { ...filter, label: undefined, minScore: undefined, maxScore: undefined, after: undefined }
   const where = conditions(open, { ...chosen, isWorst: true, seq: 's.run_seq' })
   return countWithheld(database, {
@@ -139,7 +139,7 @@ interface Choice {
   readonly seq: string
 }
 
-function chosenBy({ scorer, text, sort, agent }: RunFilter): Choice {
+function chosenBy({ scorer, text, sort, agent }: RunListFilter): Choice {
   const columns = scorer === undefined ? 'r' : 's'
   const isWorst = sort === 'worst' && scorer !== undefined
   if (wordsOf(text).length > 0 && !isWorst) {
@@ -165,7 +165,7 @@ function chosenBy({ scorer, text, sort, agent }: RunFilter): Choice {
   }
 }
 
-function conditions(filter: RunFilter, { isWorst, columns, seq }: Choice): Where[] {
+function conditions(filter: RunListFilter, { isWorst, columns, seq }: Choice): Where[] {
   const found: Where[] = []
   const add = (sql: string, ...values: SQLInputValue[]) => found.push({ sql, values })
   const { text, scorer, label, minScore, maxScore } = filter

@@ -39,7 +39,7 @@ const SAVE_RUN = `
   RETURNING seq`
 
 /** What is stored of a run besides its data in the list. */
-export interface StoredRun {
+export interface RunRow {
   /** The text that search covers. */
   readonly text: string
   /** The rows of its content. */
@@ -55,7 +55,7 @@ export interface StoredRun {
 export function saveRun(
   database: DatabaseSync,
   summary: RunSummary,
-  { text, contentIds, settledMs, revision }: StoredRun,
+  { text, contentIds, settledMs, revision }: RunRow,
 ): void {
   const values = NAMES.map((name) => COLUMNS[name]?.(summary) ?? null)
   const stored = [JSON.stringify(contentIds), settledMs, revision]
