@@ -5,18 +5,18 @@ import type { OpenRun } from '../../src/page/ingest.ts'
 import type { ShownEvaluation as Evaluation } from '../../src/page/shown-evaluation.ts'
 import type { Overview } from '../../src/page/overview.ts'
 import type { ListedRun } from '../../src/page/store/run-list.ts'
-import type { Agreement, DrawnRun, LabelledRun, LabelProgress } from '../../src/page/store/labels.ts'
+import type { AgreementWithPeople, DrawnRun, LabelledRun, LabelProgress } from '../../src/page/store/labels.ts'
 import type { Comparison } from '../../src/page/store/compare.ts'
 import type { Side, Sides } from '../../src/page/store/sides.ts'
 import type { ScoreSeries, ScoreSummary } from '../../src/page/store/score-sums.ts'
-import type { ConfiguredScorer, TrialEstimate, TrialResult } from '../../src/page/trials.ts'
+import type { ShownScorer, TrialEstimate, TrialResult } from '../../src/page/trials.ts'
 import { labellerName } from './labeller.ts'
 
 export type {
   AgentRun,
-  Agreement,
+  AgreementWithPeople,
   Comparison,
-  ConfiguredScorer,
+  ShownScorer,
   Evaluation,
   LabelledRun,
   ListedRun,
@@ -67,7 +67,7 @@ export interface LabelState {
   readonly waiting: readonly DrawnRun[]
   readonly progress: LabelProgress
   readonly labelled: readonly LabelledRun[]
-  readonly agreement: Agreement
+  readonly agreement: AgreementWithPeople
 }
 
 const TOKEN = 'spanscore-token'

@@ -1,4 +1,4 @@
-import type { Agreement, LabelledRun } from '../api.ts'
+import type { AgreementWithPeople, LabelledRun } from '../api.ts'
 import { percent } from '../format.ts'
 import { placeOf } from './place.ts'
 import { markOf } from './score-mark.tsx'
@@ -9,14 +9,14 @@ export function AgreementTable({
   labelled,
   scorer,
 }: {
-  readonly agreement: Agreement
+  readonly agreement: AgreementWithPeople
   readonly labelled: readonly LabelledRun[]
   readonly scorer: string
 }) {
   const { bothPass, bothFail, missed, falseAlarms, share } = agreement
   return (
     <section>
-      <h2>Agreement</h2>
+      <h2>AgreementWithPeople</h2>
       <p>
         {share === undefined
           ? 'None of the labelled runs was drawn at random, so they say nothing about the others.'

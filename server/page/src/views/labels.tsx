@@ -2,7 +2,7 @@ import type { RefObject } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 
 import { exchange, send } from '../api.ts'
-import type { ConfiguredScorer, LabelState } from '../api.ts'
+import type { ShownScorer, LabelState } from '../api.ts'
 import { useService } from '../service.ts'
 import { plural } from '../format.ts'
 import { keepLabellerName, labellerName } from '../labeller.ts'
@@ -35,7 +35,7 @@ export function LabelsView() {
     { scorer, version },
     `${round}/${changes}/${labeller}`,
   )
-  const { value: configured } = useAnswer<{ readonly scorers: readonly ConfiguredScorer[] }>('/api/scorers', {})
+  const { value: configured } = useAnswer<{ readonly scorers: readonly ShownScorer[] }>('/api/scorers', {})
   const description = configured?.scorers.find(({ id }) => id === scorer)?.description
   const [problem, setProblem] = useState<string>()
   const again = () => setRound((before) => before + 1)

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 
 import { exchange, send } from '../api.ts'
-import type { ConfiguredScorer, Evaluation, ListedRun, RunList, TrialEstimate, TrialResult } from '../api.ts'
+import type { ShownScorer, Evaluation, ListedRun, RunList, TrialEstimate, TrialResult } from '../api.ts'
 import { plural, usd } from '../format.ts'
 import { messageOf, readLines, useAnswer } from '../live.ts'
 import { useTitle } from '../title.ts'
@@ -16,7 +16,7 @@ const COUNTS = ['5', '10', '20', '50']
 export function TryView() {
   const { choices, choose } = useChoices()
   const [problem, setProblem] = useState<string>()
-  const { value: configured } = useAnswer<{ readonly scorers: readonly ConfiguredScorer[] }>('/api/scorers', {})
+  const { value: configured } = useAnswer<{ readonly scorers: readonly ShownScorer[] }>('/api/scorers', {})
   const scorers = configured?.scorers ?? []
   const scorer = scorers.find(({ id }) => id === choices['scorer']) ?? scorers[0]
   const given = useMemo(
@@ -80,7 +80,7 @@ export function TryView() {
 }
 
 interface TrialProps {
-  readonly scorer: ConfiguredScorer
+  readonly scorer: ShownScorer
   readonly runIds: readonly string[]
   readonly runs: readonly ListedRun[]
   readonly onProblem: (problem: string | undefined) => void
@@ -190,7 +190,7 @@ function Trial({ scorer, runIds, runs, onProblem }: TrialProps) {
 interface RowProps {
   readonly runId: string
   readonly run: ListedRun | undefined
-  readonly scorer: ConfiguredScorer
+  readonly scorer: ShownScorer
   readonly result: TrialResult | undefined
   readonly isRunning: boolean
 }
