@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /** The blocks of these pages are run as they are, with a scripted server in place of the models. */
 const pages = (
-  'README docs/attach docs/coming-from docs/coming-from-mastra docs/custom-scorers docs/judges docs/onscore docs/privacy ' +
+  'README docs/attach docs/cases docs/coming-from docs/coming-from-mastra docs/custom-scorers docs/judges docs/onscore docs/privacy ' +
   'docs/production docs/quickstart docs/retrieval docs/sampling docs/scorers docs/testing'
 ).split(' ')
 const folder = '.cache/recipes'
@@ -25,6 +25,17 @@ const recipes = pages.flatMap((page) => {
   })
 })
 
+/** A case as `spanscore cases` writes it, filled in. */
+const CASE = JSON.stringify({
+  id: '0123456789abcdef',
+  input: 'How cold is it in Oslo?',
+  history: [{ role: 'user', content: 'Hello' }],
+  expected: { answer: '4 °C', trajectory: null },
+  wrong: [],
+  called: [],
+  runId: `${'1'.repeat(32)}:${'2'.repeat(16)}`,
+})
+
 let server: ScriptedOpenAIServer
 
 beforeAll(async () => {
@@ -32,6 +43,7 @@ beforeAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   for (const { name, isTest, code } of recipes) writeFileSync(`${folder}/${name}${isTest ? '.test' : ''}.ts`, code)
+  writeFileSync(`${folder}/cases.jsonl`, CASE)
   writeFileSync(`${folder}/vitest.config.ts`, "export default { test: { include: ['*.test.ts'] } }\n")
 })
 afterAll(() => server.close())

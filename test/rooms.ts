@@ -57,6 +57,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       create: { holds: '`createScorer`', knows: ['code', 'judge'] },
     },
   },
+  cases: {
+    holds: 'questions that an agent answered badly, and what is expected of the next answer',
+    knows: ['model', 'spans', 'scoring', 'scorers'],
+  },
   adapters: {
     holds: 'scorers of Mastra, autoevals and openevals as scorers of ours',
     knows: ['model', 'spans', 'runs', 'scoring', 'scorers'],
@@ -89,12 +93,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   testing: {
     holds: '`spanscore/testing`: builders, scripted judges and servers',
-    knows: ['model', 'spans', 'runs', 'otlp', 'scoring', 'judge', 'scorers'],
+    knows: ['model', 'spans', 'runs', 'otlp', 'scoring', 'judge', 'scorers', 'cases'],
   },
   entries: {
     holds: "the package's entry points: lists of exports, nothing else",
     knows:
-      'model spans runs otlp sampling scoring judge scorers emit calibration adapters engine processor testing'.split(
+      'model spans runs otlp sampling scoring judge scorers cases emit calibration adapters engine processor testing'.split(
         ' ',
       ),
   },
@@ -102,12 +106,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
 /** The folders of `cli/src/`, the command line. */
 export const CLI_ROOMS: Readonly<Record<string, Room>> = {
-  commands: { holds: 'a file for each command', knows: ['calibrate', 'canary', 'doctor', 'judge-check', 'score'] },
-  score: { holds: '`score`: runs of files through the scorers, gates and reports', knows: ['backfill'] },
+  commands: {
+    holds: 'a file for each command',
+    knows: ['calibrate', 'canary', 'cases', 'doctor', 'judge-check', 'score'],
+  },
+  score: { holds: '`score`: runs of files through the scorers, gates and reports', knows: ['backfill', 'cases'] },
   backfill: {
     holds: '`score --from` and `--to`: stored traces of backends by time, and where their scores go',
     knows: ['score'],
   },
+  cases: { holds: '`cases`, and what became of them', knows: ['calibrate', 'score'] },
   calibrate: { holds: '`calibrate`', knows: ['canary'] },
   canary: { holds: '`canary`', knows: ['calibrate', 'score'] },
   'judge-check': { holds: '`judge-check`', knows: ['score'] },

@@ -1,6 +1,7 @@
 import type { CliCommand } from './command.ts'
 import { calibrateCommand } from './commands/calibrate.ts'
 import { canaryCommand } from './commands/canary.ts'
+import { casesCommand } from './commands/cases.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { inspectCommand } from './commands/inspect.ts'
 import { judgeCheckCommand } from './commands/judge-check.ts'
@@ -13,6 +14,7 @@ export const allCommands: readonly CliCommand[] = [
   scoreCommand,
   inspectCommand,
   viewCommand,
+  casesCommand,
   calibrateCommand,
   canaryCommand,
   judgeCheckCommand,

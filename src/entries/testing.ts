@@ -34,3 +34,6 @@ export type {
   ToolInvocation,
   ToolInvocationState,
 } from '../testing/test-messages.ts'
+export { testCases } from '../testing/test-cases.ts'
+export type { AskedCase, CaseTestOptions } from '../testing/test-cases.ts'
+export type { AgentCase, CaseFault } from '../cases/agent-case.ts'

@@ -17,6 +17,8 @@ export interface StoredScore {
   readonly reason?: string
   /** One sentence about why there is no value. */
   readonly message?: string
+  /** The kind of evaluator, if it is recorded: `deterministic`, `llm_judge`, `human`, or `user` for feedback of the agent's user. */
+  readonly evaluatorType?: string
   /** The origin of the score, if a spanscore event or late span has it. */
   readonly about?: ScoreAbout
 }
@@ -52,6 +54,7 @@ interface Found {
 type Attributes = Readonly<Record<string, unknown>>
 
 const KEY = /^spanscore\.([a-z][a-z0-9_]*)\.(score|label|explanation|status|status_reason|status_message)$/
+const EVALUATOR_TYPE = 'gen_ai.evaluation.evaluator.type'
 const EVENT_NAME = 'gen_ai.evaluation.result'
 const ORIGINS: readonly Origin[] = ['event', 'late-span', 'span']
 
@@ -149,6 +152,7 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
       status: textIn(parts, 'status'),
       reason: textIn(parts, 'status_reason'),
       message: textIn(parts, 'status_message'),
+      evaluatorType: origin === 'late-span' ? textIn(attributes, EVALUATOR_TYPE) : undefined,
       about,
     })
     const version = about?.version ?? textIn(attributes, `spanscore.${scorerId}.version`)
@@ -170,6 +174,7 @@ function fromEvent(attributes: Attributes): Found | undefined {
     status: value === undefined && label === undefined ? 'failed' : undefined,
     reason: textIn(attributes, 'error.type'),
     message: undefined,
+    evaluatorType: textIn(attributes, EVALUATOR_TYPE),
     about,
   })
   return { score, origin: 'event', revision, version: about?.version, delayMs: delayIn(attributes) }

@@ -69,6 +69,10 @@ export const scoreCommand: CliCommand = {
         'exit with 1 on new-failures or a drop since the baseline; =ID for one scorer (may be repeated)',
         collectValues,
       )
+      .option(
+        '--cases <file>',
+        'score only runs with the questions of these cases, and exit with 1 if one fails or is not asked',
+      )
       .addHelpText(
         'after',
         '\nExit code: 0; 1 if a gate failed (also if nothing was scored, scores failed,\n' +

@@ -2,7 +2,7 @@ import type { ResolvedScorer } from '../../../src/engine/config/options.ts'
 import { UsageError } from '../usage-error.ts'
 import type { BaselineComparison } from './baseline.ts'
 import { missingScores } from './gates.ts'
-import type { GateResult } from './gates.ts'
+import type { ScoreGateResult } from './gates.ts'
 import { numberText } from './number-text.ts'
 import type { Tallies } from './tally.ts'
 
@@ -43,7 +43,7 @@ export function checkBaselineGate(
   comparisons: readonly BaselineComparison[],
   tallies: Tallies,
   scorers: readonly ResolvedScorer[],
-): readonly GateResult[] {
+): readonly ScoreGateResult[] {
   const compared = scorers.flatMap(({ id, about }) => {
     const comparison = comparisons.find(({ scorer }) => scorer === id)
     if (scorerId !== undefined ? id !== scorerId : !isInBaseline(comparison)) return []

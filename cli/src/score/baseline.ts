@@ -8,7 +8,7 @@ import { UsageError } from '../usage-error.ts'
 import { MeanDifferenceSums } from './mean-difference.ts'
 import type { MeanDifference } from './mean-difference.ts'
 import type { ReportedEvaluation } from './reported-evaluation.ts'
-import { inputKeyOf } from './run-key.ts'
+import { inputKeyOf } from '../../../src/cases/input-key.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
 
 /** The difference of a scorer's results from the baseline. */

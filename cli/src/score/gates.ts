@@ -1,5 +1,6 @@
 import type { ResolvedScorer } from '../../../src/engine/config/options.ts'
 import { UsageError } from '../usage-error.ts'
+import type { CaseResult } from '../cases/case-book.ts'
 import type { Tallies, Tally } from './tally.ts'
 import { numberText } from './number-text.ts'
 
@@ -12,8 +13,11 @@ export interface Gate {
   readonly fails: 'under' | 'over'
 }
 
-/** The result of a gate. */
-export interface GateResult {
+/** The result of a gate, or of a case. */
+export type GateResult = ScoreGateResult | CaseResult
+
+/** The result of a gate on scores. */
+export interface ScoreGateResult {
   readonly scorerId: string
   /** Absent if the scores were compared with a baseline. */
   readonly bound?: number
@@ -55,7 +59,7 @@ export function parseGate(text: string, fails: Gate['fails'], scorers: readonly 
  * Compares a scorer's mean, or with `usesInterval` the worse end of its 95 % interval, with a gate. A gate also fails
  * if nothing was scored, if scores are missing because of errors, and if judges were left out.
  */
-export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): GateResult {
+export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): ScoreGateResult {
   const { scorerId, bound, fails } = gate
   const tally = tallies.ofScorer(scorerId)
   const found = tally?.mean()

@@ -10,7 +10,7 @@ import { safeJson } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
 import type { GateResult } from './gates.ts'
 import type { ReportedEvaluation } from './reported-evaluation.ts'
-import { inputKeyOf } from './run-key.ts'
+import { inputKeyOf } from '../../../src/cases/input-key.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
 import type { ReasonCount, TallyRow } from './tally.ts'
 

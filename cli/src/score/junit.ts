@@ -27,10 +27,17 @@ export function toJunit(rows: readonly TallyRow[], gates: readonly GateResult[],
   ].join('\n')
 }
 
-function toGateCase({ scorerId, bound, fails, passed, message }: GateResult): string {
-  const name = bound === undefined ? `${scorerId} --fail-on ${fails}` : `${scorerId} --fail-${fails} ${bound}`
+function toGateCase(gate: GateResult): string {
+  const { passed, message } = gate
+  const name = nameOf(gate)
   const inner = passed ? `<system-out>${escape(message)}</system-out>` : `<failure message="${escape(message)}"/>`
   return `    <testcase classname="spanscore.gates" name="${escape(name)}">${inner}</testcase>`
+}
+
+function nameOf(gate: GateResult): string {
+  if ('caseId' in gate) return `case ${gate.caseId}`
+  const { scorerId, bound, fails } = gate
+  return bound === undefined ? `${scorerId} --fail-on ${fails}` : `${scorerId} --fail-${fails} ${bound}`
 }
 
 function toScoreCase({ agent, tally }: TallyRow, isFailed: boolean): string {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { loadConfigFile, thisProcess } from '../../../src/engine/config/config-file.ts'
+import { configFileIn, loadConfigFile, thisProcess } from '../../../src/engine/config/config-file.ts'
 import { optionsFromEnvironment, withEnvironment } from '../../../src/engine/config/environment.ts'
 import { resolveOptions } from '../../../src/engine/config/options.ts'
 import type { ResolvedOptions } from '../../../src/engine/config/options.ts'
@@ -8,6 +8,13 @@ import type { ScoringOptions } from '../../../src/engine/config/scoring-options.
 import type { CommandContext } from '../command.ts'
 import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
+
+/** The options of the configuration, or `undefined` if no file is named and none is here. */
+export function findConfig(path: string | undefined, context: CommandContext): ResolvedOptions | undefined {
+  const { cwd, path: fromEnvironment = '' } = thisProcess()
+  const isThere = path !== undefined || fromEnvironment.trim() !== '' || configFileIn(cwd) !== undefined
+  return isThere ? loadConfig(path, context) : undefined
+}
 
 /**
  * Loads options from a configuration file and `SPANSCORE_*`, with the same checks as in an application.

@@ -22,6 +22,8 @@ export interface RunScorersOptions {
   readonly judgeLimit: number
   /** Which runs are scored. */
   readonly matches: (run: AgentRun) => boolean
+  /** The answer that is expected of a run. @default none */
+  readonly groundTruthOf?: ((run: AgentRun) => string | undefined) | undefined
 }
 
 /** Whether a run has a scorer's score already. */
@@ -35,16 +37,18 @@ export class RunScorers {
   readonly #options: ResolvedOptions
   readonly #scorers: readonly ResolvedScorer[]
   readonly #matches: (run: AgentRun) => boolean
+  readonly #groundTruthOf: RunScorersOptions['groundTruthOf']
   /** Why a judge cannot be called, by scorer. */
   readonly #unavailable: ReadonlyMap<string, string>
   #judgeScoresLeft: number
   #judgeScores = 0
   #existing = 0
 
-  constructor({ options, judgeLimit, matches }: RunScorersOptions) {
+  constructor({ options, judgeLimit, matches, groundTruthOf }: RunScorersOptions) {
     this.#options = options
     this.#scorers = options.scorers.map((scorer) => ({ ...scorer, sample: 1 }))
     this.#matches = matches
+    this.#groundTruthOf = groundTruthOf
     this.#judgeScoresLeft = judgeLimit
     this.#unavailable = new Map(
       options.scorers.flatMap(({ id, scorer }) => {
@@ -115,12 +119,14 @@ export class RunScorers {
 
   #ask({ scorer, id, passAt, about }: ResolvedScorer, run: AgentRun): Evaluation | Promise<Evaluation> {
     const { timeoutMs, onJudgeCall } = this.#options
+    const groundTruth = this.#groundTruthOf?.(run)
     return isolated(() =>
       evaluate(scorer, run, {
         id,
         about,
         ...(passAt !== undefined && { passAt }),
         timeoutMs,
+        ...(groundTruth !== undefined && { given: { input: run.input, output: run.output, groundTruth } }),
         ...(onJudgeCall !== undefined && { onJudgeCall: (call) => onJudgeCall({ ...call, scorerId: id }) }),
       }),
     )

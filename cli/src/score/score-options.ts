@@ -38,6 +38,8 @@ export interface ScoreOptions {
   readonly resume?: string
   /** `new-failures` or `drop`, or the same with `=SCORER`: what must not be worse than in the baseline. */
   readonly failOn?: readonly string[]
+  /** A file of cases, whose questions are checked. */
+  readonly cases?: string
   /** An earlier JSON report to compare with. */
   readonly baseline?: string
 }

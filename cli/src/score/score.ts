@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pMapIterable } from 'p-map'
 import type { ResolvedOptions } from '../../../src/engine/config/options.ts'
+import { resolveOptions } from '../../../src/engine/config/options.ts'
+import type { Scorer } from '../../../src/scoring/scorer.ts'
 import { keepProcessAlive } from '../../../src/scoring/keep-process-alive.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
@@ -10,6 +12,8 @@ import { createBackfill } from '../backfill/backfill.ts'
 import type { BackfillItem } from '../backfill/backfill.ts'
 import { hasStoredScore, ScoreSender } from '../backfill/score-sender.ts'
 import type { TimeRange } from '../backfill/time-slices.ts'
+import { CaseBook } from '../cases/case-book.ts'
+import { readCases } from '../cases/cases.ts'
 import { readHeaders } from '../otlp-headers.ts'
 import { describeCount, readFiles } from '../read-files.ts'
 import type { RunFiles } from '../read-files.ts'
@@ -39,7 +43,10 @@ const WIDEST = 120
 
 /** Runs the configured scorers on trace files. Memory does not grow with their size, except for a baseline. */
 export async function score(files: readonly string[], given: ScoreOptions, context: CommandContext): Promise<ExitCode> {
-  const options = loadConfig(given.config, context)
+  const configured = loadConfig(given.config, context)
+  const cases =
+    given.cases === undefined ? undefined : new CaseBook(readCases(given.cases, '--cases'), !configured.stripContent)
+  const options = withScorers(configured, cases?.scorers ?? [])
   const gates = [
     ...(given.failUnder ?? []).map((text) => parseGate(text, 'under', options.scorers)),
     ...(given.failOver ?? []).map((text) => parseGate(text, 'over', options.scorers)),
@@ -62,7 +69,7 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
     throw new UsageError('--junit-failures: expected --junit with the file of the report, got none')
   }
   const report = given.json === true ? new JsonReport() : undefined
-  const work = { given, options, gates, baselineGates, report }
+  const work = { given, options, gates, baselineGates, cases, report }
   return keepProcessAlive(() => scoreFiles(files, work, context).finally(() => report?.close()))
 }
 
@@ -71,13 +78,14 @@ interface Work {
   readonly options: ResolvedOptions
   readonly gates: readonly Gate[]
   readonly baselineGates: readonly BaselineGate[]
+  readonly cases: CaseBook | undefined
   /** Present if the report is JSON. */
   readonly report: JsonReport | undefined
 }
 
 async function scoreFiles(
   files: readonly string[],
-  { given, options, gates, baselineGates, report }: Work,
+  { given, options, gates, baselineGates, cases, report }: Work,
   context: CommandContext,
 ): Promise<ExitCode> {
   const filter = toFilter(given.where ?? [])
@@ -89,7 +97,12 @@ async function scoreFiles(
   const backfill =
     given.from === undefined ? undefined : createBackfill({ ...given, from: given.from }, context.environment, nowMs)
   const { items, summary } = backfill ?? toItems(readFiles(files, context))
-  const scorers = new RunScorers({ options, judgeLimit: given.judgeLimit, matches: (run) => filter.matches(run) })
+  const scorers = new RunScorers({
+    options,
+    judgeLimit: given.judgeLimit,
+    matches: (run) => filter.matches(run) && (cases?.matches(run) ?? true),
+    groundTruthOf: cases === undefined ? undefined : (run) => cases.groundTruthOf(run),
+  })
   const tallies = new Tallies(
     options.scorers.map(({ about }) => about),
     { worst: given.top, showsInput: !options.stripContent },
@@ -122,6 +135,7 @@ async function scoreFiles(
         tallies.add(one.run, one.evaluations)
         for (const evaluation of one.evaluations) judgeUse.add(evaluation)
         baseline?.add(one)
+        cases?.add(one)
         await report?.add(one)
         await out?.add(one)
         if (!('doneMs' in item)) await sender?.add(one, item)
@@ -143,6 +157,7 @@ async function scoreFiles(
   const results = [
     ...gates.map((gate) => checkGate(gate, tallies, given.lower === true)),
     ...baselineGates.flatMap((gate) => checkBaselineGate(gate, comparisons ?? [], tallies, options.scorers)),
+    ...(cases?.results() ?? []),
   ]
   const rows = tallies.rows()
   const delivery = sender === undefined ? '' : describeDelivery(sender.sent, scorers.existing)
@@ -167,6 +182,13 @@ async function scoreFiles(
     for (const line of lines) context.stderr.write(`spanscore: ${safeLine(line)}\n`)
   }
   return results.every(({ passed }) => passed) ? 0 : 1
+}
+
+/** The options with further scorers, which are for every agent. */
+function withScorers(options: ResolvedOptions, scorers: readonly Scorer[]): ResolvedOptions {
+  if (scorers.length === 0) return options
+  const more = resolveOptions({ scorers: scorers.map((scorer) => ({ scorer, scope: 'every-agent' })) }, true)
+  return { ...options, scorers: [...options.scorers, ...more.scorers] }
 }
 
 interface Report {
@@ -259,8 +281,10 @@ function toFilter(conditions: readonly string[]): RunFilter {
 }
 
 /** Refuses to overwrite files that are read. */
-function checkPaths(files: readonly string[], { baseline, out, junit, markdown, config }: ScoreOptions): void {
-  const inputs = new Set([...files, baseline, config].flatMap((file) => (file === undefined ? [] : [resolve(file)])))
+function checkPaths(files: readonly string[], { baseline, out, junit, markdown, config, cases }: ScoreOptions): void {
+  const inputs = new Set(
+    [...files, baseline, config, cases].flatMap((file) => (file === undefined ? [] : [resolve(file)])),
+  )
   const outputs = [
     ['--out', out],
     ['--junit', junit],

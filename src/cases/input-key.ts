@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AgentRun } from '../../../src/model/agent-run.ts'
+import type { AgentRun } from '../model/agent-run.ts'
 
 /**
  * A key that runs of the same agent with the same input share: 16 hex digits of a hash, so that reports hold no content.

@@ -1,0 +1,95 @@
+import type { AgentCase } from '../../../src/cases/agent-case.ts'
+import { caseScorers, groundTruthOf } from '../../../src/cases/case-scorers.ts'
+import { inputKeyOf } from '../../../src/cases/input-key.ts'
+import type { AgentRun } from '../../../src/model/agent-run.ts'
+import type { Evaluation } from '../../../src/model/score.ts'
+import type { Scorer } from '../../../src/scoring/scorer.ts'
+import { numberText } from '../score/number-text.ts'
+import type { EvaluatedRun } from '../score/run-scorers.ts'
+
+/** Whether the runs that asked a case's question passed. */
+export interface CaseResult {
+  /** The case's id. */
+  readonly caseId: string
+  readonly passed: boolean
+  /** One line for people: the question, and what was wrong. */
+  readonly message: string
+}
+
+interface Progress {
+  runs: number
+  scored: number
+  readonly faults: string[]
+}
+
+const MAX_QUESTION = 60
+const MAX_EXPLANATION = 200
+const MAX_FAULTS = 5
+
+/** Cases, and what became of the runs that asked their questions. */
+export class CaseBook {
+  readonly #byId: ReadonlyMap<string, AgentCase>
+  readonly #caseOfRun = new Map<string, AgentCase>()
+  readonly #progress = new Map<string, Progress>()
+  readonly #showsContent: boolean
+  /** Scorers that compare a run with what its case expects. */
+  readonly scorers: readonly Scorer[]
+
+  constructor(cases: readonly AgentCase[], showsContent: boolean) {
+    this.#byId = new Map(cases.map((each) => [each.id, each]))
+    this.#showsContent = showsContent
+    this.scorers = caseScorers(cases, (run) => this.#caseOfRun.get(run.id))
+  }
+
+  /** Whether the run asks the question of a case. */
+  matches(run: AgentRun): boolean {
+    const found = this.#byId.get(inputKeyOf(run) ?? '')
+    if (found === undefined) return false
+    this.#caseOfRun.set(run.id, found)
+    const progress = this.#progress.get(found.id) ?? { runs: 0, scored: 0, faults: [] }
+    this.#progress.set(found.id, progress)
+    progress.runs++
+    return true
+  }
+
+  /** The answer that the run's case expects. */
+  groundTruthOf(run: AgentRun): string | undefined {
+    const found = this.#caseOfRun.get(run.id)
+    return found === undefined ? undefined : groundTruthOf(found)
+  }
+
+  add({ run, evaluations }: EvaluatedRun): void {
+    const progress = this.#progress.get(this.#caseOfRun.get(run.id)?.id ?? '')
+    if (progress === undefined) return
+    for (const evaluation of evaluations) {
+      if (evaluation.score.status === 'scored') progress.scored++
+      const fault = faultOf(evaluation)
+      if (fault !== undefined && progress.faults.length < MAX_FAULTS) progress.faults.push(fault)
+    }
+  }
+
+  /** A case passes if its question was asked, something was scored, and nothing failed. */
+  results(): readonly CaseResult[] {
+    return [...this.#byId.values()].map((each) => {
+      const { runs, scored, faults } = this.#progress.get(each.id) ?? { runs: 0, scored: 0, faults: [] }
+      const problems =
+        runs === 0 ? ['no run asks its question'] : scored === 0 ? [...faults, 'nothing was scored'] : faults
+      const passed = problems.length === 0
+      const question = this.#showsContent ? ` "${shortened(each.input, MAX_QUESTION)}"` : ''
+      const what = passed ? `passes in ${runs === 1 ? '1 run' : `${runs} runs`}` : problems.join('; ')
+      return { caseId: each.id, passed, message: `case ${each.id}${question}: ${what}` }
+    })
+  }
+}
+
+function faultOf({ scorer, score }: Evaluation): string | undefined {
+  if (score.status === 'failed') return `${scorer.id} failed (${score.code})`
+  if (score.status === 'skipped' || score.label === 'pass') return undefined
+  const why = score.explanation === undefined ? '' : ` (${shortened(score.explanation, MAX_EXPLANATION)})`
+  return `${scorer.id} ${numberText(score.value)}${why}`
+}
+
+function shortened(text: string, characters: number): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length > characters ? `${line.slice(0, characters).toWellFormed()} …` : line
+}

@@ -1,0 +1,61 @@
+import type { AgentCase } from '../../../src/cases/agent-case.ts'
+
+/** Tools whose datasets can be written. */
+export type DatasetFormat = 'promptfoo' | 'langfuse' | 'deepeval'
+
+/** One line of a dataset, by tool. */
+export const DATASET_FORMATS: Readonly<Record<DatasetFormat, (one: AgentCase) => unknown>> = {
+  promptfoo: toPromptfoo,
+  langfuse: toLangfuse,
+  deepeval: toDeepEval,
+}
+
+/** A test of `tests: file://cases.jsonl` (promptfoo 0.123). A list in `vars` would become one test for each item, so that the history is JSON text. */
+function toPromptfoo(one: AgentCase): unknown {
+  const { answer, trajectory } = one.expected
+  const values = typeof answer === 'string' ? [answer] : answer
+  return {
+    description: one.input.slice(0, 100),
+    vars: { input: one.input, ...(one.history.length > 0 && { history: JSON.stringify(one.history) }) },
+    ...(values !== null && { assert: [{ type: 'icontains-any', value: values }] }),
+    metadata: { ...aboutCase(one), ...(trajectory !== null && { trajectory }) },
+  }
+}
+
+/** What `POST /api/public/dataset-items` takes besides `datasetName`. */
+function toLangfuse(one: AgentCase): unknown {
+  const [sourceTraceId, sourceObservationId] = one.runId.split(':')
+  const { answer, trajectory } = one.expected
+  return {
+    id: one.id,
+    input: { input: one.input, history: one.history },
+    ...((answer !== null || trajectory !== null) && { expectedOutput: one.expected }),
+    metadata: aboutCase(one),
+    sourceTraceId,
+    sourceObservationId,
+  }
+}
+
+/** A line of `add_goldens_from_jsonl_file` (DeepEval 4.3). */
+function toDeepEval(one: AgentCase): unknown {
+  const { answer, trajectory } = one.expected
+  const text = typeof answer === 'string' ? answer : answer?.[0]
+  return {
+    input: one.input,
+    ...(one.answered !== undefined && { actual_output: one.answered }),
+    ...(text !== undefined && { expected_output: text }),
+    ...(one.called.length > 0 && { tools_called: one.called.map(toTool) }),
+    ...(trajectory !== null && { expected_tools: trajectory.map(toTool) }),
+    additional_metadata: { ...aboutCase(one), history: one.history },
+  }
+}
+
+function toTool(call: string | { readonly name: string; readonly arguments?: unknown }): unknown {
+  const { name, arguments: args }: { readonly name: string; readonly arguments?: unknown } =
+    typeof call === 'string' ? { name: call } : call
+  return { name, ...(typeof args === 'object' && args !== null && !Array.isArray(args) && { input_parameters: args }) }
+}
+
+function aboutCase({ id, agent, runId, wrong }: AgentCase): Readonly<Record<string, unknown>> {
+  return { caseId: id, ...(agent !== undefined && { agent }), runId, wrong }
+}

@@ -1,0 +1,57 @@
+import { InvalidArgumentError, Option } from 'commander'
+
+import type { CasesOptions } from '../cases/cases.ts'
+import type { DatasetFormat } from '../cases/dataset-formats.ts'
+import { collectValues } from '../command.ts'
+import type { CliCommand } from '../command.ts'
+
+const DEFAULT_TOP = 50
+
+/** `spanscore cases FILE…`: makes test cases of the worst runs in trace files. */
+export const casesCommand: CliCommand = {
+  name: 'cases',
+  declare: (command, context) => {
+    command
+      .enablePositionalOptions()
+      .summary('make test cases of runs that failed')
+      .description(
+        'Makes cases of the runs in trace files that a scorer, a user or a person who labels failed: one for each question, the worst first, ' +
+          'with what was wrong, and an expected answer and trajectory to fill in. spanscore score --cases checks new traces of the same ' +
+          'questions, and testCases of spanscore/testing asks the agent again. Cases hold content, without what redact of the ' +
+          'configuration removes.',
+      )
+      .usage('[convert] [options] <files...>')
+      .argument('<files...>', 'traces and the events of their scores, as spanscore inspect reads them')
+      .option('--out <file>', 'add the cases to this file, without questions that it has; without it, print them')
+      .option('--labels <file>', "people's labels, as calibrate reads them (may be repeated)", collectValues)
+      .option('--disputed', 'only runs on which a person and a scorer differ')
+      .option('--scorer <id>', 'only what this scorer failed (may be repeated)', collectValues)
+      .option('--top <count>', 'at most this many cases', toCount, DEFAULT_TOP)
+      .option(
+        '--config <file>',
+        'the configuration (default: spanscore.config.{ts,mts,mjs,js} here, or $SPANSCORE_CONFIG, if there is one)',
+      )
+      .addHelpText('after', '\nExit code: 0; 2 for wrong usage, unreadable files, and files without scores.')
+      .action(async (files: readonly string[], options: CasesOptions) => {
+        const { collectCases } = await import('../cases/cases.ts')
+        await collectCases(files, options, context)
+      })
+    command
+      .command('convert')
+      .summary("print cases in the form of another tool's datasets")
+      .description("Prints a file of cases in the form of another tool's datasets, one JSON object a line.")
+      .argument('<cases>', 'a file that spanscore cases wrote')
+      .addOption(
+        new Option('--to <tool>', 'the tool').choices(['promptfoo', 'langfuse', 'deepeval']).makeOptionMandatory(),
+      )
+      .action(async (file: string, { to }: { readonly to: DatasetFormat }) => {
+        const { convertCases } = await import('../cases/cases.ts')
+        await convertCases(file, to, context)
+      })
+  },
+}
+
+function toCount(text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Expected a whole number, 1 or more.')
+}

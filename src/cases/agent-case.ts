@@ -1,0 +1,140 @@
+import type { AgentRun } from '../model/agent-run.ts'
+import type { ExpectedCall } from '../scorers/code/trajectory.ts'
+import { isRecord, textOf } from '../spans/json.ts'
+import { inputKeyOf } from './input-key.ts'
+
+/** What a scorer or a person found wrong with a run. */
+export interface CaseFault {
+  /** The scorer, or the name of the feedback. */
+  readonly scorer: string
+  /** In the scorer's own units. */
+  readonly score?: number
+  /** What the scorer, or the user who gave the feedback, says. */
+  readonly label?: string
+  /** What people who labelled the score say, if they agree with each other. */
+  readonly person?: 'pass' | 'fail'
+  /** Why. */
+  readonly explanation?: string
+}
+
+/** A question that an agent answered badly, and what is expected of the next answer. One line of a file of cases. */
+export interface AgentCase {
+  /** Equal for all runs of the agent with this question and history: 16 hex digits. */
+  readonly id: string
+  /** The agent that was asked. */
+  readonly agent?: string
+  /** The question: the last message of the user. */
+  readonly input: string
+  /** The texts of user and assistant before it. Calls and results of tools are left out. */
+  readonly history: readonly { readonly role: string; readonly content: string }[]
+  /** Names of the tools that were offered, if they were recorded. */
+  readonly tools?: readonly string[]
+  /** What people fill in. `null` is not checked. */
+  readonly expected: {
+    /** Text that the answer must mention, in either case, or alternatives. Scorers that compare with an expected answer get the first. */
+    readonly answer: string | readonly string[] | null
+    /** Calls that the run must make in this order, as `createTrajectoryScorer` takes them. Others may come between. */
+    readonly trajectory: readonly ExpectedCall[] | null
+  }
+  /** What was wrong. */
+  readonly wrong: readonly CaseFault[]
+  /** The answer that was given. */
+  readonly answered?: string
+  /** The calls that were made. */
+  readonly called: readonly { readonly name: string; readonly arguments?: unknown }[]
+  /** The run: `${traceId}:${spanId}`. */
+  readonly runId: string
+}
+
+/**
+ * Makes a case of a run, if its last message is a question with text.
+ *
+ * @param shown the run whose content the case may hold: the run itself, or what `redact` made of it
+ */
+export function toCase(run: AgentRun, shown: AgentRun, wrong: readonly CaseFault[]): AgentCase | 'no-question' {
+  const id = inputKeyOf(run)
+  const question = shown.input.at(-1)
+  if (id === undefined || question?.role !== 'user' || question.text === undefined) return 'no-question'
+  const history = shown.input
+    .slice(0, -1)
+    .flatMap(({ role, text }) =>
+      (role === 'user' || role === 'assistant') && text !== undefined ? [{ role, content: text }] : [],
+    )
+  const tools = shown.availableTools?.map(({ name }) => name)
+  return {
+    id,
+    ...(run.agent.name !== undefined && { agent: run.agent.name }),
+    input: question.text,
+    history,
+    ...(tools !== undefined && { tools }),
+    expected: { answer: null, trajectory: null },
+    wrong,
+    ...(shown.output !== undefined && { answered: shown.output }),
+    called: shown.toolCalls.map(({ name, arguments: args }) => ({
+      name,
+      ...(args !== undefined && { arguments: args }),
+    })),
+    runId: run.id,
+  }
+}
+
+/**
+ * Reads a file of cases: JSON lines.
+ *
+ * @throws TypeError if a line is not a case; it names the line, and what was expected.
+ */
+export function parseCases(text: string): readonly AgentCase[] {
+  const cases = new Map<string, AgentCase>()
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    const place = `line ${index + 1}`
+    const parsed = parseCase(line, place)
+    if (cases.has(parsed.id)) throw new TypeError(`${place}: expected each question once, got case ${parsed.id} again`)
+    cases.set(parsed.id, parsed)
+  }
+  return [...cases.values()]
+}
+
+function parseCase(line: string, place: string): AgentCase {
+  const value = toJson(line)
+  if (!isRecord(value)) throw new TypeError(`${place}: expected a case as a JSON object, got ${line.slice(0, 60)}`)
+  const expect = (isRight: boolean, what: string): void => {
+    if (!isRight) throw new TypeError(`${place}: expected ${what}`)
+  }
+  const { id, input, history, expected, wrong, called } = value
+  expect(typeof id === 'string' && typeof input === 'string', 'a case with the texts "id" and "input"')
+  expect(Array.isArray(wrong) && Array.isArray(called), 'a case with the lists "wrong" and "called"')
+  const areMessages =
+    Array.isArray(history) &&
+    history.every((each) => isRecord(each) && textOf(each['role']) !== undefined && typeof each['content'] === 'string')
+  expect(areMessages, '"history" to be a list of messages with role and content')
+  const { answer, trajectory } = isRecord(expected) ? expected : {}
+  const isAnswer =
+    answer === null || isPhrase(answer) || (Array.isArray(answer) && answer.length > 0 && answer.every(isPhrase))
+  expect(isAnswer, 'expected.answer to be a text, a list of alternatives, or null')
+  expect(
+    trajectory === null || (Array.isArray(trajectory) && trajectory.every(isExpectedCall)),
+    'expected.trajectory to be a list of calls, each a name or { "name", "arguments" }, or null',
+  )
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above
+  return value as unknown as AgentCase
+}
+
+function toJson(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+function isPhrase(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== ''
+}
+
+function isExpectedCall(call: unknown): boolean {
+  if (typeof call === 'string') return true
+  if (!isRecord(call) || typeof call['name'] !== 'string') return false
+  const known = Object.keys(call).every((key) => key === 'name' || key === 'arguments')
+  return known && (call['arguments'] === undefined || isRecord(call['arguments']))
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+
+import { parseCases } from '../cases/agent-case.ts'
+import type { AgentCase } from '../cases/agent-case.ts'
+import { caseScorers, groundTruthOf } from '../cases/case-scorers.ts'
+import { ScoreUnavailableError } from '../scoring/score-unavailable-error.ts'
+import type { Scorer } from '../scoring/scorer.ts'
+
+/** What the agent is asked. */
+export interface AskedCase {
+  /** The question. */
+  readonly input: string
+  /** The history and the question, in the form that the AI SDK, Mastra and OpenAI take. */
+  readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[]
+  /** The whole case. */
+  readonly case: AgentCase
+}
+
+/** Options of `testCases`. */
+export interface CaseTestOptions {
+  /** What declares a test: `it` of vitest, `test` of node:test. */
+  readonly test: (name: string, run: () => Promise<void>) => unknown
+  /** Asks the agent. It returns what `.run()` of a scorer takes as `output`: text, messages, or the result of an AI SDK or Mastra agent. */
+  readonly agent: (asked: AskedCase) => unknown
+  /** Scorers that must pass, besides the expected answer and trajectory. @default none */
+  readonly scorers?: readonly Scorer[]
+}
+
+/**
+ * Declares a test for each case of a file that `spanscore cases` wrote: the agent is asked again, and the answer must pass. A scorer that
+ * skips the run is left out, but something must be scored.
+ *
+ * @example
+ * ```ts
+ * import { testCases } from 'spanscore/testing'
+ * import { it } from 'vitest'
+ *
+ * testCases('evals/cases.jsonl', {
+ *   test: (name, run) => it(name, { timeout: 60_000 }, run),
+ *   agent: ({ messages }) => agent.generate({ messages: [...messages] }),
+ *   scorers: [createToolErrorsScorer()],
+ * })
+ * ```
+ *
+ * @throws TypeError if a line of the file is not a case
+ */
+export function testCases(file: string, { test, agent, scorers = [] }: CaseTestOptions): void {
+  for (const each of parseCases(readFileSync(file, 'utf8'))) {
+    const all = [...scorers, ...caseScorers([each], () => each)]
+    test(`${each.input.replaceAll(/\s+/g, ' ').slice(0, 80)} (${each.id})`, () => check(each, agent, all))
+  }
+}
+
+async function check(each: AgentCase, agent: CaseTestOptions['agent'], scorers: readonly Scorer[]): Promise<void> {
+  const messages = [...each.history.map(({ role, content }) => ({ role: roleOf(role), content })), question(each)]
+  const output = await agent({ input: each.input, messages, case: each })
+  const groundTruth = groundTruthOf(each)
+  const given = { input: messages, output, ...(groundTruth !== undefined && { groundTruth }) }
+  const faults: string[] = []
+  let scored = 0
+  for (const scorer of scorers) {
+    try {
+      const { score, reason = '', evaluation } = await scorer.run(given)
+      scored++
+      if (evaluation.score.status === 'scored' && evaluation.score.label === 'fail')
+        faults.push(`${scorer.id} ${score}: ${reason}`)
+    } catch (error) {
+      if (!(error instanceof ScoreUnavailableError)) throw error
+      if (error.evaluation.score.status === 'failed') faults.push(`${scorer.id}: ${error.message}`)
+    }
+  }
+  if (scored === 0) faults.push('nothing was scored')
+  if (faults.length > 0) throw new Error(`Case ${each.id} did not pass.\n${faults.join('\n')}`)
+}
+
+const roleOf = (role: string): 'user' | 'assistant' => (role === 'assistant' ? 'assistant' : 'user')
+
+const question = ({ input }: AgentCase) => ({ role: 'user' as const, content: input })

@@ -1,0 +1,276 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+import { createToolErrorsScorer } from 'spanscore/scorers/code'
+import { createAgentTestRun, createTestMessage, createToolInvocation, testCases } from 'spanscore/testing'
+import type { AgentCase, AskedCase } from 'spanscore/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { runCommand } from './fixtures/run-command.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'spanscore-cases-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+const at = (name: string): string => join(directory, name)
+function file(name: string, content: string): string {
+  writeFileSync(at(name), content)
+  return at(name)
+}
+const linesOf = <T>(text: string): T[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+
+const sample = resolve('cli/sample/traces.jsonl')
+const sampleConfig = resolve('cli/sample/spanscore.config.mjs')
+const scores = at('scores.jsonl')
+const cases = at('cases.jsonl')
+
+/** Cases of the sample, with other expectations. */
+function expecting(name: string, change: (one: AgentCase) => Partial<AgentCase['expected']>): string {
+  const changed = linesOf<AgentCase>(readFileSync(cases, 'utf8')).map((one) => ({
+    ...one,
+    expected: { ...one.expected, ...change(one) },
+  }))
+  return file(name, changed.map((one) => `${JSON.stringify(one)}\n`).join(''))
+}
+
+beforeAll(async () => {
+  await runCommand(['score', sample, '--config', sampleConfig, '--out', scores])
+  await runCommand(['cases', sample, scores, '--config', sampleConfig, '--out', cases])
+})
+
+const check = async (traces: string, caseFile: string, ...more: string[]) => {
+  const args = ['score', traces, '--cases', caseFile, '--config', sampleConfig, ...more]
+  return runCommand(args)
+}
+
+const declared = (name: string, agent: (asked: AskedCase) => unknown) => {
+  const tests = new Map<string, () => Promise<void>>()
+  testCases(name, { test: (title, run) => tests.set(title, run), agent, scorers: [createToolErrorsScorer()] })
+  return [...tests]
+}
+const answer = (toolName: string) =>
+  createAgentTestRun({
+    inputMessages: [],
+    output: [
+      createTestMessage({
+        role: 'assistant',
+        content: 'It is 16 °C.',
+        toolInvocations: [createToolInvocation({ toolCallId: '1', toolName, args: {}, result: 'ok', state: 'result' })],
+      }),
+    ],
+  }).output
+
+describe('spanscore cases', () => {
+  it('makes a case of each question whose run failed, with what was wrong', () => {
+    const found = linesOf<AgentCase>(readFileSync(cases, 'utf8'))
+    expect(found.map(({ agent, input }) => [agent, input])).toEqual([
+      ['weather-agent', 'What is the weather in Lima?'],
+      ['weather-agent', 'Is it warm in Paris today?'],
+      ['support-agent', 'Refund order A-404, it never came.'],
+    ])
+    expect(found[0]).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{16}$/),
+      agent: 'weather-agent',
+      input: 'What is the weather in Lima?',
+      history: [],
+      tools: ['weather-tool', 'search-tool'],
+      expected: { answer: null, trajectory: null },
+      wrong: [
+        {
+          scorer: 'tool_call_accuracy',
+          score: 0,
+          label: 'fail',
+          explanation: 'Not as expected: wanted weather-tool; called: search-tool.',
+        },
+      ],
+      answered: 'I found a travel blog about Lima.',
+      called: [{ name: 'search-tool', arguments: { query: 'weather in Lima' } }],
+      runId: expect.stringMatching(/^[0-9a-f]{32}:[0-9a-f]{16}$/),
+    })
+    expect(statSync(cases).mode & 0o777).toBe(0o600)
+  })
+
+  it('adds no case for a question that the file has, and keeps what people filled in', async () => {
+    const filled = expecting('filled.jsonl', () => ({ answer: 'Lima' }))
+    const before = readFileSync(filled, 'utf8')
+    const { stderr } = await runCommand(['cases', sample, scores, '--config', sampleConfig, '--out', filled])
+    expect(readFileSync(filled, 'utf8')).toBe(before)
+    expect(stderr).toContain('3 runs with the question of another case left out.')
+  })
+
+  it('keeps the worst, and the scorers that are asked for', async () => {
+    const one = await runCommand(['cases', sample, scores, '--top', '1', '--config', sampleConfig])
+    expect(linesOf(one.stdout)).toHaveLength(1)
+    const errors = await runCommand(['cases', sample, scores, '--scorer', 'tool_errors', '--config', sampleConfig])
+    expect(linesOf<AgentCase>(errors.stdout).map(({ agent }) => agent)).toEqual(['support-agent'])
+  })
+
+  it('takes runs on which people and a scorer differ, with the labels of calibrate', async () => {
+    const all: { runId: string; scorer: string; version: string; label: string }[] = JSON.parse(
+      (await runCommand(['score', sample, '--config', sampleConfig, '--json'])).stdout,
+    ).evaluations
+    const passed = all.find(({ scorer, label }) => scorer === 'answer_present' && label === 'pass')!
+    const { runId, scorer, version } = passed
+    const label = { runId, scorer, version, revision: 1, label: 'fail', labeller: 'ann', drawProbability: 1 }
+    const labels = file('labels.jsonl', `${JSON.stringify(label)}\n`)
+    const args = ['cases', sample, scores, '--labels', labels, '--disputed', '--config', sampleConfig]
+    const found = linesOf<AgentCase>((await runCommand(args)).stdout)
+    expect(found.map((one) => [one.runId, one.wrong[0]?.label, one.wrong[0]?.person])).toEqual([
+      [runId, 'pass', 'fail'],
+    ])
+  })
+
+  it('holds what redact leaves, and no explanation that may quote the rest', async () => {
+    const entry = resolve('src/entries/scorers.ts')
+    const redacting = file(
+      'redact.config.ts',
+      `import { createAnswerPresentScorer } from '${entry}'\n` +
+        'export default { scorers: [createAnswerPresentScorer()], redact: (run) => JSON.parse(JSON.stringify(run).replaceAll(/Lima|A-404/g, "***")) }\n',
+    )
+    const { stdout } = await runCommand(['cases', sample, scores, '--config', redacting])
+    expect(stdout).not.toMatch(/Lima|A-404|explanation/)
+    const [first] = linesOf<AgentCase>(stdout)
+    expect(first?.input).toBe('What is the weather in ***?')
+    expect(first?.id).toBe(linesOf<AgentCase>(readFileSync(cases, 'utf8'))[0]?.id)
+    const stripping = file(
+      'strip.config.ts',
+      `import { createAnswerPresentScorer } from '${entry}'\nexport default { scorers: [createAnswerPresentScorer()], stripContent: true }\n`,
+    )
+    const { code, stderr } = await runCommand(['cases', sample, scores, '--config', stripping])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('which stripContent of the configuration forbids')])
+  })
+
+  it('exits 2 without scores', async () => {
+    const { code, stderr } = await runCommand(['cases', sample, '--config', sampleConfig])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('no scores in the files')])
+  })
+
+  it.each([
+    [
+      'promptfoo',
+      {
+        vars: { input: 'What is the weather in Lima?' },
+        assert: [{ type: 'icontains-any', value: ['16', 'sixteen'] }],
+        metadata: { trajectory: [{ name: 'weather-tool' }] },
+      },
+    ],
+    [
+      'langfuse',
+      {
+        input: { input: 'What is the weather in Lima?', history: [] },
+        expectedOutput: { answer: ['16', 'sixteen'] },
+        sourceTraceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      },
+    ],
+    [
+      'deepeval',
+      {
+        input: 'What is the weather in Lima?',
+        expected_output: '16',
+        expected_tools: [{ name: 'weather-tool', input_parameters: { city: 'Lima' } }],
+        tools_called: [{ name: 'search-tool', input_parameters: { query: 'weather in Lima' } }],
+      },
+    ],
+  ])('writes datasets of %s', async (to, line) => {
+    const filled = expecting('datasets.jsonl', () => ({
+      answer: ['16', 'sixteen'],
+      trajectory: [{ name: 'weather-tool', arguments: { city: 'Lima' } }],
+    }))
+    const { stdout } = await runCommand(['cases', 'convert', filled, '--to', to])
+    expect(linesOf(stdout)[0]).toMatchObject(line)
+    expect(stdout).toContain('wanted weather-tool')
+  })
+})
+
+describe('spanscore score --cases', () => {
+  it('fails while a case fails, and checks what the case expects', async () => {
+    const filled = expecting('check.jsonl', ({ input }) =>
+      input.includes('Lima') ? { answer: '16', trajectory: ['weather-tool'] } : {},
+    )
+    const { code, stdout } = await check(sample, filled)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /3 runs in \d+ spans\.\n✗ case [0-9a-f]{16} "What is the weather in Lima\?": tool_call_accuracy 0 \(/,
+    )
+    expect(stdout).toContain('case_trajectory 0 (The calls do not match (ordered): not made: weather-tool')
+    expect(stdout).toContain('case_answer 0 (0 of 1 keywords are mentioned; missing: 16')
+  })
+
+  it('passes when the same questions were answered well, and names a question that was not asked', async () => {
+    const filled = expecting('pass.jsonl', ({ input }) =>
+      input.includes('Lima') ? { answer: 'travel blog', trajectory: ['search-tool'] } : {},
+    )
+    const lima = linesOf<AgentCase>(readFileSync(filled, 'utf8'))[0]!
+    const fixed = file('fixed.jsonl', readFileSync(sample, 'utf8').replaceAll('search-tool', 'weather-tool'))
+    const only = file(
+      'only.jsonl',
+      JSON.stringify({ ...lima, expected: { answer: 'travel blog', trajectory: ['weather-tool'] } }),
+    )
+    const json = await check(fixed, only, '--json')
+    expect([json.code, JSON.parse(json.stdout).gates]).toEqual([
+      0,
+      [
+        {
+          caseId: lima.id,
+          passed: true,
+          message: `case ${lima.id} "What is the weather in Lima?": passes in 1 run`,
+        },
+      ],
+    ])
+    const other = file('other.jsonl', JSON.stringify({ ...lima, id: '0123456789abcdef' }))
+    const missing = await check(fixed, other, '--junit', at('cases.xml'))
+    expect(missing.code).toBe(1)
+    expect(readFileSync(at('cases.xml'), 'utf8')).toContain(
+      'name="case 0123456789abcdef"><failure message="case 0123456789abcdef &quot;What is the weather in Lima?&quot;: no run asks its question"/>',
+    )
+  })
+
+  it('gives the expected answer to scorers that compare with one', async () => {
+    const truth = file(
+      'truth.config.ts',
+      `import { createScorer } from '${resolve('src/entries/scorers.ts')}'\n` +
+        "export default { scorers: [createScorer({ id: 'has_truth', description: 'x' }).generateScore(({ run }) => run.groundTruth === '16')] }\n",
+    )
+    const filled = expecting('truth.jsonl', () => ({ answer: ['16', 'sixteen'] }))
+    const { stdout } = await runCommand(['score', sample, '--cases', filled, '--config', truth, '--json'])
+    const values = JSON.parse(stdout).evaluations.filter(({ scorer }: { scorer: string }) => scorer === 'has_truth')
+    expect(values.map(({ value }: { value: number }) => value)).toEqual([1, 1, 1])
+  })
+
+  it.each([
+    ['{"id":1}', 'line 1: expected a case with the texts "id" and "input"'],
+    ['nonsense', 'line 1: expected a case as a JSON object, got nonsense'],
+  ])('refuses %s', async (line, message) => {
+    const { code, stderr } = await check(sample, file('wrong.jsonl', line))
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  })
+
+  it('refuses a misspelt expectation', async () => {
+    const wrong = expecting('misspelt.jsonl', () => ({ trajectory: [{ name: 'a', args: {} } as never] }))
+    expect((await check(sample, wrong)).stderr).toContain('line 1: expected expected.trajectory to be a list of calls')
+  })
+})
+
+describe('testCases', () => {
+  it('asks the agent again, with the history, and checks scorers and expectations', async () => {
+    const filled = expecting('again.jsonl', () => ({ answer: '16 °C', trajectory: ['weather-tool'] }))
+    const asked: AskedCase[] = []
+    const tests = declared(filled, (one) => {
+      asked.push(one)
+      return answer(one.input.includes('Lima') ? 'weather-tool' : 'search-tool')
+    })
+    expect(tests[0]?.[0]).toMatch(/^What is the weather in Lima\? \([0-9a-f]{16}\)$/)
+    await tests[0]![1]()
+    expect(asked[0]?.messages).toEqual([{ role: 'user', content: 'What is the weather in Lima?' }])
+    await expect(tests[1]![1]()).rejects.toThrow(/did not pass\.\ncase_trajectory 0: The calls do not match/)
+  })
+
+  it('fails where nothing was scored', async () => {
+    const [first] = declared(cases, () => 'It is 16 °C.')
+    await expect(first![1]()).rejects.toThrow('nothing was scored')
+  })
+})
