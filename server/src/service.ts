@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { BoundedMap } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 
 import { RecordContents } from './log/record-contents.ts'
@@ -8,7 +9,6 @@ import { EMITTED, FINISHED, RecordStates } from './log/record-states.ts'
 import type { DecodedRecord, LogRecord, SpanLog } from './log/span-log.ts'
 import type { RequestReader } from './receive/read-request.ts'
 import { RunSpans } from './score/run-spans.ts'
-import { BoundedSet } from './bounded-set.ts'
 import { SettledRuns } from './score/settled-runs.ts'
 import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
 import type { Outbox } from './send/outbox.ts'
@@ -73,7 +73,7 @@ export class Service {
   readonly #contents: RecordContents
   readonly #runs: SettledRuns
   /** Ids of runs. Whoever sends their spans again, with other content or another service's name, changes nothing. */
-  readonly #deliveredRuns = new BoundedSet(MAX_DELIVERED)
+  readonly #deliveredRuns = new BoundedMap<string, true>(MAX_DELIVERED)
   readonly counts: ServiceCounts = { undecodable: 0, runs: 0, revisions: 0, errors: 0, expiredRequests: 0, repeated: 0 }
   #timer: NodeJS.Timeout | undefined
   #isSweeping = false
@@ -258,7 +258,7 @@ export class Service {
   }
 
   #delivered(settled: SettledSpans, runIds: readonly string[]): void {
-    for (const id of runIds) this.#deliveredRuns.add(id)
+    for (const id of runIds) this.#deliveredRuns.set(id, true)
     this.#mark(settled.spans, EMITTED)
     this.#states.write()
     this.#parts.buffer.emitted(settled, this.#parts.nowMs())
@@ -286,7 +286,7 @@ export class Service {
 
   /** Whether the scores of a run or of one that it started were delivered, although their spans are new. */
   #isRepeated(run: AgentRun, found: RunSpans): boolean {
-    const isRepeated = this.#deliveredRuns.has(run.id) && !found.of(run).hasBeenScored
+    const isRepeated = this.#deliveredRuns.get(run.id) === true && !found.of(run).hasBeenScored
     return isRepeated || run.children.some((child) => this.#isRepeated(child, found))
   }
 

@@ -1,7 +1,8 @@
+import { BoundedMap } from 'spanscore/engine'
+
 import type { RecordBytes } from '../log/record-body.ts'
 import type { DecodedRecord } from '../log/span-log.ts'
 import { EMITTED, FINISHED } from '../log/record-states.ts'
-import { BoundedSet } from '../bounded-set.ts'
 import type { HeldTracesCounts, HeldTracesOptions } from './held-traces-options.ts'
 import { DueTimes } from './due-times.ts'
 import { HeldContents, placeIn } from './held-contents.ts'
@@ -62,7 +63,7 @@ export class HeldTraces {
   readonly #times: LookTimes
   /** Traces with scored units, in the order of their scoring. */
   readonly #lingering = new Set<HeldTrace>()
-  readonly #finished = new BoundedSet(MAX_FINISHED)
+  readonly #finished = new BoundedMap<string, true>(MAX_FINISHED)
   readonly counts: HeldTracesCounts = { late: 0, overLimit: 0, expired: 0, cutShort: 0 }
   readonly #waiting = new WaitingSpans()
   #spans = 0
@@ -163,7 +164,7 @@ export class HeldTraces {
 
   /** The scores of these spans were acknowledged. Their places are kept for late spans. */
   emitted({ traceId, spans }: SettledSpans, nowMs: number): void {
-    this.#finished.add(traceId)
+    this.#finished.set(traceId, true)
     const trace = this.#traces.get(traceId)
     for (const span of spans) {
       if (!span.isEmitted && !span.isOver) this.#waiting.remove(span)
@@ -195,7 +196,7 @@ export class HeldTraces {
     this.#spans += 1
     if (span.isEmitted) {
       // It was scored before the service restarted.
-      this.#finished.add(traceId)
+      this.#finished.set(traceId, true)
       this.#lingering.add(trace)
       this.#due.atLatest(trace, sinceMs + lingerMs)
       return true
@@ -238,7 +239,7 @@ export class HeldTraces {
       const dueMs = unit.isOpen ? due.of(unit) : unit.scoredMs + this.#options.lingerMs
       if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs)
       else if (!unit.isOpen || unit.recognised === 0) this.#finish(trace, unit, finished)
-      else if (unit.top.isDangling && this.#finished.has(trace.traceId)) {
+      else if (unit.top.isDangling && this.#finished.get(trace.traceId) === true) {
         // The late rest of a finished run: spans without an agent, and with a missing parent.
         this.counts.late += unit.spans.length
         this.#finish(trace, unit, finished)
