@@ -372,7 +372,7 @@ const ROWS: readonly (readonly [title: string, tree: Node, expected: Expected])[
       'w',
       'AGENT',
       {},
-      kind('multi-query', 'RETRIEVER', {}, llm('variants of Q', 'a b c')),
+      kind('multi-query', 'RETRIEVER', {}, kind('RunnableSequence', 'CHAIN', {}, llm('variants of Q', 'a b c'))),
       kind('rank', 'RERANKER', {}, llm('which first?', '2 1')),
       llm('Q+docs', 'Cold.'),
     ),

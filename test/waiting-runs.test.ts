@@ -119,6 +119,20 @@ describe('a call that a person refused', () => {
 })
 
 describe('a run that goes on after an answer from outside', () => {
+  it.each([
+    ['external', 'ok', 'Oslo'],
+    ['unapproved', 'rejected', undefined],
+    // The tool itself asked for an approval, or for an answer from elsewhere.
+    ['function', 'unknown', 'Oslo'],
+  ])('has a call of a tool of the kind %s as %s', (kind, status, result) => {
+    const spans = resumed(['Oslo', undefined]).map((each) => {
+      const parameters = { function_tools: [{ name: 'delete_file', kind }], output_tools: [] }
+      const attributes = { ...each.attributes, model_request_parameters: JSON.stringify(parameters) }
+      return { ...each, attributes }
+    })
+    expect(buildRuns(spans)[0]?.toolCalls).toMatchObject([{ name: 'delete_file', status, result }])
+  })
+
   it('has its own calls only', () => {
     expect(outline(buildRuns(resumed(['deleted x', 'content of y'], 'ran')))).toMatchObject({
       status: 'ok',

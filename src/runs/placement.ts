@@ -13,8 +13,10 @@ export type Placement = 'run' | 'nested' | 'part'
 export interface Above {
   /** Whether it is inside an agent's run. */
   readonly isInRun: boolean
-  /** Whether a tool, or a span that only serves the run, is between that run's agent and the span. */
+  /** Whether a tool is between that run's agent and the span. */
   readonly isBelowTool: boolean
+  /** Whether a span that only serves the run is between that run's agent and the span. */
+  readonly isBelowAside: boolean
   /** Whether an agent's own span is above, with no tool in between, and not only an entry that is the agent of its run. */
   readonly isBelowAgent: boolean
   /** Whether an evaluation of runs is above. Nothing below it belongs to a run. */
@@ -37,6 +39,7 @@ export interface Placed {
 export const OUTSIDE: Above = {
   isInRun: false,
   isBelowTool: false,
+  isBelowAside: false,
   isBelowAgent: false,
   isExcluded: false,
 }
@@ -44,6 +47,7 @@ export const OUTSIDE: Above = {
 const IN_RUN: Above = { ...OUTSIDE, isInRun: true }
 const IN_AGENT: Above = { ...IN_RUN, isBelowAgent: true }
 const IN_TOOL: Above = { ...IN_RUN, isBelowTool: true }
+const IN_ASIDE: Above = { ...IN_RUN, isBelowAside: true }
 const EXCLUDED: Above = { ...OUTSIDE, isExcluded: true }
 
 /**
@@ -56,7 +60,13 @@ export function placementOf(span: Placed, above: Above, below: Below): Placement
   if (above.isExcluded || !mayStartRun(span, below)) return 'part'
   if (!above.isInRun) return 'run'
   const startsAgain = above.isBelowAgent && span.role === 'entry' && span.holdsOneRun
-  return above.isBelowTool || startsAgain ? 'nested' : 'part'
+  const isServing = above.isBelowAside && startsBelowAside(span)
+  return above.isBelowTool || isServing || startsAgain ? 'nested' : 'part'
+}
+
+/** Whether a span starts a run below one that only serves a run. A chain there is a part of it, whose model calls are side calls. */
+export function startsBelowAside({ role, holdsOneRun }: Placed): boolean {
+  return role === 'agent' || holdsOneRun
 }
 
 /** Whether a span starts a run somewhere, by what is below it. */
@@ -69,11 +79,11 @@ function mayStartRun(span: Placed, below: Below): boolean {
 export function aboveChildrenOf({ role }: Pick<Placed, 'role'>, above: Above, placement: Placement): Above {
   if (above.isExcluded) return above
   if (role === 'evaluator') return EXCLUDED
-  if (role === 'tool' || role === 'handoff' || role === 'aside') {
-    return above.isInRun ? IN_TOOL : above
-  }
+  if (role === 'tool' || role === 'handoff') return above.isInRun ? IN_TOOL : above
+  if (role === 'aside') return above.isInRun && !above.isBelowTool ? IN_ASIDE : above
   if (role === 'agent' && placement !== 'part') return IN_AGENT
-  if (role === 'agent') return above.isBelowTool || above.isBelowAgent ? above : { ...above, isBelowAgent: true }
+  if (role === 'agent')
+    return above.isBelowTool || above.isBelowAside || above.isBelowAgent ? above : { ...above, isBelowAgent: true }
   return placement === 'part' ? above : IN_RUN
 }
 

@@ -67,6 +67,15 @@ export interface SpanOutcome {
   readonly error?: RunError
 }
 
+/** How a run goes on with an earlier one that waited. */
+export interface Resumption {
+  /** The ids of the calls that were answered, if the agent's span shows them. */
+  readonly answered?: ReadonlySet<string>
+}
+
+/** Who runs a tool: the agent's own program, the same once a person has approved the call, or a client. */
+export type ToolRunner = 'agent' | 'agent if approved' | 'client'
+
 /** A fact that may be missing if content capture is off. */
 export type ContentFact =
   | 'systemInstructions'
@@ -215,6 +224,13 @@ export interface Dialect {
   callsInInput?(span: SourceSpan): number | undefined
   /** For agent spans: all messages of the run in order, if the library lists them (input, calls, results, answer). */
   transcript?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
+  /**
+   * For agent spans: set if the run goes on with an earlier one, after what that one waited for was answered. The first request then repeats
+   * the calls that the earlier run asked for.
+   */
+  resumption?(span: SourceSpan, logs: readonly SourceLog[]): Resumption | undefined
+  /** For model spans of a run whose agent's span is the library's: who runs a tool that was offered, if the span shows it. */
+  runnerOf?(span: SourceSpan, toolName: string): ToolRunner | undefined
   /** For agent and model spans: the tools that were offered. */
   toolDefinitions?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolDefinition[] | undefined
 

@@ -4,10 +4,12 @@ import type {
   ContentFact,
   Dialect,
   ModelIdentity,
+  Resumption,
   RetrievalRequest,
   SpanOutcome,
   SpanRole,
   ToolIdentity,
+  ToolRunner,
 } from './dialect.ts'
 import { idsOf } from './ids.ts'
 import type { IdsOnSpan } from './ids.ts'
@@ -43,6 +45,7 @@ const FACT = {
   toolResult: defineFact(10, ({ dialect, span, logs }) => unlessUnread(dialect.toolResult?.(span, logs))),
   retrieval: defineFact(11, ({ dialect, span, logs }) => dialect.retrieval?.(span, logs)),
   documents: defineFact(12, ({ dialect, span, logs }) => dialect.documents?.(span, logs)),
+  resumption: defineFact(13, ({ dialect, span, logs }) => dialect.resumption?.(span, logs)),
 } as const
 
 function defineFact<T>(slot: number, read: (facts: SpanFacts) => T | undefined): Fact<T> {
@@ -177,6 +180,15 @@ export class SpanFacts {
 
   get documents(): readonly RetrievedDocument[] | undefined {
     return this.#once(FACT.documents)
+  }
+
+  get resumption(): Resumption | undefined {
+    return this.#once(FACT.resumption)
+  }
+
+  /** Who runs a tool that a model call of the run was offered. */
+  runnerIn(model: SpanFacts, toolName: string): ToolRunner | undefined {
+    return guarded(() => this.dialect.runnerOf?.(model.span, toolName))
   }
 
   /** Why a required fact is missing. */

@@ -32,6 +32,11 @@ export const lostScopes: Transformation = {
       scenario: /^(?:09b|11)/,
       why: 'hand-overs and failures are known by the library',
     },
+    {
+      library: /^python-google-adk-confirmations/,
+      scenario: /^0[56]/,
+      why: 'runs that callbacks start are known by the library',
+    },
     { library: /^pydantic-ai/, scenario: /^15/, why: 'structured answers' },
     { library: /^python-any-agent-google/, scenario: /^01/, why: "spans of ADK's own tracer" },
     { library: /^python-openinference-beeai-0\.1\.6/, scenario: /./, why: 'spans of events' },

@@ -1,4 +1,5 @@
 import { mayBeNested } from '../layout/lost-parents.ts'
+import { startsBelowAside } from '../placement.ts'
 import type { PlacedSpan, TracePlace } from './trace-place.ts'
 
 /** How many unrecognised spans above one are looked at again. */
@@ -60,7 +61,7 @@ export function standingOf(
     }
     // An entry with an agent directly below is never the agent.
     if (role === 'entry' && (isBelowTool || span.role === 'entry')) return 'not-yet'
-    if (role === 'tool' || role === 'handoff' || role === 'aside') isBelowTool = true
+    if (role === 'tool' || role === 'handoff' || (role === 'aside' && startsBelowAside(span))) isBelowTool = true
   }
   if (found !== undefined) return found
   // What is below a lost parent may be put below another agent.

@@ -123,8 +123,8 @@ export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefine
  * agent above a nested one.
  */
 function repeatsUnknownCall(run: AgentRun, { models, parent, root }: RunPlan): boolean {
-  const last = models.at(-1)
-  if (last === undefined || parent !== undefined) return false
+  const [first, last] = [models[0], models.at(-1)]
+  if (first === undefined || last === undefined || parent !== undefined) return false
   let earlier = 0
   for (const { step } of run.toolCalls) if (step < models.length - 1) earlier += 1
   if ((last.callsInInput ?? Number.POSITIVE_INFINITY) <= earlier) return false
@@ -140,7 +140,7 @@ function repeatsUnknownCall(run: AgentRun, { models, parent, root }: RunPlan): b
       (id === undefined || !ids.has(id)) && (names.get(name)?.length ?? 0) < (counts.get(name)?.length ?? 0),
   )
   if (unknown.length === 0 || root === last) return unknown.length > 0
-  const given = new Set(toolCallsIn(inputOf(root)).map(({ id }) => id))
+  const given = new Set(toolCallsIn(root.resumption === undefined ? inputOf(root) : inputOf(first)).map(({ id }) => id))
   return unknown.some(({ id }) => id === undefined || !given.has(id))
 }
 
@@ -149,7 +149,7 @@ function repeatsUnknownCall(run: AgentRun, { models, parent, root }: RunPlan): b
  * after the question. The agent's own input holds such calls if it resumes an earlier run, for example after an approval.
  */
 export function lacksFirstCall({ models: [first], tools, root, parent }: RunPlan): boolean {
-  if (first === undefined || first === root || parent !== undefined) return false
+  if (first === undefined || first === root || parent !== undefined || root.resumption !== undefined) return false
   const early = tools.filter(({ span }) => span.startTimeMs < first.span.startTimeMs)
   const given = early.length === 0 ? undefined : inputOf(root)
   // Without the agent's own input, nothing shows whether it resumed an earlier run.

@@ -1,6 +1,6 @@
-import type { SpanOutcome } from '../../spans/dialect.ts'
+import type { SpanOutcome, ToolRunner } from '../../spans/dialect.ts'
 import type { SpanFacts } from '../../spans/facts.ts'
-import type { Message, ToolDefinition, Usage } from '../../model/message.ts'
+import type { Message, ToolCallPart, ToolDefinition, Usage } from '../../model/message.ts'
 import type { AgentRun, ModelCall, Retrieval, SideCall } from '../../model/agent-run.ts'
 import { askedCalls, transcriptCalls } from './asked-calls.ts'
 import { joinToolCalls } from './join-tool-calls.ts'
@@ -20,6 +20,7 @@ import { fileSearches } from './file-search.ts'
 import { ReconstructedRetrieval, retrievalKindOf } from './retrieval.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
 import { outputToolOf, saidOf, withoutTool } from './output-tool.ts'
+import { resumedCalls } from './resumed-calls.ts'
 import { Responses } from './responses.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
@@ -47,6 +48,9 @@ const SLOTS = Object.keys(SLOT).length
 
 /** Replaces the id of a call without one. */
 const NOBODY = ''
+
+/** Replaces a request that was not recorded. */
+const NO_CALL: ToolCallPart = { type: 'tool_call', name: '' }
 
 /**
  * The facts of a run, each from the span that is most reliable for it. Facts are read at first access: reading the names of tools does not
@@ -112,10 +116,17 @@ export class RunFacts {
       const { answer, plan } = this.loop
       const [first] = plan.models
       if (first === undefined) return undefined
-      // Of calls of one agent with different instructions, those of the one that answered are the run's.
+      // Of calls of one agent with different instructions, those of the one that answered are the run's, unless only the first was asked.
       const isSameAgent = answer !== undefined && agentOf(answer, plan.root) === agentOf(first, plan.root)
-      return (isSameAgent ? instructionsOf(answer) : undefined) ?? instructionsOf(first)
+      const isForm = isSameAgent && this.#wasAsked(first) && !this.#wasAsked(answer)
+      return (isSameAgent && !isForm ? instructionsOf(answer) : undefined) ?? instructionsOf(first)
     })
+  }
+
+  /** Whether a model call was asked what the agent's own span says that the agent was asked. */
+  #wasAsked(model: TraceSpan): boolean {
+    const asked = lastUserText(this.#ownInput())
+    return asked !== undefined && lastUserText(inputOf(model)) === asked
   }
 
   get input(): readonly Message[] {
@@ -207,7 +218,11 @@ export class RunFacts {
   #readToolCalls(): readonly ReconstructedToolCall[] {
     const { models, tools, children } = this.loop.plan
     let asked = this.#askedCalls()
-    if (asked.every((calls) => calls.length === 0)) {
+    const { resumption } = this.#root
+    const resumed = new Set(resumedCalls(this.loop.plan))
+    if (resumption !== undefined && models.length > 0) {
+      asked = asked.map((calls, step) => (step === 0 ? [...resumed, ...calls] : calls))
+    } else if (asked.every((calls) => calls.length === 0)) {
       const listed = withoutTool(transcriptCalls(this.#transcript()), this.#outputTool())
       if (listed.some((calls) => calls.length > 0)) asked = listed
     }
@@ -215,7 +230,8 @@ export class RunFacts {
     const responses = new Responses(models, () => this.#transcript(), joined)
     const toolSpans = models.length === 0 ? 'sometimes' : (this.#root.dialect.toolSpans ?? 'sometimes')
     const childOf = new Map(children.map((child) => [child.parent?.tool ?? child.parent?.callId, runId(child)]))
-    return joined.map((call, position) => {
+    const calls = joined.map((call, position) => {
+      const isResumed = call.asked !== undefined && resumed.has(call.asked)
       const childRunId = childOf.get(call.tool ?? NOBODY) ?? childOf.get(call.asked?.id ?? NOBODY)
       return new ReconstructedToolCall(call, {
         responses,
@@ -225,9 +241,13 @@ export class RunFacts {
         runWaits: () => this.#waits(),
         saysItWaits: this.#root.outcome.status === 'waiting',
         wasCutOff: call.asked !== undefined && call.tool !== undefined && wasCutOff(this.loop.plan, call.tool),
+        runner: isResumed ? this.#runnerOf(call.asked?.name) : undefined,
         position,
       })
     })
+    if (resumed.size === 0 || resumption?.answered !== undefined) return calls
+    // A call that the earlier run made as well has its span there.
+    return calls.filter((call, index) => !resumed.has(joined[index]?.asked ?? NO_CALL) || call.wasDecided())
   }
 
   get availableTools(): readonly ToolDefinition[] | undefined {
@@ -364,6 +384,7 @@ export class RunFacts {
   #ownInput(): readonly Message[] | undefined {
     return this.#memo.once(SLOT.ownInput, () => {
       const own = withoutSystem(this.#root.input ?? this.#firstAgent()?.input ?? this.#sameAgent()?.input)
+      if (own?.length === 0) return undefined
       return isAround(own, () => lastUserText(this.#firstModelInput())) ? undefined : own
     })
   }
@@ -415,6 +436,12 @@ export class RunFacts {
   #transcript(): readonly Message[] | undefined {
     const { root, inside } = this.loop.plan
     return this.#memo.once(SLOT.transcript, () => firstOf([root, ...inside], (facts) => facts.transcript))
+  }
+
+  /** Who runs a tool, as the first request says. */
+  #runnerOf(toolName: string | undefined): ToolRunner | undefined {
+    const [first] = this.loop.plan.models
+    return first === undefined || toolName === undefined ? undefined : this.#root.runnerIn(first, toolName)
   }
 
   /** The agent that made a call, if the run has several. */

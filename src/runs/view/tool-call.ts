@@ -1,4 +1,4 @@
-import type { Dialect } from '../../spans/dialect.ts'
+import type { Dialect, ToolRunner } from '../../spans/dialect.ts'
 import { isRecord, textOf, toJsonText } from '../../spans/json.ts'
 import type { RunError, ToolCallResponsePart } from '../../model/message.ts'
 import { unwrapBlocks } from '../../spans/content/parts.ts'
@@ -23,6 +23,8 @@ export interface CallContext {
   readonly saysItWaits: boolean
   /** Whether the run was aborted while the tool was running. */
   readonly wasCutOff: boolean
+  /** Who runs the tool, if an earlier run asked for the call, and waited. */
+  readonly runner: ToolRunner | undefined
   /** How many calls were requested before this one. */
   readonly position: number
 }
@@ -101,6 +103,11 @@ export class ReconstructedToolCall implements ToolCall {
     return this.#answer() === undefined
   }
 
+  /** Whether the tool ran in this run, or somebody refused the call. */
+  wasDecided(): boolean {
+    return this.#call.tool !== undefined || this.#wasRefused()
+  }
+
   /** Whether nothing shows that the tool came to its end: neither its span nor an answer to the model. */
   mayBeOpen(): boolean {
     return this.#call.tool?.tool?.mayBeOpen === true && this.error === undefined && this.#answer() === undefined
@@ -143,7 +150,7 @@ export class ReconstructedToolCall implements ToolCall {
     if (this.isPending() && this.#context.runWaits()) return 'waiting'
     if (this.#wasRefused()) return this.#wasRejected() ? 'rejected' : 'not-executed'
     if (this.error !== undefined) return 'error'
-    if (this.mayBeOpen()) return 'unknown'
+    if (this.mayBeOpen() || this.#isRefusedOrAnswered()) return 'unknown'
     if (this.#call.tool !== undefined || this.#answer() !== undefined) return 'ok'
     return this.providerExecuted ? 'unknown' : this.#context.toolSpans === 'always' ? 'not-executed' : 'unknown'
   }
@@ -173,6 +180,7 @@ export class ReconstructedToolCall implements ToolCall {
     if (tool !== undefined) return tool.tool?.executed === false || this.#wasRejected()
     if (this.providerExecuted) return false
     if (this.#wasRejected()) return true
+    if (this.#context.runner === 'client' || this.#isRefusedOrAnswered()) return false
     const answer = this.#answer()
     const text = typeof answer?.response === 'string' ? answer.response : ''
     if (this.#context.toolSpans === 'always-or-refused' && answer !== undefined) return true
@@ -181,10 +189,21 @@ export class ReconstructedToolCall implements ToolCall {
     return answer === undefined || answer.isError === true || readsAsRefusal(text) || readsAsError(text)
   }
 
+  /** Whether somebody answered the call in place of the tool, and the answer may be a result or a refusal. */
+  #isRefusedOrAnswered(): boolean {
+    const isFromOutside = this.#context.runner === 'agent' && this.#call.tool === undefined
+    return isFromOutside && this.#context.toolSpans === 'always-or-refused' && !this.#wasRejected()
+  }
+
   /** Whether a person refused the call. */
   #wasRejected(): boolean {
     const { tool } = this.#call
-    if (tool === undefined) return readsAsRejection(this.#answer()?.response)
+    if (tool === undefined) {
+      const answer = this.#answer()
+      const isForApproval = this.#context.runner === 'agent if approved'
+      const wasRefused = this.#context.toolSpans === 'always-or-refused' || answer?.isError === true
+      return (isForApproval && wasRefused && answer !== undefined) || readsAsRejection(answer?.response)
+    }
     // Some libraries write a span for the call that was not made, with what they tell the model.
     if (tool.tool?.rejected === true || readsAsRejection(tool.outcome.error?.message)) return true
     return readsAsRejection(this.#fromSpan(tool, 'toolResult'))

@@ -1,6 +1,6 @@
 import { isRecord } from '../json.ts'
 
-/** Removes what Google's Agent Development Kit adds to instructions and results, in the spans of every instrumentation. */
+/** What Google's Agent Development Kit adds to instructions and results, in the spans of every instrumentation. */
 
 const IDENTITY = 'You are an agent. Your internal name is "'
 const DESCRIPTION = 'The description about you is "'
@@ -33,4 +33,16 @@ export function unwrapResult(value: unknown): unknown {
   if (!isRecord(value) || Object.keys(value).length !== 1) return value
   if (Array.isArray(value.results)) return value.results
   return 'result' in value && (typeof value.result !== 'object' || value.result === null) ? value.result : value
+}
+
+/** The result of a tool that did not run, because nobody has confirmed the call yet. */
+const CONFIRMATION = 'This tool call requires confirmation, please approve or reject.'
+/** The result of a tool that did not run, because somebody refused the call. */
+const REJECTION = 'This tool call is rejected.'
+
+/** Why a tool did not run, by its result or the `FunctionResponse` with it. */
+export function refusalIn(result: unknown): 'not confirmed' | 'rejected' | undefined {
+  const inner = isRecord(result) && isRecord(result.response) ? result.response : result
+  if (!isRecord(inner)) return undefined
+  return inner.error === CONFIRMATION ? 'not confirmed' : inner.error === REJECTION ? 'rejected' : undefined
 }

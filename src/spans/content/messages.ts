@@ -183,7 +183,7 @@ function contentParts(value: Record<string, unknown>, role: string): Part[] {
   const callId =
     textOf(value.tool_call_id) ?? textOf(value.toolCallId) ?? (role === 'tool' ? textOf(value.id) : undefined)
   if (role === 'tool' && !hasResponsePart(content)) {
-    const isError = value.status === 'error' || value.is_error === true || value.isError === true
+    const isError = value.status === 'error' || [value.is_error, value.isError, value.tool_call_error].includes(true)
     return [toToolResponse(callId, content, isError)]
   }
   // Some libraries write content parts as JSON text.

@@ -9,7 +9,7 @@ import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinition
 import { makeUsage, semconvModel, semconvTool, semconvUsage } from '../semconv.ts'
 import type { SourceLog, SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
-import { unwrapResult, withoutIdentity } from '../content/adk.ts'
+import { refusalIn, unwrapResult, withoutIdentity } from '../content/adk.ts'
 
 /**
  * Google's Agent Development Kit: scope `gcp.vertex.agent`. The model's requests and replies are JSON on `call_llm`, arguments and results
@@ -42,7 +42,7 @@ export const googleAdk: Dialect = {
 
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
-    if (refusalOf(span) === CONFIRMATION) return WAITING
+    if (refusalOf(span) === 'not confirmed') return WAITING
     if (outcome.error !== undefined) {
       const message = errorIn(jsonAttribute(span, 'gen_ai.tool.call.result'))
       if (message !== undefined) return { ...outcome, error: { ...outcome.error, message } }
@@ -100,14 +100,14 @@ export const googleAdk: Dialect = {
     const name = /^execute_tool (\S.*)$/.exec(span.name)?.[1]
     const tool = semconvTool(span.attributes)
     const found = tool?.id === UNKNOWN ? { name: tool.name } : (tool ?? (name === undefined ? undefined : { name }))
-    return found !== undefined && refusalOf(span) === REJECTION ? { ...found, executed: false, rejected: true } : found
+    return found !== undefined && refusalOf(span) === 'rejected' ? { ...found, executed: false, rejected: true } : found
   },
   toolArguments: (span) =>
     shown(span, 'gcp.vertex.agent.tool_call_args') ?? jsonAttribute(span, 'gen_ai.tool.call.arguments'),
   toolResult(span) {
     const written = shown(span, 'gcp.vertex.agent.tool_response') ?? jsonAttribute(span, 'gen_ai.tool.call.result')
     const result = unwrapResult(written)
-    return result === UNKNOWN || refusalOf(span) === CONFIRMATION ? undefined : result
+    return result === UNKNOWN || refusalOf(span) === 'not confirmed' ? undefined : result
   },
 
   absence(span, fact, logs) {
@@ -152,16 +152,10 @@ function hasAnswered({ attributes }: SourceSpan): boolean {
   return attributes['gcp.vertex.agent.event_id'] !== undefined || attributes['gen_ai.usage.output_tokens'] !== undefined
 }
 
-/** The results by which ADK says that a tool did not run, because nobody has confirmed the call yet, or somebody refused it. */
-const CONFIRMATION = 'This tool call requires confirmation, please approve or reject.'
-const REJECTION = 'This tool call is rejected.'
-
-/** The error in the result of a tool that did not run. */
-function refusalOf(span: SourceSpan): unknown {
+/** Why a tool did not run. */
+function refusalOf(span: SourceSpan): ReturnType<typeof refusalIn> {
   if (!span.name.startsWith('execute_tool')) return undefined
-  const result = shown(span, 'gcp.vertex.agent.tool_response') ?? jsonAttribute(span, 'gen_ai.tool.call.result')
-  const inner = isRecord(result) && isRecord(result.response) ? result.response : result
-  return isRecord(inner) ? inner.error : undefined
+  return refusalIn(shown(span, 'gcp.vertex.agent.tool_response') ?? jsonAttribute(span, 'gen_ai.tool.call.result'))
 }
 
 /** Placeholder for a missing id or result. */

@@ -1,4 +1,4 @@
-import type { Dialect } from '../dialect.ts'
+import type { Dialect, ToolRunner } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { canonicalJson, isRecord, numberOf, textOf, toJsonText } from '../json.ts'
 import type { Message, Part, ToolCallResponsePart, ToolDefinition } from '../../model/message.ts'
@@ -58,14 +58,26 @@ export const pydanticAi: Dialect = {
     return text === undefined ? said : [...said, textMessage('assistant', text)]
   },
 
-  // A run that goes on after others answered has the calls that ended before it among its messages.
-  transcript(span) {
+  transcript: (span) => allMessages(span),
+
+  // The messages of a run that goes on begin with answers to calls.
+  resumption(span) {
     const all = allMessages(span)
-    if (all === undefined) return undefined
-    const own = firstOwn(span, all)
-    if (own === 0) return all
-    const ended = new Set(responsesIn(all.slice(0, own)).map(({ id }) => id))
-    return all.map((message, index) => (index < own ? withoutCalls(message, ended) : message))
+    const own = all === undefined ? 0 : firstOwn(span, all)
+    if (all === undefined || own === 0) return undefined
+    const answer = all.findIndex(({ role }, index) => index >= own && role === 'assistant')
+    const given = all.slice(own, answer === -1 ? undefined : answer)
+    const answered = new Set(responsesIn(given).flatMap(({ id }) => id ?? []))
+    return answered.size === 0 ? undefined : { answered }
+  },
+
+  runnerOf(span, toolName) {
+    const parameters = jsonAttribute(span, 'model_request_parameters')
+    const tools: unknown = isRecord(parameters) ? parameters.function_tools : undefined
+    const tool: unknown = Array.isArray(tools)
+      ? tools.find((each) => isRecord(each) && each.name === toolName)
+      : undefined
+    return isRecord(tool) ? RUNNERS.get(tool.kind) : undefined
   },
 
   toolDefinitions: (span, logs) =>
@@ -117,12 +129,11 @@ function responsesIn(messages: readonly Message[]): readonly ToolCallResponsePar
   return messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool_call_response'))
 }
 
-function withoutCalls({ role, parts, name }: Message, ids: ReadonlySet<string | undefined>): Message {
-  const left = parts.filter(
-    (part) => !(part.type === 'tool_call' || part.type === 'tool_call_response') || !ids.has(part.id),
-  )
-  return makeMessage(role, left, name)
-}
+const RUNNERS: ReadonlyMap<unknown, ToolRunner> = new Map<unknown, ToolRunner>([
+  ['function', 'agent'],
+  ['unapproved', 'agent if approved'],
+  ['external', 'client'],
+])
 
 /** Whether the run returned `DeferredToolRequests`: calls that a person must approve, or that run elsewhere. */
 function isDeferred(span: SourceSpan): boolean {

@@ -1,4 +1,5 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
+import type { Message } from '../../model/message.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import { textMessage, toInstructions, toolCallsIn } from '../content/messages.ts'
 import { outcomeOf, WAITING } from '../outcome.ts'
@@ -62,6 +63,12 @@ export const strands: Dialect = {
     return text === undefined ? output : [...(output ?? []), textMessage('assistant', text)]
   },
 
+  // The messages of an agent's span are those that its caller gave it. Answers to its interrupts are none.
+  resumption: (span, logs) =>
+    strands.roleOf(span) === 'agent' && genAi.output?.(span, logs) !== undefined && isEmpty(strands.input?.(span, logs))
+      ? {}
+      : undefined,
+
   systemInstructions: (span, logs) =>
     toInstructions(span.attributes.system_prompt) ?? genAi.systemInstructions?.(span, logs),
 
@@ -122,7 +129,16 @@ function early(span: SourceSpan, key: string): unknown {
 
 /** An agent that was interrupted writes the interrupts instead of an answer. */
 function isInterrupted(span: SourceSpan): boolean {
-  return eventValue(span, 'gen_ai.choice', 'finish_reason') === 'interrupt'
+  if (eventValue(span, 'gen_ai.choice', 'finish_reason') === 'interrupt') return true
+  return [span, ...span.events].some(({ attributes }) => {
+    const written = attributes['gen_ai.output.messages']
+    // Quotation marks in a text of the messages are escaped.
+    return typeof written === 'string' && /"finish_reason": ?"interrupt"/.test(written)
+  })
+}
+
+function isEmpty(messages: readonly Message[] | undefined): boolean {
+  return messages === undefined || messages.every(({ role }) => role === 'system')
 }
 
 /** A tool that was interrupted ends successfully, without a status of its own and a result. */

@@ -1,10 +1,13 @@
 import type { Dialect } from '../../dialect.ts'
-import { textOf } from '../../json.ts'
+import { requestMessages } from '../../content/payloads.ts'
+import { isRecord, parseJson, textOf } from '../../json.ts'
+import { shownJson } from './content.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /** Agno through OpenInference. The value of a failed agent is the error text, not an answer. */
 export const openInferenceAgno: Dialect = {
   ...openInference,
+  toolSpans: 'always',
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.agno',
@@ -18,6 +21,30 @@ export const openInferenceAgno: Dialect = {
     return name === undefined ? openInference.agent?.(span) : { name }
   },
 
+  // The messages of the request say which tools failed.
+  input(span, logs) {
+    const written = span.attributes['input.value']
+    const hasErrors = typeof written === 'string' && written.includes('"tool_call_error": true')
+    return (
+      (hasErrors ? requestMessages(shownJson(span, 'input.value')) : undefined) ?? openInference.input?.(span, logs)
+    )
+  },
+
+  resumption: (span) => (kindOf(span) === 'AGENT' && /\.a?continue_run$/.test(span.name) ? {} : undefined),
+
+  runnerOf(span, toolName) {
+    const tools = Object.entries(span.attributes).filter(([key]) => key.endsWith('.tool.json_schema'))
+    const written = tools.map(([, schema]) => parseJson(schema)).find((schema) => nameIn(schema) === toolName)
+    const tool = isRecord(written) ? written.function : undefined
+    if (!isRecord(tool)) return undefined
+    if (tool.external_execution === true) return 'client'
+    return tool.requires_confirmation === true ? 'agent if approved' : 'agent'
+  },
+
   output: (span, logs) =>
     span.status.code === 'error' && kindOf(span) === 'AGENT' ? undefined : openInference.output?.(span, logs),
+}
+
+function nameIn(schema: unknown): unknown {
+  return isRecord(schema) && isRecord(schema.function) ? schema.function.name : undefined
 }

@@ -1,7 +1,9 @@
-import type { Dialect, SpanRole } from '../../dialect.ts'
-import { unwrapResult, withoutIdentity } from '../../content/adk.ts'
+import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
+import { refusalIn, unwrapResult, withoutIdentity } from '../../content/adk.ts'
 import { toMessage } from '../../content/messages.ts'
+import type { Message, Part } from '../../../model/message.ts'
 import { isRecord, textOf } from '../../json.ts'
+import { WAITING } from '../../outcome.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { shownJson } from './content.ts'
 import { kindOf, openInference } from './openinference.ts'
@@ -37,12 +39,21 @@ export const openInferenceGoogleAdk: Dialect = {
     return text === undefined ? undefined : textOf(withoutIdentity(text))
   },
 
-  // A root's value is the runner's call, with the question as its new message.
+  // The question of a run that goes on is among the messages of its first model call.
   input(span) {
-    const value = kindOf(span) === 'LLM' ? undefined : shownJson(span, 'input.value')
-    const asked = isRecord(value) ? value.new_message : undefined
-    const message = asked === undefined ? undefined : toMessage(asked)
-    return message === undefined ? openInference.input?.(span, []) : [message]
+    const message = newMessageOf(span)
+    if (message === undefined) return openInference.input?.(span, [])
+    return answersIn(message).length > 0 ? undefined : [message]
+  },
+
+  resumption(span) {
+    const answers = answersIn(newMessageOf(span))
+    return answers.length > 0 ? {} : undefined
+  },
+
+  outcome(span): SpanOutcome {
+    const refusal = refusalOf(span)
+    return refusal === 'not confirmed' ? WAITING : (openInference.outcome?.(span) ?? { status: 'unknown' })
   },
 
   // The last event of a failed run has the error.
@@ -54,11 +65,14 @@ export const openInferenceGoogleAdk: Dialect = {
 
   tool(span) {
     const tool = openInference.tool?.(span)
-    const id = textOf(responseOf(span)?.id)
-    return tool === undefined || tool.id !== undefined || id === undefined ? tool : { ...tool, id }
+    if (tool === undefined) return undefined
+    const id = tool.id ?? textOf(responseOf(span)?.id)
+    const isRejected = refusalOf(span) === 'rejected'
+    return { ...tool, ...(id !== undefined && { id }), ...(isRejected && { executed: false, rejected: true }) }
   },
   toolResult(span) {
     const response = responseOf(span)
+    if (refusalOf(span) !== undefined) return undefined
     return unwrapResult(response === undefined ? openInference.toolResult?.(span, []) : response.response)
   },
 }
@@ -73,4 +87,19 @@ function inBrackets(name: string): string | undefined {
 function responseOf(span: SourceSpan): Readonly<Record<string, unknown>> | undefined {
   const value = kindOf(span) === 'TOOL' ? shownJson(span, 'output.value') : undefined
   return isRecord(value) && typeof value.name === 'string' && 'response' in value ? value : undefined
+}
+
+function refusalOf(span: SourceSpan): ReturnType<typeof refusalIn> {
+  return refusalIn(responseOf(span)?.response)
+}
+
+/** A root's value is the runner's call, with what the user sent as its new message: a question, or answers to what the agent waited for. */
+function newMessageOf(span: SourceSpan): Message | undefined {
+  const value = kindOf(span) === 'LLM' ? undefined : shownJson(span, 'input.value')
+  const sent = isRecord(value) ? value.new_message : undefined
+  return sent === undefined ? undefined : toMessage(sent)
+}
+
+function answersIn(message: Message | undefined): readonly Part[] {
+  return message?.parts.filter(({ type }) => type === 'tool_call_response') ?? []
 }

@@ -72,6 +72,8 @@ export const openInferenceLangChain: Dialect = {
     return finalAnswer(value, shownText(span.attributes['output.value']))
   },
 
+  resumption: (span) => (isCommand(shownJson(span, 'input.value')) ? {} : undefined),
+
   transcript(span) {
     const state = shownJson(span, 'output.value')
     return isRecord(state) && Array.isArray(state.messages) ? toMessages(state.messages) : undefined
