@@ -43,7 +43,7 @@ function toTrace(spans: readonly SourceSpan[]): Trace {
   for (const span of spans) {
     const dialect = recognise(span.scope.name, span.attributes, span.name)
     const role = dialect === undefined ? undefined : roleOf(dialect, span)
-    isFlat ||= dialect?.isFlat?.(span) === true
+    isFlat ||= dialect?.quirks?.isFlat?.(span) === true
     places.set(span.spanId, {
       span,
       isRecognised: dialect !== undefined,

@@ -86,12 +86,12 @@ const NONE: readonly TraceSpan[] = []
 
 /** Whether a tool that is not its ancestor may have started the agent. */
 export function isBesideItsTool({ dialect, role, span }: TraceSpan): boolean {
-  return role === 'agent' && dialect.startsBesideItsTool?.(span) === true
+  return role === 'agent' && dialect.quirks?.startsBesideItsTool?.(span) === true
 }
 
 /** Whether the library writes the spans of a run side by side, so that parents do not show where this span belongs. */
 export function isFlat({ dialect, span }: Pick<TraceSpan, 'dialect' | 'span'>): boolean {
-  return dialect.isFlat?.(span) === true
+  return dialect.quirks?.isFlat?.(span) === true
 }
 
 /** A fact of a model call: from its span, or else from another instrumentation's span of the same call. */

@@ -152,6 +152,81 @@ export interface Dialect {
    */
   readonly toolSpans?: 'always' | 'always-or-refused' | 'sometimes' | 'unless-failed'
 
+  /** The agent of an agent or entry span; for any other span the agent for which it ran, if known. */
+  agent?(span: SourceSpan): AgentIdentity | undefined
+  /** The library's own attribute keys of the conversation, best first. `gen_ai.conversation.id` and `session.id` are read of every span. */
+  readonly conversationKeys?: readonly string[]
+  /** The library's own attribute keys of the user for whom the agent ran. `user.id` and `enduser.id` are read of every span. */
+  readonly userKeys?: readonly string[]
+  /** Default: the span's status, then its exception event (see `outcomeOf`). */
+  outcome?(span: SourceSpan): SpanOutcome
+
+  /** For agent and model spans: system instructions outside of the messages. System messages in `input` are found without this. */
+  systemInstructions?(span: SourceSpan, logs: readonly SourceLog[]): string | undefined
+  /** For agent and model spans: the input with its history. System messages may be included; the run removes them. */
+  input?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
+  /** For agent spans: the final answer. For model spans: the model's output, including tool calls. */
+  output?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
+  /**
+   * For agent spans: whether `output` is the form of the answer that the library returns to its caller, unlike the text of the last model
+   * call. Otherwise that text takes precedence.
+   */
+  hasFinalForm?(span: SourceSpan): boolean
+  /** For model spans: the tool calls of `output`, if they can be read without parsing all of it; otherwise `undefined`. */
+  toolCalls?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolCallPart[] | undefined
+  /**
+   * For model spans: at most how many tool calls `input` has, counted without parsing it; `undefined` if that is not possible. It saves
+   * parsing the request of the last model call, which repeats all others.
+   */
+  callsInInput?(span: SourceSpan): number | undefined
+  /** For agent spans: all messages of the run in order, if the library lists them (input, calls, results, answer). */
+  transcript?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
+  /**
+   * For agent spans: set if the run goes on with an earlier one, after what that one waited for was answered. The first request then repeats
+   * the calls that the earlier run asked for.
+   */
+  resumption?(span: SourceSpan, logs: readonly SourceLog[]): Resumption | undefined
+  /** For model spans of a run whose agent's span is the library's: who runs a tool that was offered, if the span shows it. */
+  runnerOf?(span: SourceSpan, toolName: string): ToolRunner | undefined
+  /** For agent and model spans: the tools that were offered. */
+  toolDefinitions?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolDefinition[] | undefined
+
+  /** For model spans: whether the client may have called tools by itself, in further model calls that have no span. */
+  mayHideCalls?(span: SourceSpan): boolean
+
+  /** For model spans. */
+  model?(span: SourceSpan): ModelIdentity | undefined
+  /** For model spans, and agent spans with the sum. */
+  usage?(span: SourceSpan): Usage | undefined
+
+  /** For tool and hand-off spans. */
+  tool?(span: SourceSpan): ToolIdentity | undefined
+  /** For tool spans: the parsed JSON value, or the text as written. */
+  toolArguments?(span: SourceSpan, logs: readonly SourceLog[]): unknown
+  /** For tool spans: the tool's return value without the library's envelope. `null` is a result; `undefined` means none. */
+  toolResult?(span: SourceSpan, logs: readonly SourceLog[]): unknown
+
+  /** For spans whose `aside` is `retrieval` or `memory`: what was searched for; `undefined` if nothing was (embeddings, stored memories). */
+  retrieval?(span: SourceSpan, logs: readonly SourceLog[]): RetrievalRequest | undefined
+  /** For the same spans: what was found, best first; empty if nothing was. */
+  documents?(span: SourceSpan, logs: readonly SourceLog[]): readonly RetrievedDocument[] | undefined
+
+  /**
+   * Called if a content fact is `undefined`. Default: `not-recorded`, without a setting. For system instructions and tool definitions,
+   * which are optional in a run, `undefined` means that there were none.
+   */
+  absence?(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog[]): Absence | undefined
+  /** What only one library does. */
+  readonly quirks?: Quirks
+
+  /** Attribute keys with message or tool content. A key that ends in `*` is a prefix. */
+  readonly contentKeys?: readonly string[]
+  /** Keys with content on this dialect's spans that are too common to count as content on other spans. */
+  readonly ownContentKeys?: readonly string[]
+}
+
+/** What the spans of one library do, and those of no other that is known. A new dialect needs none of these, until its recordings show it. */
+export interface Quirks {
   /**
    * Whether a model span may enclose a whole loop of calls: one with an `entry` of the library directly below it does, and is an `entry`
    * itself. Only for libraries of other languages: in files, spans are placed after all of them are known.
@@ -193,79 +268,12 @@ export interface Dialect {
   /** The scope of the log records that the dialect reads, besides the events of the GenAI conventions. */
   readonly logScope?: string
 
-  /** The agent of an agent or entry span; for any other span the agent for which it ran, if known. */
-  agent?(span: SourceSpan): AgentIdentity | undefined
-  /** The library's own attribute keys of the conversation, best first. `gen_ai.conversation.id` and `session.id` are read of every span. */
-  readonly conversationKeys?: readonly string[]
-  /** The library's own attribute keys of the user for whom the agent ran. `user.id` and `enduser.id` are read of every span. */
-  readonly userKeys?: readonly string[]
   /** Whether what the span has as `gen_ai.conversation.id` identifies something else. */
   isNoConversation?(attributes: Readonly<Record<string, unknown>>): boolean
-  /** Default: the span's status, then its exception event (see `outcomeOf`). */
-  outcome?(span: SourceSpan): SpanOutcome
 
-  /** For agent and model spans: system instructions outside of the messages. System messages in `input` are found without this. */
-  systemInstructions?(span: SourceSpan, logs: readonly SourceLog[]): string | undefined
-  /** For agent and model spans: the input with its history. System messages may be included; the run removes them. */
-  input?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
-  /** For agent spans: the final answer. For model spans: the model's output, including tool calls. */
-  output?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
-  /**
-   * For agent spans: whether `output` is the form of the answer that the library returns to its caller, unlike the text of the last model
-   * call. Otherwise that text takes precedence.
-   */
-  hasFinalForm?(span: SourceSpan): boolean
-  /** For model spans: the tool calls of `output`, if they can be read without parsing all of it; otherwise `undefined`. */
-  toolCalls?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolCallPart[] | undefined
-  /**
-   * For model spans: at most how many tool calls `input` has, counted without parsing it; `undefined` if that is not possible. It saves
-   * parsing the request of the last model call, which repeats all others.
-   */
-  callsInInput?(span: SourceSpan): number | undefined
-  /** For agent spans: all messages of the run in order, if the library lists them (input, calls, results, answer). */
-  transcript?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
-  /**
-   * For agent spans: set if the run goes on with an earlier one, after what that one waited for was answered. The first request then repeats
-   * the calls that the earlier run asked for.
-   */
-  resumption?(span: SourceSpan, logs: readonly SourceLog[]): Resumption | undefined
-  /** For model spans of a run whose agent's span is the library's: who runs a tool that was offered, if the span shows it. */
-  runnerOf?(span: SourceSpan, toolName: string): ToolRunner | undefined
-  /** For agent and model spans: the tools that were offered. */
-  toolDefinitions?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolDefinition[] | undefined
-
-  /** For model spans: whether the client may have called tools by itself, in further model calls that have no span. */
-  mayHideCalls?(span: SourceSpan): boolean
-
-  /** For model spans. */
-  model?(span: SourceSpan): ModelIdentity | undefined
   /**
    * Set if an agent span has the sum of the tokens whenever it completes. Then an agent span without the sum, whose tool calls have token
    * counts, ended like this in a model call without a span.
    */
   readonly endsWithoutSum?: 'error' | 'aborted'
-  /** For model spans, and agent spans with the sum. */
-  usage?(span: SourceSpan): Usage | undefined
-
-  /** For tool and hand-off spans. */
-  tool?(span: SourceSpan): ToolIdentity | undefined
-  /** For tool spans: the parsed JSON value, or the text as written. */
-  toolArguments?(span: SourceSpan, logs: readonly SourceLog[]): unknown
-  /** For tool spans: the tool's return value without the library's envelope. `null` is a result; `undefined` means none. */
-  toolResult?(span: SourceSpan, logs: readonly SourceLog[]): unknown
-
-  /** For spans whose `aside` is `retrieval` or `memory`: what was searched for; `undefined` if nothing was (embeddings, stored memories). */
-  retrieval?(span: SourceSpan, logs: readonly SourceLog[]): RetrievalRequest | undefined
-  /** For the same spans: what was found, best first; empty if nothing was. */
-  documents?(span: SourceSpan, logs: readonly SourceLog[]): readonly RetrievedDocument[] | undefined
-
-  /**
-   * Called if a content fact is `undefined`. Default: `not-recorded`, without a setting. For system instructions and tool definitions,
-   * which are optional in a run, `undefined` means that there were none.
-   */
-  absence?(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog[]): Absence | undefined
-  /** Attribute keys with message or tool content. A key that ends in `*` is a prefix. */
-  readonly contentKeys?: readonly string[]
-  /** Keys with content on this dialect's spans that are too common to count as content on other spans. */
-  readonly ownContentKeys?: readonly string[]
 }

@@ -116,7 +116,7 @@ export class SpanFacts {
   }
 
   get requestId(): string | undefined {
-    return guarded(() => this.dialect.requestId?.(this.span))
+    return guarded(() => this.dialect.quirks?.requestId?.(this.span))
   }
 
   get outcome(): SpanOutcome {

@@ -30,7 +30,8 @@ export function idsOf(attributes: Attributes, dialect: Dialect | undefined): Ids
   // Most spans have none. To go through their keys takes less time than to look up each name that they lack.
   if (!hasOneOf(attributes, known.get(dialect) ?? namesOf(dialect))) return undefined
   const named = toId(attributes['gen_ai.conversation.id'])
-  const conversationId = named !== undefined && dialect?.isNoConversation?.(attributes) === true ? undefined : named
+  const conversationId =
+    named !== undefined && dialect?.quirks?.isNoConversation?.(attributes) === true ? undefined : named
   const ownConversationId = firstId(attributes, dialect?.conversationKeys ?? AROUND)
   const sessionId = toId(attributes['session.id'])
   const userId = toId(attributes['user.id']) ?? toId(attributes['enduser.id'])

@@ -29,12 +29,12 @@ export const hookOrders: Transformation = {
 }
 
 function isFlat(span: SourceSpan): boolean {
-  return recognise(span.scope.name, span.attributes, span.name)?.isFlat?.(span) === true
+  return recognise(span.scope.name, span.attributes, span.name)?.quirks?.isFlat?.(span) === true
 }
 
 function isBesideItsTool(span: SourceSpan): boolean {
   const dialect = recognise(span.scope.name, span.attributes, span.name)
-  return dialect?.roleOf(span) === 'agent' && dialect.startsBesideItsTool?.(span) === true
+  return dialect?.roleOf(span) === 'agent' && dialect.quirks?.startsBesideItsTool?.(span) === true
 }
 
 function hasCopies(spans: readonly SourceSpan[]): boolean {

@@ -107,7 +107,7 @@ export function logFactsOf({ traceId, spanId, scope }: SourceLog): LogFacts {
 
 function isFlat(dialect: ReturnType<typeof recognise>, source: SourceSpan): boolean {
   try {
-    return dialect?.isFlat?.(source) === true
+    return dialect?.quirks?.isFlat?.(source) === true
   } catch {
     return false
   }

@@ -32,8 +32,8 @@ export class HandingOver {
   }
 
   /** Must be called when a span has begun whose library may write each run in two formats. */
-  began({ formOfTwo }: Dialect): void {
-    if (formOfTwo !== undefined) this.#forms[formOfTwo] = true
+  began({ quirks }: Dialect): void {
+    if (quirks?.formOfTwo !== undefined) this.#forms[quirks.formOfTwo] = true
   }
 
   /** Final runs whose calls another instrumentation may have recorded in one of these units. */
@@ -202,7 +202,7 @@ export class HandingOver {
 
   /** Once a library wrote runs in its newer form, it writes each run in both, and those in the older form are second records. */
   #isSecondForm({ dialect }: PlacedSpan): boolean {
-    return dialect.formOfTwo === 'older' && this.#forms.newer
+    return dialect.quirks?.formOfTwo === 'older' && this.#forms.newer
   }
 
   #unitOf({ span }: PlacedSpan): Unit | undefined {

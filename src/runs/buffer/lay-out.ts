@@ -58,7 +58,8 @@ function linked(roots: Iterable<TracePlace>): readonly PlacedSpan[] {
     for (const child of below) waiting.push({ place: child, ...next })
   }
   for (const { role, parent, dialect } of spans) {
-    if (role === 'entry' && parent?.role === 'model' && dialect.modelsEncloseLoops === true) parent.role = 'entry'
+    if (role === 'entry' && parent?.role === 'model' && dialect.quirks?.modelsEncloseLoops === true)
+      parent.role = 'entry'
   }
   return spans
 }

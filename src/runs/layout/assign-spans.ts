@@ -153,7 +153,7 @@ class Planner {
   #seenBeside(span: TraceSpan): TraceSpan | undefined {
     if (span.isOpen) return undefined
     const responseId = span.model?.responseId
-    if (span.dialect.isOfClient !== true) {
+    if (span.dialect.quirks?.isOfClient !== true) {
       if (responseId === undefined) return undefined
       return this.#latest.get(span.topId)?.findLast((other) => {
         if (other.isOpen || other.span.scope.name === span.span.scope.name || other.parent !== span.parent) return false
@@ -161,7 +161,7 @@ class Planner {
       })
     }
     return this.#latest.get(span.topId)?.findLast((other) => {
-      if (other.isOpen || other.dialect.isOfClient === true) return false
+      if (other.isOpen || other.dialect.quirks?.isOfClient === true) return false
       const { startTimeMs, endTimeMs } = other.span
       const isAround = startTimeMs <= span.span.startTimeMs && endTimeMs >= span.span.startTimeMs
       return isAround && other.parent === span.parent && other.model?.responseId === responseId
@@ -229,7 +229,7 @@ function placeStep(span: TraceSpan, place: Place): Place {
 
 /** Whether a model span inside another one of an agent's library is a later call. */
 function isFollowUp({ dialect }: TraceSpan, { plan, model }: Place): boolean {
-  return plan !== undefined && dialect.modelsNest === true && model?.dialect === dialect
+  return plan !== undefined && dialect.quirks?.modelsNest === true && model?.dialect === dialect
 }
 
 function withoutModel(place: Place): Place {

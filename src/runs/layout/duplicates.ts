@@ -106,11 +106,11 @@ function handOver(children: readonly RunPlan[], other: RunPlan): void {
 
 /** Whether this is a library's older format, which it may write beside its newer one. */
 function isOlderForm(plan: RunPlan): boolean {
-  return plan.root.dialect.formOfTwo === 'older'
+  return plan.root.dialect.quirks?.formOfTwo === 'older'
 }
 
 function isOfClient({ root }: RunPlan): boolean {
-  return root.role === 'model' && root.dialect.isOfClient === true
+  return root.role === 'model' && root.dialect.quirks?.isOfClient === true
 }
 
 function isAgentless(plan: RunPlan): boolean {

@@ -7,7 +7,7 @@ import { lastUserText } from '../view/message-text.ts'
 const MAX_AT_WORK = 64
 
 /**
- * Nests agents below the tool that started them if the library writes all agents as siblings (`Dialect.startsBesideItsTool`): below a tool
+ * Nests agents below the tool that started them if the library writes all agents as siblings (`Quirks.startsBesideItsTool`): below a tool
  * of another agent that was running for as long as the agent. Of several tools, it is the one with the agent's question in its arguments,
  * or else the latest.
  *

@@ -11,7 +11,7 @@ const MAX_COMPARISONS = 2_000_000
 
 /**
  * Gives flat spans their correct parents. Some libraries write all spans of a run side by side, and under load even below the span of
- * another run (`Dialect.isFlat`). Their content shows where they belong: a tool execution to the graph that lists its call, a model call to
+ * another run (`Quirks.isFlat`). Their content shows where they belong: a tool execution to the graph that lists its call, a model call to
  * the graph that was active and was asked the same question, a graph to the tool or graph inside which it ran. A trace without a graph does
  * not change.
  */

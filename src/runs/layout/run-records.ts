@@ -47,20 +47,20 @@ export function signsOf({ root, models, tools }: RunRecord): RunSigns {
   const responseIds: string[] = []
   for (const { model } of models) if (model?.responseId !== undefined) responseIds.push(shortened(model.responseId))
   const callIds: string[] = []
-  if (dialect.formOfTwo !== undefined) {
+  if (dialect.quirks?.formOfTwo !== undefined) {
     for (const { tool } of tools) if (tool?.id !== undefined) callIds.push(shortened(tool.id))
   }
   const isDecided = responseIds.length > 0 && callIds.length === 0
   return {
     library: dialect.name,
-    form: dialect.formOfTwo,
-    isOfClient: root.role === 'model' ? dialect.isOfClient === true : undefined,
+    form: dialect.quirks?.formOfTwo,
+    isOfClient: root.role === 'model' ? dialect.quirks?.isOfClient === true : undefined,
     agentName: shortened(root.agent?.name),
     startMs: span.startTimeMs,
     endMs: span.endTimeMs,
     responseIds,
     callIds,
-    question: !isDecided && dialect.formOfTwo !== undefined ? shortened(root.input?.at(-1)?.text) : undefined,
+    question: !isDecided && dialect.quirks?.formOfTwo !== undefined ? shortened(root.input?.at(-1)?.text) : undefined,
   }
 }
 

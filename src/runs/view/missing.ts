@@ -182,7 +182,7 @@ function silentCall(run: AgentRun, { models, tools, root }: RunPlan): TraceSpan 
     if (seen.has(step) || isFailed(model.outcome)) return false
     if (model.dialect.mayHideCalls?.(model.span) === true) return true
     // A call that follows inside of another one answers its tools.
-    if (model.dialect.modelsNest === true && models[step + 1]?.parent === model) return true
+    if (model.dialect.quirks?.modelsNest === true && models[step + 1]?.parent === model) return true
     if (hasSpoken(model)) return false
     // Of some providers, "stop" and "completed" are the reasons beside calls, too.
     const reasons = pick(model, (facts) => facts.model?.finishReasons) ?? []

@@ -53,7 +53,7 @@ export function isFailed(outcome: SpanOutcome): boolean {
 /** Whether the agent's span ended on tool calls without a summary: the span of the next model call is missing. */
 function endedWithoutSum(root: SpanFacts, last: SpanFacts): 'error' | 'aborted' | undefined {
   const isCut = last.toolCalls.length > 0 && isEmpty(root.usage) && !isEmpty(last.usage)
-  return isCut ? root.dialect.endsWithoutSum : undefined
+  return isCut ? root.dialect.quirks?.endsWithoutSum : undefined
 }
 
 /** `tool_calls`, `toolUse`, `function_call` and similar reasons mean that the model waits for a result. */

@@ -15,7 +15,7 @@ export const anthropicSdk: Dialect = {
   ...genAi,
   name: 'anthropic-sdk',
   toolSpans: 'sometimes',
-  isOfClient: true,
+  quirks: { isOfClient: true },
 
   namespaces: [],
   recognises: (scopeName) => scopeName.startsWith('com.anthropic.sdk'),

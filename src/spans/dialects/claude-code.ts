@@ -13,7 +13,7 @@ import type { SourceLog, SourceSpan } from '../source-span.ts'
 export const claudeCode: Dialect = {
   name: 'claude-code',
   toolSpans: 'sometimes',
-  logScope: 'com.anthropic.claude_code.events',
+  quirks: { logScope: 'com.anthropic.claude_code.events' },
 
   recognises: (scopeName) => scopeName.startsWith('com.anthropic.claude_code'),
   roleOf: ({ name }) => ROLES.get(name) ?? 'step',

@@ -29,7 +29,7 @@ export const crewAi: Dialect = {
     if (name === undefined && id === undefined) return undefined
     return { ...(name !== undefined && { name }), ...(id !== undefined && { id }) }
   },
-  isNoConversation: (attributes) => attributes['gen_ai.conversation.id'] === attributes['crewai.task.id'],
+  quirks: { isNoConversation: (attributes) => attributes['gen_ai.conversation.id'] === attributes['crewai.task.id'] },
 
   // An agent's span has no more than its backstory: what the model was sent is whole.
   systemInstructions: () => undefined,

@@ -20,7 +20,7 @@ export const geminiCli: Dialect = {
   roleOf: (span): SpanRole => ROLES.get(operationOf(span.attributes) ?? span.name) ?? 'step',
 
   // All model calls for one prompt have its id.
-  requestId: (span) => textOf(span.attributes['gen_ai.prompt.name']),
+  quirks: { requestId: (span) => textOf(span.attributes['gen_ai.prompt.name']) },
 
   agent: (span) => (isSubAgent(span) ? undefined : genAi.agent?.(span)),
 

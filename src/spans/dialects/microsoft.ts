@@ -22,7 +22,7 @@ export const microsoft: Dialect = {
   roleOf: (span) => (isWorkflow(span) || span.name === 'orchestrate_tools' ? 'entry' : genAi.roleOf(span)),
 
   // Telemetry that is added around a client which calls tools by itself.
-  modelsEncloseLoops: true,
+  quirks: { modelsEncloseLoops: true },
 
   // The agents of a workflow work on one answer.
   holdsOneRun: (span) => isWorkflow(span) || genAi.holdsOneRun?.(span) === true,

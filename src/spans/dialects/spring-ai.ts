@@ -36,7 +36,7 @@ export const springAi: Dialect = {
   aside: (span) => (isVectorStore(span) ? 'retrieval' : genAi.aside?.(span)),
 
   // A streamed model call lasts until the answer of the calls that follow its tools.
-  modelsNest: true,
+  quirks: { modelsNest: true },
 
   conversationKeys: ['spring.ai.chat.client.conversation.id'],
 

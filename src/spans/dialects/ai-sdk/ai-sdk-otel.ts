@@ -15,9 +15,8 @@ import { CONVERSATION_KEYS, USER_KEYS } from './metadata-keys.ts'
  */
 export const aiSdkOtel: Dialect = {
   name: 'ai-sdk',
-  formOfTwo: 'newer',
   toolSpans: 'always',
-  endsWithoutSum: 'error',
+  quirks: { formOfTwo: 'newer', endsWithoutSum: 'error' },
 
   namespaces: [],
   kindKeys: ['gen_ai.operation.name'],

@@ -18,10 +18,9 @@ import { toToolDefinitions } from '../../content/tool-definitions.ts'
  */
 export const aiSdk: Dialect = {
   name: 'ai-sdk',
-  formOfTwo: 'older',
   toolSpans: 'always',
   // A failed step has a span. The span of an aborted stream never ends.
-  endsWithoutSum: 'aborted',
+  quirks: { formOfTwo: 'older', endsWithoutSum: 'aborted' },
 
   namespaces: ['ai.'],
   names: ['ai.'],

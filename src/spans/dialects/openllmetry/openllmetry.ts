@@ -58,8 +58,7 @@ export const openLlmetry: Dialect = {
     middlewareNode(textOf(span.attributes['traceloop.entity.name']) ?? '') ??
     genAi.aside?.(span),
 
-  isFlat: isFlatSpan,
-  startsBesideItsTool: isAgentsSdk,
+  quirks: { isFlat: isFlatSpan, startsBesideItsTool: isAgentsSdk },
   holdsOneRun: (span) => isAgentsSdk(span) && span.attributes['traceloop.span.kind'] === 'workflow',
 
   agent(span) {
