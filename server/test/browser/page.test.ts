@@ -91,7 +91,6 @@ describe('the page', () => {
   })
 
   it('explains how to send spans, and shows an example on click', async () => {
-    await picture(page, 'first-minute')
     expect(await seriousProblems(page)).toEqual([])
     expect(await page.locator('.sample pre').innerText()).toContain(service.otlpUrl)
     for (const way of ['Python', 'curl']) {
@@ -490,7 +489,6 @@ describe('the page', () => {
     await page.locator('.conversation').first().waitFor()
     const background = await page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 17, 22)' : 'rgb(251, 251, 252)')
-    if (colorScheme === 'dark') await picture(page, 'dark')
     expect(await seriousProblems(page)).toEqual([])
   })
 

@@ -16,11 +16,13 @@ export function AgreementTable({
   const { bothPass, bothFail, missed, falseAlarms, share } = agreement
   return (
     <section>
-      <h2>AgreementWithPeople</h2>
+      <h2>Agreement with people</h2>
       <p>
         {share === undefined
-          ? 'None of the labelled runs was drawn at random, so they say nothing about the others.'
-          : `${scorer} agrees with people on an estimated ${percent(share.mean)} of the stored runs (95 % interval ${percent(share.interval95[0])} to ${percent(share.interval95[1])}).`}
+          ? 'None of the labelled runs was drawn at random, so no agreement can be estimated for the other runs.'
+          : `${scorer} agrees with people on an estimated ${percent(share.mean)} of the stored runs (95 % interval ${percent(share.interval95[0])} to ${percent(share.interval95[1])}).`}{' '}
+        The table counts labels. About half of the drawn runs are ones that the scorer fails, so shares in it are not
+        those of all runs.
       </p>
       <table class="agreement">
         <thead>

@@ -113,7 +113,7 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
           <>
             <dt>Sampled</dt>
             <dd>
-              with {percent(probability)}: it counts for {(1 / probability).toFixed(1)} runs in means
+              with a probability of {percent(probability)}, so it counts as {(1 / probability).toFixed(1)} runs in means
             </dd>
           </>
         )}

@@ -69,7 +69,7 @@ export function CompareView() {
       <WithheldNote count={value?.withheld} scorer={scorer} />
       {!isReady && (offered !== undefined || scorer === '') && <p class="empty">{emptyOf(way, sides)}</p>}
       {isReady && value !== undefined && (
-        <Result comparison={value} scorer={scorer} before={before.value} after={after.value} />
+        <Result comparison={value} scorer={scorer} way={way} before={before.value} after={after.value} />
       )}
     </section>
   )
@@ -117,11 +117,13 @@ function filterOf(
 function Result({
   comparison,
   scorer,
+  way,
   before,
   after,
 }: {
   readonly comparison: Comparison
   readonly scorer: string
+  readonly way: Way
   readonly before: string
   readonly after: string
 }) {
@@ -172,15 +174,21 @@ function Result({
             to={1}
             label="Difference with its interval, from −1 to 1"
           />
-          <p>{conclusionOf(difference.interval95)}</p>
+          <p>
+            {conclusionOf(difference.interval95)}{' '}
+            {way === 'version'
+              ? 'Two versions of a scorer measure differently, so a difference does not mean that the agent changed.'
+              : 'All scored runs of each side count, so different questions can make a difference, too.'}
+          </p>
         </section>
       )}
-      <PositionNote scorer={scorer} />
+      <PositionNote scorer={scorer} allVersions={way !== 'version'} />
       <h2>Runs that changed</h2>
       <p class="muted">
         {paired === 0
           ? 'No question was asked on both sides, so no two runs can be compared.'
-          : `${plural(paired, 'question')} asked on both sides. Of each, the latest run on each side is compared: ${same} score the same, ${changed.length} do not.`}
+          : `${plural(paired, 'question')} asked on both sides. Of each, the latest run on each side is compared: ${same} score the same, ${paired - same} do not.`}
+        {changed.length < paired - same && ` These are the ${changed.length} with the largest change.`}
       </p>
       {changed.length > 0 && (
         <ol class="changed">
@@ -242,7 +250,7 @@ function signed(value: number): string {
 }
 
 function conclusionOf([low, high]: readonly [number, number]): string {
-  if (low > 0) return '▲ The mean is better after: the whole interval is above 0.'
-  if (high < 0) return '▼ The mean is worse after: the whole interval is below 0.'
-  return '○ These runs show no clear difference: the interval contains 0. More runs would make it narrower.'
+  if (low > 0) return '▲ The mean is higher after: the whole interval is above 0.'
+  if (high < 0) return '▼ The mean is lower after: the whole interval is below 0.'
+  return '○ These runs do not show whether the mean changed: the interval contains 0. More runs make it narrower.'
 }

@@ -182,9 +182,9 @@ function Draw({ state, scorer, description, onDraw }: DrawProps) {
         </p>
       )}
       <p>
-        Runs are drawn at random, about half of them from those that the scorer fails. The agreement is weighted with
-        the probability of the draw, and so estimates that for all stored runs. You will not see the verdict before you
-        have given yours.
+        Runs are drawn at random, about half of them from those that the scorer fails. Each is weighted with 1 ÷ the
+        probability of its draw, so that the agreement is an estimate for all stored runs. You will see the verdict only
+        after you have given yours.
       </p>
       <form
         class="filters"

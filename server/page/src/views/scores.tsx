@@ -65,7 +65,7 @@ export function ScoresView() {
           <Total summary={value.all} worst={`/${toSearch({ scorer, sort: 'worst', agent })}`} />
           <MeanChart series={value.series} bucketMs={value.bucketMs} />
           <Groups series={value.series} scorer={scorer} by={by} />
-          <PositionNote scorer={scorer} />
+          <PositionNote scorer={scorer} allVersions={version === undefined} />
         </>
       )}
     </section>
