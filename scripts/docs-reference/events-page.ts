@@ -13,6 +13,8 @@ export function eventsPage(): string {
     '## The late span `evaluate <id>`',
     "A child of the agent's span, in the scope `spanscore`. It starts and ends at the end of the run, and has `gen_ai.operation.name` = `evaluation`.",
     "It has the attributes of the event, and those of [the agent's span](attributes.md). `emit.lateSpans` decides when it is written: for scores that are not on the agent's span, always, or never.",
+    '## Feedback',
+    'The event of [feedback](../feedback.md) has name, value, label, explanation (the comment) and evaluator type of these, and `user.id`. It has the ids that were given, and the time at which it came.',
     '## From the service',
     'The service adds two attributes to both. `spanscore.score.id` is the same for the same scorer and spans. `spanscore.score.key` is the same for all revisions of a score: the highest `spanscore.revision` counts. [service.md](../service.md) explains both.',
   )

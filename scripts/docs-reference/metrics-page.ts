@@ -56,6 +56,7 @@ function recordedInstruments(): ReadonlyMap<string, Instrument> {
   const { run } = toRunInput({ input: 'Why?', output: 'Because.' })
   const named = { ...run, agent: { name: 'agent' }, models: ['model'] }
   for (const score of SCORES) metrics.record(evaluationOf(score), named, {})
+  metrics.countFeedback('thumbs', 'fail')
   metrics.countRun('closed', 'agent')
   metrics.flush()
   for (const { observe } of found.values()) observe?.()

@@ -34,7 +34,10 @@ export const eventAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
   'error.type': { type: 'string', doc: 'The code of a failed score: see [reasons.md](reasons.md).' },
   'gen_ai.evaluation.evaluator.id': { type: 'string', doc: 'The id of the scorer.' },
   'gen_ai.evaluation.evaluator.version': { type: 'string', doc: 'Changes if the meaning of the score changes.' },
-  'gen_ai.evaluation.evaluator.type': { type: 'string', doc: '`deterministic` (code) or `llm_judge`.' },
+  'gen_ai.evaluation.evaluator.type': {
+    type: 'string',
+    doc: '`deterministic` (code) or `llm_judge`; `user` for [feedback](../feedback.md).',
+  },
   'spanscore.score.min': { type: 'double', doc: 'The lowest score of the range.' },
   'spanscore.score.max': { type: 'double', doc: 'The highest score of the range.' },
   'spanscore.score.better': { type: 'string', doc: '`higher` or `lower`.' },

@@ -15,6 +15,7 @@ export const COUNTERS = {
     'Sum of weights over all runs that were chosen to be scored, by whether they were scored or lost.',
   ],
   runs: ['spanscore.runs', '{run}', 'Agent runs that were closed, or dropped at a limit.'],
+  feedback: ['spanscore.feedback', '{feedback}', "Users' feedback, by its name and label."],
   tokens: ['spanscore.judge.tokens', '{token}', 'Tokens that judges used.'],
   cost: ['spanscore.judge.cost', '{USD}', 'The cost of judges, if the price of their model is known.'],
 } as const

@@ -4,6 +4,7 @@ import type { Context, SpanContext } from '@opentelemetry/api'
 import { detached } from '../scoring/isolation.ts'
 import { callForeign, runForeign } from '../scoring/run-foreign.ts'
 import type { ScoreSink, PreparedScore } from './emitter.ts'
+import type { ScoreAttributes } from './score-attributes.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 import type { EmissionProviders, LoggerLike, LoggerProviderLike } from './signal-providers.ts'
 
@@ -85,6 +86,28 @@ export class ProviderSink implements ScoreSink {
     } catch (error) {
       this.#onError('The tracer provider', error)
     }
+  }
+
+  /** Writes the event of a user's feedback. Never throws. @returns whether a logger provider took it */
+  writeFeedback(target: SpanContext, attributes: ScoreAttributes, nowMs: number): boolean {
+    if (!this.takesEvents()) return false
+    const logger = this.#known?.logger
+    if (logger === undefined) return false
+    const seconds = Math.trunc(nowMs / 1000)
+    const record = {
+      eventName: 'gen_ai.evaluation.result',
+      severityNumber: INFO,
+      severityText: 'INFO',
+      timestamp: [seconds, Math.round((nowMs - seconds * 1000) * 1e6)] satisfies [number, number],
+      observedTimestamp: nowMs,
+      context: trace.setSpanContext(ROOT_CONTEXT, target),
+      attributes,
+    }
+    callForeign(
+      () => logger.emit(record),
+      (error) => this.#onError(LOGGER_PROVIDER, error),
+    )
+    return true
   }
 
   /** Whether the logger provider was shut down: it then gives loggers of another class, which do nothing. */

@@ -62,6 +62,7 @@ export class ScoreInstruments {
       w2y2: counter('w2y2'),
       chosen: counter('chosen'),
       runs: counter('runs'),
+      feedback: counter('feedback'),
       tokens: counter('tokens'),
       cost: counter('cost'),
     }

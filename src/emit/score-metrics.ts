@@ -58,6 +58,13 @@ export class ScoreMetrics {
     this.#arm()
   }
 
+  /** Counts what a user says of an answer. It has no weight, and is no evaluation of a scorer. */
+  countFeedback(name: string, label: string | undefined): void {
+    this.#instruments()
+    this.#sums.countFeedback(name, label)
+    this.#arm()
+  }
+
   /** Counts an evaluation, and records its score and the cost of its judge. */
   record(evaluation: Evaluation, run: AgentRun | undefined, extra: ScoreAttributes): void {
     const { score, judge, durationMs } = evaluation

@@ -15,6 +15,9 @@ const MAX_NAMES = 100
 /** How many judge models of one scorer metrics keep apart. */
 const MAX_JUDGE_MODELS = 20
 
+/** How many labels of feedback metrics keep apart. */
+const MAX_LABELS = 20
+
 /** How many sets of attributes are kept. The SDK's own limit for one instrument, 2,000 by default, is lower. */
 const MAX_SETS = 10_000
 
@@ -74,6 +77,8 @@ export class ScoreSums {
   readonly #agents = new BoundedNames(MAX_NAMES, MAX_NAMES / 2)
   readonly #models = new BoundedNames(MAX_NAMES, MAX_NAMES / 2)
   readonly #judgeModels = new Map<string, BoundedNames>()
+  readonly #feedbackNames = new BoundedNames(MAX_NAMES)
+  readonly #feedbackLabels = new BoundedNames(MAX_LABELS)
 
   countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
     const agent = agentName === undefined ? undefined : this.#agents.of(agentName)
@@ -82,6 +87,16 @@ export class ScoreSums {
       this.#latestRun = { outcome, agent, cell: this.#other('runs', `${outcome}\n${agent}`, attributes) }
     }
     this.gathered.add(this.#latestRun.cell, 1)
+  }
+
+  countFeedback(givenName: string, givenLabel: string | undefined): void {
+    const name = this.#feedbackNames.of(givenName)
+    const label = givenLabel === undefined ? undefined : this.#feedbackLabels.of(givenLabel)
+    const attributes = () => ({
+      'gen_ai.evaluation.name': name,
+      ...(label !== undefined && { 'gen_ai.evaluation.score.label': label }),
+    })
+    this.gathered.add(this.#other('feedback', `${name}\n${label ?? ''}`, attributes), 1)
   }
 
   /** The settings of each scorer for each agent of which a run was chosen to be scored, so that rules can join them to the sums. */

@@ -23,6 +23,7 @@ export type { RunFact } from '../scoring/absence.ts'
 export type { JudgeCall, Need, ScorerJudge, ScoringContext, Verdict } from '../scoring/scorer.ts'
 export { attachScoring } from '../processor/attach/attach.ts'
 export type { AttachedScoring } from '../processor/attach/attach.ts'
+export type { Feedback } from '../emit/feedback.ts'
 export { ScoringSpanProcessor } from '../processor/scoring-span-processor.ts'
 export type {
   AlertSeverity,

@@ -50,10 +50,11 @@ export function toStoredRuns(spans: readonly SourceSpan[], logs: readonly Source
   let scores: StoredScores | undefined
   let ids: RunSpanIds | undefined
   let traces: RunTraces | undefined
-  const scoresOf = (run: AgentRun): readonly StoredScore[] => (scores ??= new StoredScores(spans, logs)).of(run)
+  const roots = buildRuns(spans, { logs })
+  const scoresOf = (run: AgentRun): readonly StoredScore[] => (scores ??= new StoredScores(spans, logs, roots)).of(run)
   const spanIdsOf = (run: AgentRun): readonly string[] => (ids ??= new RunSpanIds(spans)).of(run)
   const tracesOf = (run: AgentRun): readonly TraceContent[] => (traces ??= new RunTraces(spans, logs)).of(run)
-  return buildRuns(spans, { logs }).map((run) => ({ run, scoresOf, spanIdsOf, traces: () => tracesOf(run) }))
+  return roots.map((run) => ({ run, scoresOf, spanIdsOf, traces: () => tracesOf(run) }))
 }
 
 /** Spans per batch if not all fit into memory. */

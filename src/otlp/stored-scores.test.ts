@@ -42,6 +42,14 @@ const scored = (value: number, version: string, delayMs: number) => ({
   'spanscore.verdict_delay_ms': delayMs,
 })
 
+const said = (attributes: Record<string, unknown>, timeMs = 0): SourceLog => ({ ...event(attributes), timeMs })
+const thumb = (value: number, userId: string) => ({
+  'gen_ai.evaluation.name': 'x',
+  'gen_ai.evaluation.score.value': value,
+  'gen_ai.evaluation.evaluator.type': 'user',
+  'user.id': userId,
+})
+
 describe('scores that traces already hold', () => {
   it('are read from the span, from late spans and from events', () => {
     const scores = new StoredScores(
@@ -139,5 +147,105 @@ describe('scores that traces already hold', () => {
 
   it('are absent if nothing was scored', () => {
     expect(new StoredScores(spans, []).of(run)).toEqual([])
+  })
+
+  it('stand beside what users and other tools say by the same name', () => {
+    const logs = [
+      said(scored(0.5, 'one', 1)),
+      said(thumb(0, 'ann'), 2),
+      said(thumb(1, 'ann'), 1),
+      said(thumb(1, 'bob')),
+    ]
+    for (const order of [logs, logs.toReversed()]) {
+      const values = new StoredScores(spans, order).of(run).map(({ value, evaluatorType }) => [evaluatorType, value])
+      expect(values.toSorted((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))).toEqual([
+        ['user', 0],
+        ['user', 1],
+        [undefined, 0.5],
+      ])
+    }
+  })
+
+  it("are read from other tools' spans, events of spans, and annotations", () => {
+    const evaluator: SourceSpan = {
+      ...anySpan,
+      spanId: 'ffffffffffffff02',
+      parentSpanId: run.spanId,
+      name: 'evaluate',
+      scope: { name: 'other' },
+      attributes: { 'gen_ai.evaluation.name': 'Correctness', 'gen_ai.evaluation.score.value': 0.75 },
+    }
+    const openinference: SourceSpan = {
+      ...evaluator,
+      spanId: 'ffffffffffffff03',
+      attributes: {
+        'openinference.span.kind': 'EVALUATOR',
+        'evaluations.0.evaluation.name': 'toxicity',
+        'evaluations.0.evaluation.label': 'none',
+        'evaluations.0.evaluation.annotator_kind': 'CODE',
+      },
+    }
+    const annotated = withScores({
+      'annotations.0.annotation.name': 'hallucination',
+      'annotations.0.annotation.score': 1,
+      'annotations.0.annotation.label': 'hallucinated',
+      'annotations.0.annotation.explanation': 'No source says so.',
+      'annotations.0.annotation.annotator_kind': 'HUMAN',
+      'annotations.1.annotation.score': 1,
+    }).map((span) =>
+      span.spanId === run.spanId
+        ? {
+            ...span,
+            events: [
+              {
+                name: 'gen_ai.evaluation.result',
+                timeMs: 0,
+                attributes: { 'gen_ai.evaluation.name': 'tone', 'gen_ai.evaluation.score.label': 'kind' },
+              },
+            ],
+          }
+        : span,
+    )
+    expect(new StoredScores([...annotated, evaluator, openinference], []).of(run)).toEqual([
+      { scorerId: 'tone', label: 'kind' },
+      {
+        scorerId: 'hallucination',
+        value: 1,
+        label: 'hallucinated',
+        explanation: 'No source says so.',
+        evaluatorType: 'human',
+      },
+      { scorerId: 'Correctness', value: 0.75 },
+      { scorerId: 'toxicity', label: 'none', evaluatorType: 'deterministic' },
+    ])
+  })
+
+  it('of the request around a run are those of the run, unless the request has several', () => {
+    const request: SourceSpan = {
+      ...anySpan,
+      spanId: 'ffffffffffffff04',
+      parentSpanId: undefined,
+      name: 'POST /chat',
+      scope: { name: 'http' },
+      attributes: {},
+    }
+    const below = (spanId: string): SourceSpan[] =>
+      spans.map((span) =>
+        span.spanId === run.spanId
+          ? { ...span, spanId, parentSpanId: request.spanId }
+          : { ...span, parentSpanId: spanId, spanId: `${spanId.slice(0, 8)}${span.spanId.slice(8)}` },
+      )
+    const one = [request, ...below('aaaaaaaaaaaaaaaa')]
+    const two = [...one, ...below('bbbbbbbbbbbbbbbb')]
+    for (const spanId of [request.spanId, '']) {
+      const log = { ...event({ 'gen_ai.evaluation.name': 'thumbs', 'gen_ai.evaluation.score.value': 0 }), spanId }
+      const valuesIn = (all: SourceSpan[]) => {
+        const roots = buildRuns(all)
+        const scores = new StoredScores(all, [log], roots)
+        return roots.map((root) => scores.of(root).length)
+      }
+      expect(valuesIn(one)).toEqual([1])
+      expect(valuesIn(two)).toEqual([0, 0])
+    }
   })
 })

@@ -42,6 +42,8 @@ export interface ScoreAbout {
 type Origin = 'span' | 'late-span' | 'event'
 
 interface Found {
+  /** Scores of one name are one score, of which the best record counts. */
+  readonly name: string
   readonly score: StoredScore
   readonly origin: Origin
   readonly revision: number
@@ -49,6 +51,8 @@ interface Found {
   readonly version: string | undefined
   /** Milliseconds between the end of the run and the score. Of two scores of a run, the larger is the later one. */
   readonly delayMs: number
+  /** When another tool or a user said it: milliseconds since the epoch. */
+  readonly saidMs?: number
 }
 
 type Attributes = Readonly<Record<string, unknown>>
@@ -63,47 +67,94 @@ export function isLateScoreSpan(span: Pick<SourceSpan, 'name' | 'scope'>): boole
   return span.scope.name === 'spanscore' && span.name.startsWith('evaluate ')
 }
 
-/** Scores by their span, however they were written: on the span, as a late span, or as an event. */
+/**
+ * Scores by their span, however they were written: on the span, as a late span, or as an event; and what other tools and users say of it, as
+ * events, as spans of evaluators, or as annotations of OpenInference.
+ */
 export class StoredScores {
   readonly #bySpan = new Map<string, Map<string, Found>>()
+  readonly #parents = new Map<string, string>()
+  readonly #roots: readonly AgentRun[]
+  #around: ReadonlyMap<string, AgentRun | 'several'> | undefined
 
-  constructor(spans: Iterable<SourceSpan>, logs: Iterable<SourceLog>) {
+  /** @param roots the runs of these spans that no other run started; what is said of a span around one of them is said of the run */
+  constructor(spans: Iterable<SourceSpan>, logs: Iterable<SourceLog>, roots: readonly AgentRun[] = []) {
+    this.#roots = roots
     for (const span of spans) this.#addSpan(span)
     for (const log of logs) {
-      if (log.eventName === EVENT_NAME) this.#add(`${log.traceId}:${log.spanId}`, fromEvent(log.attributes))
+      if (log.eventName === EVENT_NAME) this.#add(keyOf(log.traceId, log.spanId), fromEvent(log.attributes, log.timeMs))
     }
   }
 
-  /** The scores of one run, without nested runs. Those of its agent span precede those of its model calls. */
+  /** The scores of one run, without nested runs. Those of its agent span precede those of its model calls, and of spans around it. */
   of(run: AgentRun): readonly StoredScore[] {
     if (this.#bySpan.size === 0) return []
-    const keys = [run.id, ...run.steps.map((step) => `${run.traceId}:${step.spanId}`)]
+    const keys = [
+      run.id,
+      ...run.steps.flatMap(({ spanId }) => (spanId === undefined ? [] : [keyOf(run.traceId, spanId)])),
+      ...this.#aroundOf(run),
+    ]
     const scores = new Map<string, StoredScore>()
     for (const key of keys) {
-      for (const { score } of this.#bySpan.get(key)?.values() ?? []) {
-        if (!scores.has(score.scorerId)) scores.set(score.scorerId, score)
+      for (const [name, { score }] of this.#bySpan.get(key) ?? []) {
+        if (!scores.has(name)) scores.set(name, score)
       }
     }
     return [...scores.values()]
   }
 
-  #addSpan(span: SourceSpan): void {
-    const isLate = isLateScoreSpan(span)
-    const spanId = isLate ? span.parentSpanId : span.spanId
-    if (spanId === undefined) return
-    for (const found of fromAttributes(span.attributes, isLate ? 'late-span' : 'span')) {
-      this.#add(`${span.traceId}:${spanId}`, found)
+  /** The spans around a run and around no other one, and its trace, if it has no other run. */
+  *#aroundOf(run: AgentRun): Generator<string> {
+    this.#around ??= this.#findAround()
+    if (this.#around.size === 0) return
+    for (const key of this.#above(run)) if (this.#around.get(key) === run) yield key
+  }
+
+  #findAround(): ReadonlyMap<string, AgentRun | 'several'> {
+    const around = new Map<string, AgentRun | 'several'>()
+    for (const root of this.#roots)
+      for (const key of this.#above(root)) around.set(key, around.has(key) ? 'several' : root)
+    return around
+  }
+
+  *#above({ id, traceId }: AgentRun): Generator<string> {
+    const seen = new Set<string>()
+    for (let key = this.#parents.get(id); key !== undefined && !seen.has(key); key = this.#parents.get(key)) {
+      seen.add(key)
+      yield key
     }
+    yield keyOf(traceId, '')
+  }
+
+  #addSpan(span: SourceSpan): void {
+    const { traceId, attributes, parentSpanId } = span
+    const isLate = isLateScoreSpan(span)
+    const own = keyOf(traceId, span.spanId)
+    const parent = parentSpanId === undefined ? undefined : keyOf(traceId, parentSpanId)
+    if (parent !== undefined) this.#parents.set(own, parent)
+    const place = isLate ? parent : own
+    if (place === undefined) return
+    for (const found of fromAttributes(attributes, isLate ? 'late-span' : 'span')) this.#add(place, found)
+    if (isLate) return
+    for (const event of span.events)
+      if (event.name === EVENT_NAME) this.#add(own, fromEvent(event.attributes, event.timeMs))
+    // The span of an evaluator is below the span that it evaluates.
+    if ('gen_ai.evaluation.name' in attributes) this.#add(parent ?? own, fromEvent(attributes, span.endTimeMs))
+    const evaluated = attributes['openinference.span.kind'] === 'EVALUATOR' ? (parent ?? own) : own
+    for (const found of fromAnnotations(attributes)) this.#add(evaluated, found)
   }
 
   #add(key: string, found: Found | undefined): void {
     if (found === undefined) return
     const scores = this.#bySpan.get(key) ?? new Map<string, Found>()
     this.#bySpan.set(key, scores)
-    const { scorerId } = found.score
-    const known = scores.get(scorerId)
-    scores.set(scorerId, known === undefined ? found : chosen(known, found))
+    const known = scores.get(found.name)
+    scores.set(found.name, known === undefined ? found : chosen(known, found))
   }
+}
+
+function keyOf(traceId: string, spanId: string): string {
+  return `${traceId}:${spanId}`
 }
 
 /**
@@ -112,6 +163,8 @@ export class StoredScores {
  * are added.
  */
 function chosen(known: Found, found: Found): Found {
+  // What a user or another tool says again replaces what was said before.
+  if (known.saidMs !== undefined && found.saidMs !== undefined) return found.saidMs >= known.saidMs ? found : known
   const [better, other] = rankOf(found) > rankOf(known) ? [found, known] : [known, found]
   if (Math.floor(rankOf(better) / 5) !== Math.floor(rankOf(other) / 5)) return better
   if (known.version !== undefined && found.version !== undefined && known.version !== found.version) {
@@ -156,11 +209,11 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
       about,
     })
     const version = about?.version ?? textIn(attributes, `spanscore.${scorerId}.version`)
-    return { score, origin, revision, version, delayMs: delayIn(attributes) }
+    return { name: scorerId, score, origin, revision, version, delayMs: delayIn(attributes) }
   })
 }
 
-function fromEvent(attributes: Attributes): Found | undefined {
+function fromEvent(attributes: Attributes, timeMs: number): Found | undefined {
   const scorerId = textIn(attributes, 'gen_ai.evaluation.name')
   if (scorerId === undefined) return undefined
   const value = numberIn(attributes, 'gen_ai.evaluation.score.value')
@@ -177,7 +230,66 @@ function fromEvent(attributes: Attributes): Found | undefined {
     evaluatorType: textIn(attributes, EVALUATOR_TYPE),
     about,
   })
-  return { score, origin: 'event', revision, version: about?.version, delayMs: delayIn(attributes) }
+  return {
+    name: nameOf(score, attributes),
+    score,
+    origin: 'event',
+    revision,
+    version: about?.version,
+    delayMs: delayIn(attributes),
+    ...(!isOurs(attributes) && { saidMs: timeMs }),
+  }
+}
+
+function isOurs(attributes: Attributes): boolean {
+  return 'spanscore.revision' in attributes
+}
+
+/** Users and people may say different things by one name, and other tools may use a name of ours. */
+function nameOf({ scorerId, evaluatorType }: StoredScore, attributes: Attributes): string {
+  if (isOurs(attributes)) return scorerId
+  const who = [evaluatorType, attributes['user.id'], attributes['spanscore.score.key']].filter(isText)
+  return [scorerId, 'other', ...who].join('\n')
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+const ANNOTATION =
+  /^(annotations|evaluations)\.(\d+)\.(?:annotation|evaluation)\.(name|score|label|explanation|annotator_kind|identifier)$/
+const ANNOTATORS: Readonly<Record<string, string>> = { HUMAN: 'human', LLM: 'llm_judge', CODE: 'deterministic' }
+
+/** Annotations of OpenInference (`spec/annotations.md`), in either of their forms. */
+function fromAnnotations(attributes: Attributes): Found[] {
+  const byIndex = new Map<string, Record<string, unknown>>()
+  for (const key in attributes) {
+    if (!key.startsWith('annotations.') && !key.startsWith('evaluations.')) continue
+    const [, form, index, part] = ANNOTATION.exec(key) ?? []
+    if (part === undefined) continue
+    const place = `${form}.${index}`
+    const parts = byIndex.get(place) ?? {}
+    byIndex.set(place, parts)
+    parts[part] = attributes[key]
+  }
+  return [...byIndex.values()].flatMap((parts) => {
+    const scorerId = textIn(parts, 'name')
+    if (scorerId === undefined) return []
+    const kind = textIn(parts, 'annotator_kind')
+    const score = toScore(scorerId, {
+      value: numberIn(parts, 'score'),
+      label: textIn(parts, 'label'),
+      explanation: textIn(parts, 'explanation'),
+      status: undefined,
+      reason: undefined,
+      message: undefined,
+      evaluatorType: kind === undefined ? undefined : (ANNOTATORS[kind] ?? kind),
+      about: undefined,
+    })
+    const who = [score.evaluatorType, textIn(parts, 'identifier')].filter(isText)
+    const name = [scorerId, 'other', ...who].join('\n')
+    return [{ name, score, origin: 'event', revision: 1, version: undefined, delayMs: -1 }]
+  })
 }
 
 /** A score on the agent's own span was written before any other. */

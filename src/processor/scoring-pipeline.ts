@@ -2,6 +2,8 @@ import { propagation, trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 
 import { Emitter } from '../emit/emitter.ts'
+import { feedbackAttributes, readFeedback } from '../emit/feedback.ts'
+import type { Feedback } from '../emit/feedback.ts'
 import { ProviderSink } from '../emit/provider-sink.ts'
 import { ScoreMetrics } from '../emit/score-metrics.ts'
 import { isReadable } from '../engine/admission.ts'
@@ -45,6 +47,7 @@ export class ScoringPipeline {
   readonly #engine: Engine
   readonly #metrics: ScoreMetrics
   readonly #providers: Providers
+  readonly #sink: ProviderSink
   readonly #held: HeldSpans
   readonly #flushing: Flushing
   readonly #notices: SetupNotices
@@ -102,11 +105,16 @@ export class ScoringPipeline {
         })
       },
     })
-    const sink = new ProviderSink(this.#providers, (what, error) => reporter.threw(what, error))
+    this.#sink = new ProviderSink(this.#providers, (what, error) => reporter.threw(what, error))
     this.#writer = new ScoreWriter({
       options,
       reporter,
-      emitter: new Emitter({ options: options.emit, sink, metrics: this.#metrics, nowMs: () => Date.now() }),
+      emitter: new Emitter({
+        options: options.emit,
+        sink: this.#sink,
+        metrics: this.#metrics,
+        nowMs: () => Date.now(),
+      }),
       providers: this.#providers,
     })
     this.#buffer = new TraceBuffer({
@@ -125,7 +133,7 @@ export class ScoringPipeline {
       engine,
       held: this.#held,
       metrics: this.#metrics,
-      sink,
+      sink: this.#sink,
       providers: this.#providers,
       reporter,
       buffer: this.#buffer,
@@ -184,6 +192,15 @@ export class ScoringPipeline {
     if (next === undefined) return
     if (stripContent || written !== undefined) this.#toNext(span, { ...(written && { scores: written }), stripContent })
     else this.#toNextAsIs(span, next)
+  }
+
+  /** @throws TypeError if the feedback is not in its form. */
+  feedback(given: Feedback): boolean {
+    const feedback = readFeedback(given)
+    const { emit } = this.#options
+    if (emit.metrics) this.#metrics.countFeedback(feedback.name, feedback.label)
+    if (!emit.events) return false
+    return this.#sink.writeFeedback(feedback.target, feedbackAttributes(feedback, emit), Date.now())
   }
 
   async flush(): Promise<void> {

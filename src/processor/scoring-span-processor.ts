@@ -1,5 +1,6 @@
 import type { Context } from '@opentelemetry/api'
 
+import type { Feedback } from '../emit/feedback.ts'
 import { detached } from '../scoring/isolation.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { callForeign } from '../scoring/run-foreign.ts'
@@ -108,6 +109,20 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   stopScoring(): Promise<void> {
     this.#stopped ??= this.#pipeline.stop()
     return this.#stopped
+  }
+
+  /**
+   * Writes what a user says of an answer, now or days later: a `gen_ai.evaluation.result` event of evaluator type `user`, and a count. It is
+   * not in the ledger.
+   *
+   * @example
+   * scoring.feedback({ traceId, spanId, name: 'thumbs', value: false, comment: 'wrong city' })
+   *
+   * @returns whether an event was written; there is none without a logger provider
+   * @throws TypeError if the feedback is not in its form
+   */
+  feedback(feedback: Feedback): boolean {
+    return this.#pipeline.feedback(feedback)
   }
 
   /** The outcome of every run and every score so far. */

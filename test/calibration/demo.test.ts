@@ -296,6 +296,35 @@ describe('labels that cannot be used', { timeout: 120_000 }, () => {
     expect(existsSync(at('refused'))).toBe(false)
   })
 
+  it('stand beside what users say, which is shown and is no label', async () => {
+    const events = readLines(drawn)
+      .slice(0, 10)
+      .map(({ runId }, index) => {
+        const [traceId, spanId] = String(runId).split(':')
+        const attributes = [
+          { key: 'gen_ai.evaluation.name', value: { stringValue: 'thumbs' } },
+          { key: 'gen_ai.evaluation.score.value', value: { doubleValue: index % 2 } },
+          { key: 'gen_ai.evaluation.score.label', value: { stringValue: index % 2 === 0 ? 'fail' : 'pass' } },
+          { key: 'gen_ai.evaluation.evaluator.type', value: { stringValue: 'user' } },
+        ]
+        const logRecord = { traceId, spanId, eventName: 'gen_ai.evaluation.result', timeUnixNano: '1', attributes }
+        return { resourceLogs: [{ scopeLogs: [{ scope: { name: 'spanscore' }, logRecords: [logRecord] }] }] }
+      })
+    const feedback = writeLines(at('feedback.jsonl'), events)
+    const argv = ['calibrate', ...files, feedback, '--labels', labels, '--labeller', 'ann', '--out', at('said')]
+    const { code, stdout } = await run(...argv)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(
+      /prompt_alignment [0-9a-f]{8} \(gpt-5-mini.*\) and the feedback thumbs agree in \d of 10 answers of users: users fail \d that it passes, and pass \d that it fails\.\n/,
+    )
+    expect(stdout).toContain('Runs with feedback are no random sample, so feedback counts for no calibration.')
+    expect(JSON.parse(readFileSync(at('said/spanscore.calibration.json'), 'utf8')).calibrations[0].confusion).toEqual(
+      readCalibration()?.confusion,
+    )
+    const given = writeLines(at('given.jsonl'), [{ runId: 'x', name: 'thumbs', value: false }])
+    expect((await calibrate(given)).stderr).toMatch(/line 1: expected a label, got a user's feedback/)
+  })
+
   it('of two people are compared, and the majority counts', async () => {
     const bob = changed('bob.jsonl', (line, index) => ({
       ...line,

@@ -17,6 +17,7 @@ import {
   writeCalibrations,
   writeText,
 } from './calibration-file.ts'
+import { FeedbackAgreement } from './feedback-agreement.ts'
 import { nothingToDraw } from './draw-runs.ts'
 import { runsWithScores } from './judged-runs.ts'
 import { readLabels, scoreOf } from './read-labels.ts'
@@ -48,7 +49,7 @@ export async function calibrate(
   if (byScore.size === 0) {
     throw new UsageError(`no label in ${options.labels.join(', ')}: "label" of all ${open} lines is still null`)
   }
-  const { calibrator, canaryLines, unversioned, scores } = await readScores(files, byScore, options, context)
+  const { calibrator, canaryLines, feedback, unversioned, scores } = await readScores(files, byScore, options, context)
   if (scores === 0) throw new UsageError(nothingToDraw({ before: 0, empty: 0, unversioned }))
   const misplaced = calibrator.misplaced()
   const wrong = misplaced.filter(({ problem }) => problem !== 'older-revision')
@@ -71,6 +72,7 @@ export async function calibrate(
   const left = misplaced.length - wrong.length
   const notes = [
     agreement === undefined ? '' : renderAgreement(agreement),
+    ...feedback.describe(),
     ...whys.map((why) => `Not calibrated: ${why}.`),
     left === 0 ? '' : `${left} labels are of an older revision of their run and were left out.`,
     open === 0 ? '' : `${open} lines are not labelled yet.`,
@@ -86,12 +88,20 @@ async function readScores(
   byScore: ReadonlyMap<string, readonly Label[]>,
   options: CalibrateOptions,
   context: CommandContext,
-): Promise<{ calibrator: Calibrator; canaryLines: string[]; unversioned: number; scores: number }> {
+): Promise<{
+  calibrator: Calibrator
+  canaryLines: string[]
+  feedback: FeedbackAgreement
+  unversioned: number
+  scores: number
+}> {
   const calibrator = new Calibrator(byScore.values())
   const canaryLines: string[] = []
+  const feedback = new FeedbackAgreement()
   let [unversioned, scores] = [0, 0]
   for await (const each of runsWithScores(readFiles(files, context).runs)) {
     unversioned += each.unversioned
+    feedback.add(each)
     calibrator.addRun(each.run.id)
     for (const judged of each.judged) {
       scores++
@@ -103,7 +113,7 @@ async function readScores(
       if (truth !== 0.5) canaryLines.push(canaryLine(judged, truth === 1 ? 'pass' : 'fail', each.run))
     }
   }
-  return { calibrator, canaryLines, unversioned, scores }
+  return { calibrator, canaryLines, feedback, unversioned, scores }
 }
 
 const SHOWN = 3

@@ -9,6 +9,8 @@ import { weightAt } from '../../../src/sampling/weight.ts'
 export interface RunWithScores {
   readonly run: AgentRun
   readonly judged: readonly JudgedRun[]
+  /** What users say of the run, if it is good or bad. */
+  readonly feedback: readonly { readonly name: string; readonly label: 'pass' | 'fail' }[]
   /** Scores of unknown scorer version, because only the agent's span has them. */
   readonly unversioned: number
 }
@@ -17,9 +19,11 @@ export interface RunWithScores {
 export async function* runsWithScores(runs: AsyncIterable<StoredRun>): AsyncGenerator<RunWithScores> {
   for await (const { run, scoresOf } of runs) {
     for (const one of withNested(run)) {
-      const scored = scoresOf(one).filter(({ value }) => value !== undefined)
+      const stored = scoresOf(one)
+      const scored = stored.filter(({ value, evaluatorType }) => value !== undefined && evaluatorType !== 'user')
       const judged = scored.flatMap((score) => toJudged(one, score) ?? [])
-      yield { run: one, judged, unversioned: scored.filter(({ about }) => about === undefined).length }
+      const unversioned = scored.filter(({ about }) => about === undefined).length
+      yield { run: one, judged, feedback: stored.flatMap(toFeedback), unversioned }
     }
   }
 }
@@ -27,6 +31,10 @@ export async function* runsWithScores(runs: AsyncIterable<StoredRun>): AsyncGene
 function* withNested(run: AgentRun): Generator<AgentRun> {
   yield run
   for (const child of run.children) yield* withNested(child)
+}
+
+function toFeedback({ scorerId: name, label, evaluatorType }: StoredScore): RunWithScores['feedback'] {
+  return evaluatorType === 'user' && (label === 'pass' || label === 'fail') ? [{ name, label }] : []
 }
 
 function toJudged(run: AgentRun, { scorerId, value, label, about }: StoredScore): JudgedRun | undefined {

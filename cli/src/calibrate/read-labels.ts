@@ -81,6 +81,11 @@ function toLine(text: string, place: string): LabelLine {
   if (!isRecord(value)) {
     throw new UsageError(`${place}: expected a label as a JSON object on one line, got ${safeLine(text.slice(0, 60))}`)
   }
+  if ('value' in value && 'name' in value && !('scorer' in value)) {
+    throw new UsageError(
+      `${place}: expected a label, got a user's feedback; runs with feedback are no random sample: spanscore calibrate draw draws the runs to label`,
+    )
+  }
   const { data, error } = labelLineSchema.safeParse(value)
   if (data !== undefined) return data
   const [issue] = error.issues

@@ -1,3 +1,4 @@
+import type { Feedback } from '../../emit/feedback.ts'
 import { globalSlot } from '../../scoring/global-slot.ts'
 import { isSuppressed } from '../../scoring/isolation.ts'
 import type { LedgerSnapshot } from '../../scoring/ledger.ts'
@@ -17,6 +18,14 @@ import type { SpanProcessorLike } from '../../spans/sdk-types.ts'
 export interface AttachedScoring {
   /** The outcome of every run and every score so far. */
   ledger(): LedgerSnapshot
+  /**
+   * Writes what a user says of an answer, now or days later: a `gen_ai.evaluation.result` event of evaluator type `user`, and a count. It is
+   * not in the ledger.
+   *
+   * @returns whether an event was written; there is none without a logger provider
+   * @throws TypeError if the feedback is not in its form
+   */
+  feedback(feedback: Feedback): boolean
   /** Waits for judges for up to `flushTimeoutMs`, then flushes the provider's processors, loggers and meters. Never rejects. */
   forceFlush(): Promise<void>
   /** Ends scoring, but keeps the provider's processors running. Idempotent; never rejects. */
@@ -103,6 +112,7 @@ function createProcessor(options: ScoringOptions, behind: readonly SpanProcessor
 function handleOf(processor: ScoringSpanProcessor, stopping: () => void, restore: () => void): AttachedScoring {
   return {
     ledger: () => processor.ledger(),
+    feedback: (feedback) => processor.feedback(feedback),
     forceFlush: () => processor.forceFlush(),
     shutdown: () => {
       stopping()

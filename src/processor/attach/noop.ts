@@ -1,6 +1,7 @@
 import { diag } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 
+import type { Feedback } from '../../emit/feedback.ts'
 import { globalSlot } from '../../scoring/global-slot.ts'
 import type { LedgerSnapshot } from '../../scoring/ledger.ts'
 import type { AttachedScoring } from './attach.ts'
@@ -70,6 +71,10 @@ export class NoopSpanProcessor implements SpanProcessorLike {
     return Promise.resolve()
   }
 
+  feedback(_feedback: Feedback): boolean {
+    return false
+  }
+
   ledger(): LedgerSnapshot {
     return NOTHING
   }
@@ -80,6 +85,7 @@ export function attachNothing(_options: ScoringOptions): AttachedScoring {
   sayOnce()
   return {
     ledger: () => NOTHING,
+    feedback: () => false,
     forceFlush: () => Promise.resolve(),
     shutdown: () => Promise.resolve(),
     detach: () => Promise.resolve(),
