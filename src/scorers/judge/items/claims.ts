@@ -7,7 +7,11 @@ export type ClaimVerdict = (typeof claimVerdicts)[number]
 /** The largest share of claims that the evidence may lack. A fifth lets one of five pass, such as a kinship that a name suggests. */
 const MOST_NOT_STATED = 0.2
 
-/** A contradicted claim fails, and so do more claims that the evidence lacks than one in five: docs/scorers.md has the figures. */
+/**
+ * A contradicted claim fails, and so do more claims that the evidence lacks than one in five. Of 8 bad summaries of FaithBench, this
+ * found 4, and passed 6 or 7 of 8 good ones. The share of claims alone found 1. Counting any claim that is not supported found 5, and
+ * passed 6; but answers of agents say harmless things that the evidence does not state.
+ */
 export function labelOfClaims(verdicts: readonly ClaimVerdict[]): 'pass' | 'fail' {
   const lacking = verdicts.filter((verdict) => verdict === 'not_stated').length
   const isWrong = verdicts.includes('contradicted') || lacking > MOST_NOT_STATED * verdicts.length
