@@ -14,13 +14,23 @@ interface Instrument {
   observe?: () => void
 }
 
+const MEANS = `
+With w = 1/probability of a run, and y = the position of its score:
+
+|                | formula                                                   | in the sums                                       |
+| -------------- | --------------------------------------------------------- | ------------------------------------------------- |
+| mean ȳ (Hájek) | Σwy / Σw                                                  | \`wy / w\`                                          |
+| its variance   | Σw²(y − ȳ)² / (Σw)²                                       | \`(w2y2 − 2ȳ·w2y + ȳ²·w2) / w²\`, with w² = \`w · w\` |
+| 95 % interval  | Wilson's, with n = ȳ(1 − ȳ) / variance, at most (Σw)²/Σw² |                                                   |
+`.trim()
+
 /** `docs/reference/metrics.md`: every instrument, with the attributes that a recording meter saw. */
 export function metricsPage(): string {
   const instruments = recordedInstruments()
   return page(
     'Metrics',
     'Meter `spanscore`. In every metric a score is its position in the range of the scorer, from 0 to 1, turned so that higher is better.',
-    'Attributes that `metricAttributes` names are added. An attribute is absent if its value is unknown. [Numbers](../numbers.md) says how to compute means from the sums.',
+    'Attributes that `metricAttributes` names are added. An attribute is absent if its value is unknown. [Numbers](../numbers.md) says how far to trust them.',
     table(
       ['metric', 'kind', 'unit', 'meaning', 'attributes'],
       [...instruments].map(([name, { kind, options, attributes }]) => [
@@ -31,7 +41,12 @@ export function metricsPage(): string {
         [...attributes].toSorted().map(code).join(', '),
       ]),
     ),
+    '## Means from the sums',
+    MEANS,
+    'The interval is for the mean of many more runs of the agent, so it has a width even when every run is scored.',
+    '## Limits',
     'Agents and models have 100 values each, and judge models 20; further ones are `other`. Half of the places of agents and models are for names that come a third time.',
+    '## Other metrics',
     'The service and its workers send [metrics of their own](server.md#metrics).',
     '`spanscore canary` sends two gauges of its own: [calibrating judges](../calibration.md#4-the-canary).',
   )
