@@ -9,62 +9,52 @@ const evidence = (kind: string) => `max by (${AGENT_AND_SCORER}) (spanscore:evid
 const severity = (name: string) => `on (${AGENT_AND_SCORER}) spanscore:setting{spanscore_setting="${name}_severity"}`
 
 /** The two alerts on scores, for each scorer of an agent. The application decides whether each of them is a page, a ticket or off. */
-function alignment(): RuleGroup {
+export function alertsOnScores(): RuleGroup['rules'] {
   const belowTarget = { summary: summary('target'), description: description('target'), ...SCORE_LINKS }
   const dropped = { summary: summary('usual'), description: description('usual'), ...SCORE_LINKS }
   const pageTimes = { keep_firing_for: '30m' }
   const ticketTimes = { for: '15m', keep_firing_for: '30m' }
-  return {
-    name: 'spanscore-alignment',
-    interval: '1m',
-    rules: [
-      alert(
-        'SpanscoreBelowTarget',
-        `${evidence('target')} > ${PAGE} and ${severity('target')} == 2`,
-        page,
-        belowTarget,
-        pageTimes,
-      ),
-      alert(
-        'SpanscoreBelowTarget',
-        `${evidence('target')} > ${TICKET} and ${severity('target')} == 1`,
-        ticket,
-        belowTarget,
-        ticketTimes,
-      ),
-      alert(
-        'SpanscoreDropped',
-        `${evidence('usual')} > ${PAGE} and ${severity('drop')} == 2`,
-        page,
-        dropped,
-        pageTimes,
-      ),
-      // An application that shows no settings, such as one whose metrics are made from spans, has this alert, too.
-      alert(
-        'SpanscoreDropped',
-        `${evidence('usual')} > ${TICKET} unless ${severity('drop')} != 1`,
-        ticket,
-        dropped,
-        ticketTimes,
-      ),
-      alert(
-        'SpanscoreNothingToCompare',
-        [
-          '(spanscore:sum_w:1h unless spanscore:usual_mean:1h)',
-          `and on (${AGENT_AND_SCORER}) last_over_time(spanscore:usual_mean:1h[1d])`,
-        ].join('\n'),
-        ticket,
-        {
-          summary:
-            '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} has a new version or judge, and no past to compare with.',
-          description:
-            'Version {{ $labels.spanscore_scorer_version }}{{ with $labels.spanscore_judge_model }}, judge {{ . }}{{ end }}: a drop is found after 200 scored runs, and a fall below a target, if one is set, is found now.',
-          ...DASHBOARD,
-        },
-        { for: '1h' },
-      ),
-    ],
-  }
+  return [
+    alert(
+      'SpanscoreBelowTarget',
+      `${evidence('target')} > ${PAGE} and ${severity('target')} == 2`,
+      page,
+      belowTarget,
+      pageTimes,
+    ),
+    alert(
+      'SpanscoreBelowTarget',
+      `${evidence('target')} > ${TICKET} and ${severity('target')} == 1`,
+      ticket,
+      belowTarget,
+      ticketTimes,
+    ),
+    alert('SpanscoreDropped', `${evidence('usual')} > ${PAGE} and ${severity('drop')} == 2`, page, dropped, pageTimes),
+    // An application that shows no settings, such as one whose metrics are made from spans, has this alert, too.
+    alert(
+      'SpanscoreDropped',
+      `${evidence('usual')} > ${TICKET} unless ${severity('drop')} != 1`,
+      ticket,
+      dropped,
+      ticketTimes,
+    ),
+    alert(
+      'SpanscoreNothingToCompare',
+      [
+        '(spanscore:sum_w:1h unless spanscore:usual_mean:1h)',
+        `and on (${AGENT_AND_SCORER}) last_over_time(spanscore:usual_mean:1h[1d])`,
+      ].join('\n'),
+      ticket,
+      {
+        summary:
+          '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} has a new version or judge, and no past to compare with.',
+        description:
+          'Version {{ $labels.spanscore_scorer_version }}{{ with $labels.spanscore_judge_model }}, judge {{ . }}{{ end }}: a drop is found after 200 scored runs, and a fall below a target, if one is set, is found now.',
+        ...DASHBOARD,
+      },
+      { for: '1h' },
+    ),
+  ]
 }
 
 /**
@@ -216,7 +206,7 @@ const PIPELINE: RuleGroup = {
   ],
 }
 
-/** The alerts. */
+/** The groups of the other alerts. */
 export function alertGroups(): RuleGroup[] {
-  return [alignment(), scoring(), PIPELINE, WORKERS]
+  return [scoring(), PIPELINE, WORKERS]
 }

@@ -293,8 +293,12 @@ function inOwnUnits(expression: string): string {
   ].join('\n')
 }
 
-/** The recording rules. */
-export function recordingGroups(): RuleGroup[] {
+/**
+ * The recording rules.
+ *
+ * @param alertsOnScores alerts that end the group of the evidence which they read: in a group of their own they might wait a minute for it
+ */
+export function recordingGroups(alertsOnScores: readonly Rule[] = []): RuleGroup[] {
   const short = [...new Set(['15m', '30m', '1h', '2h', '6h'])]
   const gated = WINDOWS.filter((window) => TWELFTH[window] !== undefined)
   const prompt = WINDOWS.filter((window) => TWELFTH[window] === undefined)
@@ -329,6 +333,7 @@ export function recordingGroups(): RuleGroup[] {
           ].join('\n'),
         },
         ...message(),
+        ...alertsOnScores,
       ],
     },
     {

@@ -1,8 +1,6 @@
 import { stringify } from 'yaml'
 
-import { alertGroups } from '../../scripts/rules/alerts.ts'
-import { rulesFile } from '../../scripts/rules/main.ts'
-import { recordingGroups } from '../../scripts/rules/recording.ts'
+import { ruleGroups, rulesFile } from '../../scripts/rules/main.ts'
 
 /** Some minutes of traffic of one scorer of one agent. */
 export interface Phase {
@@ -147,6 +145,6 @@ export const testFile = (tests: readonly object[]): string =>
     rule_files: [rulesFile],
     // Prometheus finds a recorded value for less than five minutes.
     evaluation_interval: '4m',
-    group_eval_order: [...recordingGroups(), ...alertGroups()].map(({ name }) => name),
+    group_eval_order: ruleGroups().map(({ name }) => name),
     tests,
   })
