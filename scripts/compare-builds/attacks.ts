@@ -79,13 +79,11 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
     },
   },
   '50,000 requests that never end, with an ended chat below each': {
-    options: () => ({ maxOpenRuns: 100 }),
     play(tracer) {
       for (let index = 0; index < 50_000; index += 1) open(tracer, CHAT, open(tracer, HTTP)).end()
     },
   },
   '20,000 agents that never end': {
-    options: () => ({ maxOpenRuns: 100 }),
     play(tracer) {
       for (let index = 0; index < 20_000; index += 1) open(tracer, { ...AGENT, ...ask('x'.repeat(1000)) })
     },

@@ -19,7 +19,6 @@ const SETTINGS: Readonly<Record<string, Partial<ScoringOptions>>> = {
   'scores on the spans': {},
   'bounds and stripped content': {
     stripContent: true,
-    maxOpenRuns: 2,
     maxSpansPerRun: 6,
     maxSyncBytes: 4000,
     queueSize: 3,

@@ -17,7 +17,7 @@ export const NO_RUN: Skipped = skipped(
 /** The run was evicted while its agent was open. */
 export const EVICTED: Skipped = skipped(
   'incomplete',
-  contentFree('The run was evicted before its agent ended. See maxOpenRuns, maxContentBytes and maxIdleMs.'),
+  contentFree('The run was evicted before its agent ended. See memoryBytes and maxIdleMs.'),
 )
 
 /** Another processor has scored the span. */

@@ -66,9 +66,9 @@ export class Tasks {
 
   /** Whether the queue of code scorers is nearly full. Judges are slow by nature and do not count. */
   get isBusy(): boolean {
-    const { maxContentBytes, queueSize } = this.#parts.options
+    const { memoryBytes, queueSize } = this.#parts.options
     const waiting = this.#intake + this.#code.size
-    return waiting > 0 && (waiting >= queueSize / 2 || this.#contentBytes > maxContentBytes / 2)
+    return waiting > 0 && (waiting >= queueSize / 2 || this.#contentBytes > memoryBytes / 2)
   }
 
   /** Announces a score that is requested later, so that a flush waits for it. */
@@ -162,9 +162,9 @@ export class Tasks {
       this.#giveUp(task, SHUT_DOWN)
       return
     }
-    const { concurrency, maxContentBytes, queueSize } = this.#parts.options
+    const { concurrency, memoryBytes, queueSize } = this.#parts.options
     // Work that can start right away does not need to wait. The queue decides.
-    if (this.#intake >= queueSize + concurrency || this.#contentBytes > maxContentBytes) {
+    if (this.#intake >= queueSize + concurrency || this.#contentBytes > memoryBytes) {
       this.#admit(task, false)
       return
     }

@@ -79,7 +79,6 @@ export class ScoringPipeline {
     this.#engine = engine
     this.#providers = new Providers(options)
     this.#held = new HeldSpans({
-      maxHeld: options.maxHeld,
       holdMs: options.holdMs,
       release: (span, scores) => this.#toNext(span, { scores, stripContent: options.stripContent }),
     })
@@ -182,9 +181,9 @@ export class ScoringPipeline {
 
   /** Hands an ended span on to `next`, now or after holding it for its scores. */
   handOn(span: EndedSpan, scores: RunScores | undefined): void {
-    const { maxHeld, next, stripContent } = this.#options
+    const { holdMs, next, stripContent } = this.#options
     const place = scores?.place instanceof SpanPlace ? scores.place : undefined
-    if (next !== undefined && maxHeld > 0 && scores?.isAwaited === true) {
+    if (next !== undefined && holdMs > 0 && scores?.isAwaited === true) {
       this.#reporter.guard('Holding a span', () => place?.hold(this.#held.hold(span)))
       return
     }
@@ -292,7 +291,7 @@ export class ScoringPipeline {
     }
     this.#reporter.warnOnce(
       'evicted',
-      'Runs are evicted before their agent has ended: there are more than maxOpenRuns, or they hold more than maxContentBytes.',
+      'Runs are evicted before their agent has ended: open runs take more than memoryBytes.',
     )
   }
 

@@ -107,9 +107,8 @@ export function replayTimed(
     seen.set(run, current)
   }
   const buffer = new TraceBuffer({
-    maxOpenRuns: 1000,
     maxSpansPerRun: 2000,
-    maxContentBytes: Number.POSITIVE_INFINITY,
+    memoryBytes: Number.POSITIVE_INFINITY,
     maxIdleMs: Number.POSITIVE_INFINITY,
     maxSyncBytes: 256 * 1024,
     settleMs,

@@ -83,7 +83,7 @@ const optionFaults: Readonly<Record<string, object>> = {
   'sample throws': { sample: boom },
   'sample gives NaN': { sample: () => Number.NaN },
   'sample gives what cannot be shown': { sample: () => unshowable },
-  'content is stripped': { stripContent: true, maxHeld: 1 },
+  'content is stripped': { stripContent: true },
   'nothing is held': { holdMs: 0, queueSize: 0 },
 }
 

@@ -14,7 +14,7 @@ const MAX_BYTES = 1024 * 1024
 const text = (index: number): string => Buffer.alloc(100_000, 65 + (index % 20)).toString('latin1')
 
 function scored(): { readonly scoring: ScoringSpanProcessor; readonly tracer: Tracer } {
-  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c')], maxContentBytes: MAX_BYTES })
+  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c')], memoryBytes: MAX_BYTES })
   return { scoring, tracer: new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app') }
 }
 
@@ -78,7 +78,7 @@ const neverEnding: Readonly<Record<string, (tracer: Tracer, index: number, scori
   },
 }
 
-test.each(Object.entries(neverEnding))('an agent that never ends and %s counts towards maxContentBytes', (_, play) => {
+test.each(Object.entries(neverEnding))('an agent that never ends and %s counts towards memoryBytes', (_, play) => {
   const { scoring, tracer } = scored()
   for (let index = 0; index < 100; index += 1) play(tracer, index, scoring)
   expect(scoring.ledger().runs.open).toBeLessThan(20)

@@ -12,7 +12,7 @@ const RUNS = 5000
 test('runs that make room for an attribute above the limit are evicted over several turns', async () => {
   const scoring = new ScoringSpanProcessor({
     scorers: [createAnswerPresentScorer()],
-    maxContentBytes: 32 * 1024 * 1024,
+    memoryBytes: 32 * 1024 * 1024,
   })
   const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   const start = (question: string): void => {

@@ -27,8 +27,7 @@ async function longTurns(runs: number, held: number): Promise<readonly string[]>
     concurrency: runs,
     timeoutMs: 600_000,
     shutdownTimeoutMs: 20,
-    maxHeld: held,
-    holdMs: 600_000,
+    holdMs: held > 0 ? 600_000 : 0,
     next: {
       onStart: () => {},
       onEnd: (span: unknown) => handedOn.push(span),

@@ -100,7 +100,7 @@ test('scores from before NodeSDK.shutdown arrive, and the rest is counted in the
   })
   sdk.start()
   const hanging = judgeScorer('hanging', { assess: () => new Promise(() => undefined) })
-  const scoring = attachScoring({ scorers: [codeScorer('exact'), hanging], shutdownTimeoutMs: 20, maxHeld: 0 })
+  const scoring = attachScoring({ scorers: [codeScorer('exact'), hanging], shutdownTimeoutMs: 20, holdMs: 0 })
   runAgent(trace.getTracer('agents'))
   await sdk.shutdown()
   await sdk.shutdown()

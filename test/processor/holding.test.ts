@@ -107,14 +107,6 @@ test('after holdMs a span is passed on without its score, which is then written 
   await vi.waitFor(() => expect(scoring.ledger().scorers['fitting']?.scored).toBe(1))
 })
 
-test('the oldest held span is passed on at the limit', () => {
-  const { scorer } = waitingJudge()
-  const { tracer, handedOn } = createHolding({ scorers: [scorer], maxHeld: 2, shutdownTimeoutMs: 0 })
-  for (const name of ['a', 'b', 'c'])
-    open(tracer, `invoke_agent ${name}`, { 'gen_ai.operation.name': 'invoke_agent' }).end()
-  expect(names(handedOn)).toEqual(['invoke_agent a'])
-})
-
 test('a flush releases held spans after flushTimeoutMs, and the job continues', async () => {
   const { scorer, waiting } = waitingJudge()
   const { tracer, handedOn, scoring, provider } = createHolding({ scorers: [scorer], flushTimeoutMs: 20 })

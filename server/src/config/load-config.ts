@@ -16,11 +16,9 @@ import { DEFAULT_SCORERS, PREBUILT_NAMES } from './prebuilt.ts'
 const MEANINGLESS = [
   'next',
   'holdMs',
-  'maxHeld',
   'settleMs',
-  'maxOpenRuns',
   'maxSpansPerRun',
-  'maxContentBytes',
+  'memoryBytes',
   'maxSyncBytes',
   'maxIdleMs',
   'flushTimeoutMs',

@@ -201,32 +201,22 @@ export const optionTable: OptionRows<ScoringOptions> = {
     defaultDoc: 'none',
     doc: 'The next span processor. Agent spans are held until their scores are in, then handed on to it.',
   },
-  holdMs: { kind: milliseconds, default: 5000, doc: 'Maximum milliseconds that an agent span is held.' },
-  maxHeld: {
-    kind: wholeNumber(0),
-    default: 1000,
-    doc: 'Maximum number of agent spans that are held at the same time.',
-  },
+  holdMs: { kind: milliseconds, default: 5000, doc: 'Maximum milliseconds that an agent span is held; 0 holds none.' },
   settleMs: {
     kind: milliseconds,
     default: 2000,
     doc: 'Milliseconds that a run waits for its recognised spans that are still open.',
-  },
-  maxOpenRuns: {
-    kind: wholeNumber(1),
-    default: 10_000,
-    doc: 'Maximum number of runs that are open at the same time. Above it, the one is evicted in which nothing has happened for longest.',
   },
   maxSpansPerRun: {
     kind: wholeNumber(1),
     default: 2000,
     doc: 'Maximum number of spans that are kept of one run. A run is put together in one turn of the event loop, which takes up to about 10 ms for each 1,000 spans.',
   },
-  maxContentBytes: {
+  memoryBytes: {
     kind: limit,
     default: 64 * 1024 * 1024,
     defaultDoc: '67108864 (64 MiB)',
-    doc: 'Maximum bytes, estimated, of the spans and log records of all open runs. Above it, the run is evicted in which nothing has happened for longest.',
+    doc: 'Maximum bytes, estimated, that open runs take, and runs that wait for scores as much again. A span counts for 2 KiB and its texts. Above it, the open run is evicted in which nothing has happened for longest.',
   },
   maxIdleMs: {
     kind: limit,

@@ -96,14 +96,10 @@ export interface ScoringOptions {
    * @default none
    */
   readonly next?: SpanProcessorLike
-  /** Maximum milliseconds that an agent span is held. @default 5000 */
+  /** Maximum milliseconds that an agent span is held; 0 holds none. @default 5000 */
   readonly holdMs?: number
-  /** Maximum number of agent spans that are held at the same time. @default 1000 */
-  readonly maxHeld?: number
   /** Milliseconds that a run waits for its recognised spans that are still open. @default 2000 */
   readonly settleMs?: number
-  /** Maximum number of runs that are open at the same time. Above it, the one is evicted in which nothing has happened for longest. @default 10000 */
-  readonly maxOpenRuns?: number
   /**
    * Maximum number of spans that are kept of one run. A run is put together in one turn of the event loop, which takes up to about 10 ms for
    * each 1,000 spans.
@@ -112,11 +108,11 @@ export interface ScoringOptions {
    */
   readonly maxSpansPerRun?: number
   /**
-   * Maximum bytes, estimated, of the spans and log records of all open runs. Above it, the run is evicted in which nothing has happened for longest.
+   * Maximum bytes, estimated, that open runs take, and runs that wait for scores as much again. A span counts for 2 KiB and its texts. Above it, the open run is evicted in which nothing has happened for longest.
    *
    * @default 67108864 (64 MiB)
    */
-  readonly maxContentBytes?: number
+  readonly memoryBytes?: number
   /** Milliseconds without the start or the end of a span in its trace after which an open run is evicted. @default 3600000 (an hour) */
   readonly maxIdleMs?: number
   /**

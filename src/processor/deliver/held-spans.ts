@@ -8,8 +8,6 @@ import { replaceScoreAttributes } from './replace-score-attributes.ts'
 
 /** The limits of holding, and where to release spans. */
 export interface HeldSpansOptions {
-  /** Maximum number of held spans. */
-  readonly maxHeld: number
   /** Maximum milliseconds to hold a span. */
   readonly holdMs: number
   /** Releases a span with the scores that arrived while it was held. Must not throw. */
@@ -32,7 +30,7 @@ interface Entry {
   cancel: Cancel
 }
 
-/** Holds each agent span until its scores are in, for at most `holdMs`. Above `maxHeld`, the oldest is released as it is. */
+/** Holds each agent span until its scores are in, for at most `holdMs`. The queue bounds how many are held: each waits for a score in it. */
 export class HeldSpans {
   readonly #options: HeldSpansOptions
   /** In the order in which they ended. */
@@ -51,10 +49,6 @@ export class HeldSpans {
     const entry: Entry = { span, scores: {}, cancel: () => undefined }
     this.#held.add(entry)
     entry.cancel = after(this.#options.holdMs, () => this.#release(entry))
-    for (const oldest of this.#held) {
-      if (this.#held.size <= this.#options.maxHeld) break
-      this.#release(oldest)
-    }
     const isHeld = (): boolean => this.#held.has(entry)
     return {
       get isHeld() {

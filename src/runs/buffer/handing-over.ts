@@ -10,7 +10,7 @@ import type { Units } from './units.ts'
 
 type HandingOverOptions = Pick<
   TraceBufferOptions,
-  'countsNested' | 'maxSyncBytes' | 'maxContentBytes' | 'onSettled' | 'onDuplicate' | 'onEvicted'
+  'countsNested' | 'maxSyncBytes' | 'memoryBytes' | 'onSettled' | 'onDuplicate' | 'onEvicted'
 >
 
 /** Final runs among which other records of their calls are searched. */
@@ -157,7 +157,7 @@ export class HandingOver {
     this.#knownBytes += bytes
     // While nothing else is held, nothing can record its calls again.
     const most = this.#units.size < 2 ? 0 : MAX_KNOWN
-    while (this.#known.length > most || this.#knownBytes > this.#options.maxContentBytes / 8) {
+    while (this.#known.length > most || this.#knownBytes > this.#options.memoryBytes / 8) {
       this.#knownBytes -= this.#known.shift()?.bytes ?? 0
     }
   }

@@ -1,16 +1,14 @@
 import type { EndedRun } from './ended-run.ts'
 
-/** Why a run is given up: nothing happened in its trace for long, or there are too many runs, or they hold too much. */
+/** Why a run is given up: nothing happened in its trace for long, or open runs take too much memory. */
 export type Eviction = 'idle' | 'bounds'
 
 /** The limits of the buffer, and its callbacks. */
 export interface TraceBufferOptions {
-  /** Maximum number of open runs. */
-  readonly maxOpenRuns: number
   /** Maximum number of spans that are kept of a run. */
   readonly maxSpansPerRun: number
-  /** Maximum bytes of content in all open runs together. */
-  readonly maxContentBytes: number
+  /** Maximum bytes, estimated, that all open runs take together. */
+  readonly memoryBytes: number
   /** Milliseconds without the start or the end of a span in its trace after which an open run is evicted. */
   readonly maxIdleMs: number
   /** Milliseconds to wait for the open recognised spans of a run. */

@@ -4,7 +4,7 @@ import type { PlacedSpan } from './trace-place.ts'
 import type { TraceBufferOptions } from './trace-buffer-options.ts'
 import { Unit } from './unit.ts'
 
-type UnitsOptions = Pick<TraceBufferOptions, 'maxOpenRuns' | 'maxContentBytes' | 'maxIdleMs' | 'now' | 'isWanted'>
+type UnitsOptions = Pick<TraceBufferOptions, 'memoryBytes' | 'maxIdleMs' | 'now' | 'isWanted'>
 
 /** All units, those first in which nothing has happened for longest, and what they hold together. */
 export class Units implements Iterable<Unit> {
@@ -62,9 +62,9 @@ export class Units implements Iterable<Unit> {
     return this.#oldest
   }
 
-  /** Whether there are too many open runs, or they hold too much. */
+  /** Whether the units hold too much. */
   get isOverBounds(): boolean {
-    return this.#openRuns > this.#options.maxOpenRuns || this.#heldBytes > this.#options.maxContentBytes
+    return this.#heldBytes > this.#options.memoryBytes
   }
 
   /** When nothing has happened for too long in the first unit. */
