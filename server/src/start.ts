@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
 import { hostname, networkInterfaces } from 'node:os'
 
+import type { SourceLog } from 'spanscore/engine'
+
 import { ConfigWatcher } from './config/config-watcher.ts'
 import { isConfigData, loadServiceConfig } from './config/load-config.ts'
 import type { LoadedConfig } from './config/load-config.ts'
+import { FeedbackIntake } from './feedback.ts'
 import { healthOf, readinessOf } from './health.ts'
 import type { Condition } from './health.ts'
 import { openDataFolder } from './log/data-folder.ts'
@@ -184,7 +187,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       : undefined
   }
   const inFlight = new BytesInFlight(options.limits.maxReceivingBytes)
-  const receiver = new Receiver({ log, reader, forwards: options.forwards, inFlight, unavailable, report, instance })
+  const onSaid = (said: SourceLog): void => page?.said(said)
+  const receiver = new Receiver({
+    log,
+    reader,
+    forwards: options.forwards,
+    inFlight,
+    unavailable,
+    report,
+    onSaid,
+    instance,
+  })
+  const feedback = new FeedbackIntake({ outbox, rules: () => scorer.current.rules, show: onSaid, nowMs: epochMs })
   const condition = (): Condition => ({
     idleMs: monotonicMs() - service.latestSweepMs,
     undeliveredMs: outbox.failingForMs,
@@ -197,14 +211,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { maxConnections, requestTimeoutMs: firstCallTimeoutMs } = limits
   const httpConnections = new Connections({ maxConnections, firstCallTimeoutMs })
   const grpcConnections = new Connections({ maxConnections, firstCallTimeoutMs })
-  const healthPaths: OtherPaths = (path) => {
-    if (path === '/health') return healthOf(condition())
-    return path === '/ready' ? readinessOf(condition()) : undefined
+  const otherPaths: OtherPaths = {
+    read: (path) => {
+      if (path === '/health') return healthOf(condition())
+      return path === '/ready' ? readinessOf(condition()) : undefined
+    },
+    takeFeedback: (given) => feedback.take(given),
   }
-  const http = createHttpReceiver(receiver, access, limits, tls, healthPaths, httpConnections)
+  const http = createHttpReceiver(receiver, access, limits, tls, otherPaths, httpConnections)
   const grpc = new GrpcReceiver(receiver, access, limits, tls, grpcConnections)
   const metrics = new ServiceMetrics(
-    { receiver, buffer, outbox, forwarder, service, log, configTrouble: () => watcher?.trouble },
+    { receiver, buffer, outbox, forwarder, feedback, service, log, configTrouble: () => watcher?.trouble },
     meters,
   )
   try {

@@ -74,8 +74,8 @@ describe('scores that traces already hold', () => {
       { scorerId: 'tool_errors', value: 1, label: 'pass', explanation: 'No call failed.' },
       { scorerId: 'alignment', status: 'skipped', reason: 'judge-unavailable', message: 'No key.' },
       { scorerId: 'faithfulness', value: 0.5, label: 'fail' },
-      { scorerId: 'Helpfulness', label: 'good' },
-      { scorerId: 'relevancy', status: 'failed', reason: 'judge-timeout' },
+      { scorerId: 'Helpfulness', label: 'good', isForeign: true },
+      { scorerId: 'relevancy', status: 'failed', reason: 'judge-timeout', isForeign: true },
     ])
   })
 
@@ -207,16 +207,17 @@ describe('scores that traces already hold', () => {
         : span,
     )
     expect(new StoredScores([...annotated, evaluator, openinference], []).of(run)).toEqual([
-      { scorerId: 'tone', label: 'kind' },
+      { scorerId: 'tone', label: 'kind', isForeign: true },
       {
         scorerId: 'hallucination',
         value: 1,
         label: 'hallucinated',
         explanation: 'No source says so.',
         evaluatorType: 'human',
+        isForeign: true,
       },
-      { scorerId: 'Correctness', value: 0.75 },
-      { scorerId: 'toxicity', label: 'none', evaluatorType: 'deterministic' },
+      { scorerId: 'Correctness', value: 0.75, isForeign: true },
+      { scorerId: 'toxicity', label: 'none', evaluatorType: 'deterministic', isForeign: true },
     ])
   })
 

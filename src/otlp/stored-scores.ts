@@ -17,8 +17,10 @@ export interface StoredScore {
   readonly reason?: string
   /** One sentence about why there is no value. */
   readonly message?: string
-  /** The kind of evaluator, if it is recorded: `deterministic`, `llm_judge`, `human`, or `user` for feedback of the agent's user. */
+  /** Who says it, if it is recorded: `user` for feedback of the agent's user, or another tool's `human`, `llm_judge` or `deterministic`. */
   readonly evaluatorType?: string
+  /** Whether a user or another tool says it. */
+  readonly isForeign?: true
   /** The origin of the score, if a spanscore event or late span has it. */
   readonly about?: ScoreAbout
 }
@@ -205,7 +207,8 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
       status: textIn(parts, 'status'),
       reason: textIn(parts, 'status_reason'),
       message: textIn(parts, 'status_message'),
-      evaluatorType: origin === 'late-span' ? textIn(attributes, EVALUATOR_TYPE) : undefined,
+      evaluatorType: undefined,
+      isForeign: undefined,
       about,
     })
     const version = about?.version ?? textIn(attributes, `spanscore.${scorerId}.version`)
@@ -227,7 +230,8 @@ function fromEvent(attributes: Attributes, timeMs: number): Found | undefined {
     status: value === undefined && label === undefined ? 'failed' : undefined,
     reason: textIn(attributes, 'error.type'),
     message: undefined,
-    evaluatorType: textIn(attributes, EVALUATOR_TYPE),
+    evaluatorType: isOurs(attributes) ? undefined : textIn(attributes, EVALUATOR_TYPE),
+    isForeign: isOurs(attributes) ? undefined : true,
     about,
   })
   return {
@@ -284,6 +288,7 @@ function fromAnnotations(attributes: Attributes): Found[] {
       reason: undefined,
       message: undefined,
       evaluatorType: kind === undefined ? undefined : (ANNOTATORS[kind] ?? kind),
+      isForeign: true,
       about: undefined,
     })
     const who = [score.evaluatorType, textIn(parts, 'identifier')].filter(isText)

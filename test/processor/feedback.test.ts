@@ -93,6 +93,7 @@ test('feedback joins the run of its trace, by the span of the request around it'
     value: 1,
     label: 'pass',
     evaluatorType: 'user',
+    isForeign: true,
   })
 })
 

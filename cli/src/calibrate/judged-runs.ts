@@ -20,7 +20,7 @@ export async function* runsWithScores(runs: AsyncIterable<StoredRun>): AsyncGene
   for await (const { run, scoresOf } of runs) {
     for (const one of withNested(run)) {
       const stored = scoresOf(one)
-      const scored = stored.filter(({ value, evaluatorType }) => value !== undefined && evaluatorType !== 'user')
+      const scored = stored.filter(({ value, isForeign }) => value !== undefined && isForeign !== true)
       const judged = scored.flatMap((score) => toJudged(one, score) ?? [])
       const unversioned = scored.filter(({ about }) => about === undefined).length
       yield { run: one, judged, feedback: stored.flatMap(toFeedback), unversioned }

@@ -50,6 +50,15 @@ export interface RunDetails {
     readonly cost_usd: number | null
   }
   readonly scores: readonly { readonly runId: string; readonly scoreKey: string; readonly evaluation: Evaluation }[]
+  /** What users and other tools say. */
+  readonly said: readonly {
+    readonly runId: string
+    readonly scorerId: string
+    readonly value?: number
+    readonly label?: string
+    readonly explanation?: string
+    readonly evaluatorType?: string
+  }[]
   /** Scores that the viewer must label first. */
   readonly withheld: readonly { readonly runId: string; readonly scorer: string; readonly version: string }[]
   readonly spans: readonly SourceSpan[]

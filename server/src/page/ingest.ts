@@ -18,6 +18,7 @@ import {
 import type { RunContent } from './store/content.ts'
 import { searchText, summarise } from './store/run-summary.ts'
 import type { RunSummary } from './store/run-summary.ts'
+import { saveSaid } from './store/said.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
 
 /** A span or log record that is not stored yet, with its bytes in its decoded request. */
@@ -108,6 +109,7 @@ export class Ingest implements ShownRuns {
     if (item.kind === 'record') this.#arrived(item)
     else if (item.kind === 'settled') this.#settled(item)
     else if (item.kind === 'score') this.#scored(item)
+    else if (item.kind === 'said') this.#said(item.log)
     else this.#drop(item.traceId, new Set(item.spanIds))
   }
 
@@ -221,6 +223,11 @@ export class Ingest implements ShownRuns {
     const shown = isAlreadyScored(parsed) ? withScoreOnSpan(parsed, this.#spanOf(runId)) : parsed
     const asJson = shown === parsed ? evaluation : JSON.stringify(shown)
     if (saveScore(this.#database, runId, scoreKey, shown, asJson)) this.changed()
+  }
+
+  #said(log: SourceLog): void {
+    saveSaid(this.#database, log)
+    this.changed()
   }
 
   /** The span of a run's agent. */

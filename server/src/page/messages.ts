@@ -1,3 +1,5 @@
+import type { SourceLog } from 'spanscore/engine'
+
 import type { NewRecord } from '../log/span-log.ts'
 import type { RecordLimits } from '../receive/read-request.ts'
 import type { Retention } from './store/forgetting.ts'
@@ -20,6 +22,8 @@ export type ToPage =
       /** An `Evaluation`, as JSON. */
       readonly evaluation: string
     }
+  /** What a user or another tool says of a span. */
+  | { readonly kind: 'said'; readonly log: SourceLog }
   | { readonly kind: 'finished'; readonly traceId: string; readonly spanIds: readonly string[] }
 
 /** One message to the page. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
-import type { Evaluation, ScoreIds } from 'spanscore/engine'
+import type { Evaluation, ScoreIds, SourceLog } from 'spanscore/engine'
 
 import type { LogRecord } from '../log/span-log.ts'
 import type { OfferedRun } from '../score/run-scorer.ts'
@@ -161,6 +161,11 @@ export class Page implements ServiceObserver {
 
   scored(runId: string, { key }: ScoreIds, evaluation: Evaluation): void {
     this.#add({ kind: 'score', runId, scoreKey: key, evaluation: toJson(evaluation) })
+  }
+
+  /** Shows what a user or another tool says of a span, however late. */
+  said(log: SourceLog): void {
+    this.#add({ kind: 'said', log })
   }
 
   finished(traceId: string, spanIds: readonly string[]): void {

@@ -4,6 +4,7 @@ import type { AgentRun, SourceSpan } from 'spanscore/engine'
 
 import type { ShownRuns } from './ingest.ts'
 import { findRun } from './store/content.ts'
+import { saidInTrace } from './store/said.ts'
 import { withVisibleMarks } from './visible-marks.ts'
 import { all, first } from './store/page-database.ts'
 import { shownScores, withheldOfTrace, withoutVerdicts } from './store/withheld.ts'
@@ -58,6 +59,8 @@ export function readRun({ database, runs }: ReadParts, runId: string, viewer: st
       scoreKey,
       evaluation: asShown(JSON.parse(evaluation)),
     })),
+    // What users say would tell a person who labels what to think.
+    said: withheld.length > 0 ? [] : asShown(saidInTrace(database, traceId, content)),
     withheld: withheld.map(({ runId: id, scorer, version }) => ({ runId: id, scorer, version })),
     spans: asShown(withoutVerdicts(JSON.parse(JSON.stringify(content.spans.toSorted(byStart))), hidden)),
   }

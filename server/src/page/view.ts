@@ -93,6 +93,8 @@ class Loader {
     const save = (one: AgentRun): void => {
       saveRun(this.#database, summarise(one), { text: searchText(one), contentIds, settledMs, revision: 1 })
       for (const score of scoresOf(one)) {
+        // What users and other tools say is read from the content.
+        if (score.isForeign === true) continue
         const evaluation = toEvaluation(one, score)
         if (evaluation !== undefined)
           saveScore(this.#database, one.id, score.scorerId, evaluation, JSON.stringify(evaluation))

@@ -42,8 +42,16 @@ export interface TlsOptions {
   readonly clientCa: string | undefined
 }
 
-/** Answers requests other than OTLP: health and readiness. `undefined` for any other path. */
-export type OtherPaths = (path: string) => { readonly status: number; readonly body: unknown } | undefined
+/** What the receiver answers besides OTLP. */
+export interface OtherPaths {
+  /** Health and readiness, without a token; `undefined` for any other path. */
+  readonly read: (path: string) => { readonly status: number; readonly body: unknown } | undefined
+  /** Takes the JSON of `POST /v1/feedback`. Rejects with a `Refusal`. */
+  readonly takeFeedback: (given: unknown) => Promise<void>
+}
+
+/** Maximum bytes of feedback. */
+const MAX_FEEDBACK_BYTES = 64 * 1024
 
 /**
  * How long a connection may be idle between two requests. Node.js's default of 5 s equals the interval of senders, so it would close
@@ -112,7 +120,7 @@ async function answer(
   const isJson = mediaType(request) === 'application/json'
   try {
     const path = (request.url ?? '').split('?')[0] ?? ''
-    const other = request.method === 'GET' ? otherPaths(path) : undefined
+    const other = request.method === 'GET' ? otherPaths.read(path) : undefined
     if (other !== undefined) {
       checkAccess(
         {
@@ -130,10 +138,15 @@ async function answer(
     checkAccess(access, callerOf(request))
     receiver.checkSender(passedBy(request))
     const signal = SIGNALS[path]
-    if (signal === undefined)
-      throw new Refusal('not-found', `Expected a POST to /v1/traces or /v1/logs, got another path.`)
+    if (signal === undefined && path !== '/v1/feedback')
+      throw new Refusal('not-found', `Expected a POST to /v1/traces, /v1/logs or /v1/feedback, got another path.`)
     if (request.method !== 'POST')
       throw new Refusal('method-not-allowed', `Expected a POST, got ${request.method ?? 'no method'}.`)
+    if (signal === undefined) {
+      await otherPaths.takeFeedback(await jsonOf(receiver, request))
+      sendJson(response, 200, {})
+      return
+    }
     const encoding = encodingOf(request)
     const invalid = await takeBody(receiver, limits, request, signal, encoding)
     succeed(response, encoding, signal, invalid)
@@ -142,6 +155,24 @@ async function answer(
     // Otherwise, Node.js would wait for the rest of a body that nobody reads.
     if (!request.complete) response.setHeader('connection', 'close')
     fail(response, refusal, isJson)
+  }
+}
+
+/** The JSON of a request that is not OTLP. */
+async function jsonOf(receiver: Receiver, request: IncomingMessage): Promise<unknown> {
+  if (encodingOf(request) !== 'json')
+    throw new Refusal('unsupported-type', 'Expected Content-Type application/json, got another.')
+  const { promise: givenUp, reject: giveUp } = Promise.withResolvers<never>()
+  givenUp.catch(() => undefined)
+  const held = receiver.inFlight.begin(giveUp)
+  try {
+    const body = await bodyOf(request, MAX_FEEDBACK_BYTES, held, givenUp)
+    return JSON.parse(body.toString('utf8'))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new Refusal('malformed', 'Expected feedback as JSON, got another text.')
+  } finally {
+    held.end()
   }
 }
 

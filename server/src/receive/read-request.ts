@@ -29,6 +29,8 @@ export interface ReadRequest {
   readonly logRecords: number
   /** Whether anything in it can be part of a run. */
   readonly isOfUse: boolean
+  /** What users and other tools say of spans. */
+  readonly said: readonly SourceLog[]
 }
 
 /** A record's spans and log records in body order. `undefined` for one that is left out. */
@@ -102,6 +104,7 @@ export class RequestReader {
       spans: batch.spans.length,
       logRecords: batch.logs.length,
       isOfUse: decoded.spans.some(isThere) || decoded.logs.some(isThere),
+      said: batch.logs.filter((log) => isSaid(log) && !tooLarge.has(log)),
     }
   }
 
@@ -229,6 +232,11 @@ function toDecoded({ spans, logs }: Omit<SourceRecord, 'bytesOf'>, bytes: Record
     logs: logs.map((log) => log && logFactsOf(log)),
     bytes,
   }
+}
+
+/** Whether this is an evaluation by a user or another tool. Those of our scorers are known without it. */
+function isSaid({ eventName, traceId, attributes }: SourceLog): boolean {
+  return eventName === 'gen_ai.evaluation.result' && traceId !== '' && !('spanscore.revision' in attributes)
 }
 
 function isThere(each: unknown): boolean {

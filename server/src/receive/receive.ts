@@ -1,3 +1,5 @@
+import type { SourceLog } from 'spanscore/engine'
+
 import { releaseBody } from '../log/record-body.ts'
 import type { ForwardedRequest, Signal, SpanLog } from '../log/span-log.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
@@ -37,6 +39,8 @@ export interface ReceiverParts {
   readonly report: (line: string) => void
   /** Why nothing can be accepted now; `undefined` if it can. */
   readonly unavailable: () => string | undefined
+  /** Receives what users and other tools say of spans. */
+  readonly onSaid?: ((log: SourceLog) => void) | undefined
   /** The value of `INSTANCE_HEADER` in everything that this service sends. */
   readonly instance: string
 }
@@ -88,8 +92,8 @@ export class Receiver {
    */
   async take({ signal, encoding, body, wire }: IncomingRequest): Promise<number> {
     this.checkAvailable()
-    const { log, reader, forwards, report } = this.#parts
-    const { decoded, invalid, tooLarge, spans, logRecords, isOfUse } = reader.read(
+    const { log, reader, forwards, report, onSaid } = this.#parts
+    const { decoded, invalid, tooLarge, spans, logRecords, isOfUse, said } = reader.read(
       body,
       encoding,
       // The converted body of a request in JSON is also the log's.
@@ -108,6 +112,7 @@ export class Receiver {
         report(`${why} Senders keep their spans and send them again.`)
         throw new Refusal('unavailable', why)
       })
+    if (onSaid !== undefined) for (const each of said) onSaid(each)
     this.counts.requests += 1
     this.counts.invalid += invalid
     this.counts.tooLarge += tooLarge

@@ -10,7 +10,7 @@ import {
   toScorable,
   withoutPause,
 } from 'spanscore/engine'
-import type { AgentRun, Evaluation, ScoreIds, ScorePlace, ScoringOptions } from 'spanscore/engine'
+import type { AgentRun, Evaluation, ExplanationRules, ScoreIds, ScorePlace, ScoringOptions } from 'spanscore/engine'
 
 import type { GatheredRecords } from '../send/gathered-scores.ts'
 import type { ServiceMeters } from '../send/service-meters.ts'
@@ -81,6 +81,11 @@ export class ServiceScorer implements RunScorer {
       const why = scorer.judge?.unavailable()
       return why === undefined ? [] : [{ id, why }]
     })
+  }
+
+  /** What of explanations and of users' words is sent. */
+  get rules(): ExplanationRules {
+    return this.#engine.options.emit
   }
 
   /** Ids of the configured scorers. */

@@ -1,4 +1,4 @@
-import { createProtobufDecoder } from 'spanscore/engine'
+import { createProtobufDecoder, USER } from 'spanscore/engine'
 import type { SourceLog } from 'spanscore/engine'
 
 import { isOfContent } from './acknowledged-exporter.ts'
@@ -48,23 +48,30 @@ export async function createAnnotationExporter(destination: PhoenixDestination):
   }
 }
 
+const ANNOTATORS = new Map<unknown, string>([
+  ['llm_judge', 'LLM'],
+  [USER, 'HUMAN'],
+])
+
 /** A failed score has nothing that an annotation can hold. */
 function toAnnotation({ spanId, attributes }: SourceLog): readonly unknown[] {
   const score = attributes['gen_ai.evaluation.score.value']
   if (score === undefined) return []
+  const isFeedback = attributes['gen_ai.evaluation.evaluator.type'] === USER
   const metadata = Object.entries(attributes).filter(([name]) => name.startsWith('spanscore.'))
   return [
     {
       span_id: spanId,
       name: attributes['gen_ai.evaluation.name'],
-      annotator_kind: attributes['gen_ai.evaluation.evaluator.type'] === 'llm_judge' ? 'LLM' : 'CODE',
+      annotator_kind: ANNOTATORS.get(attributes['gen_ai.evaluation.evaluator.type']) ?? 'CODE',
       result: {
         score,
         label: attributes['gen_ai.evaluation.score.label'],
         explanation: attributes['gen_ai.evaluation.explanation'],
       },
       metadata: { ...Object.fromEntries(metadata), version: attributes['gen_ai.evaluation.evaluator.version'] },
-      identifier: 'spanscore',
+      // Each user's feedback is an annotation of its own.
+      identifier: isFeedback ? attributes['spanscore.score.key'] : 'spanscore',
     },
   ]
 }

@@ -1,5 +1,5 @@
 import { SpanKind } from '@opentelemetry/api'
-import type { HrTime } from '@opentelemetry/api'
+import type { HrTime, SpanContext } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import { SCOPE_NAME, SCOPE_VERSION } from 'spanscore/engine'
 import type { PreparedScore } from 'spanscore/engine'
@@ -64,17 +64,7 @@ export class GatheredScores {
   #addLogRecord(origin: RecordOrigin, { emission, attributes, verdictTimeMs }: PreparedScore): Uint8Array {
     const { target, endTime, evaluation } = emission
     const failed = evaluation.score.status === 'failed'
-    writer.time(1, endTime)
-    writer.integer(2, failed ? WARN : INFO)
-    writer.string(3, failed ? 'WARN' : 'INFO')
-    const start = writer.length
-    writer.attributes(OF_LOG_RECORD, attributes)
-    const end = writer.length
-    writer.fixed32(8, target.traceFlags)
-    writer.id(9, target.traceId)
-    writer.id(10, target.spanId)
-    writer.time(11, toHrTime(verdictTimeMs))
-    writer.string(12, 'gen_ai.evaluation.result')
+    const { start, end } = writeEvent({ target, time: endTime, observedMs: verdictTimeMs, failed, attributes })
     const bytes = writer.take()
     this.#logRecords.push({ origin, bytes })
     return bytes.subarray(start, end)
@@ -104,6 +94,48 @@ export class GatheredScores {
     writer.fixed32(16, target.traceFlags + HAS_IS_REMOTE + (target.isRemote === true ? IS_REMOTE : 0))
     this.#spans.push({ origin, bytes: writer.take() })
   }
+}
+
+/** The `LogRecord` of something that was said of a span at a time. */
+export function encodeEvent({
+  target,
+  timeMs,
+  attributes,
+}: {
+  readonly target: SpanContext
+  readonly timeMs: number
+  readonly attributes: PreparedScore['attributes']
+}): Uint8Array {
+  writeEvent({ target, time: toHrTime(timeMs), observedMs: timeMs, failed: false, attributes })
+  return writer.take()
+}
+
+/** @returns where the encoded attributes are */
+function writeEvent({
+  target,
+  time,
+  observedMs,
+  failed,
+  attributes,
+}: {
+  readonly target: SpanContext
+  readonly time: PreparedScore['emission']['endTime']
+  readonly observedMs: number
+  readonly failed: boolean
+  readonly attributes: PreparedScore['attributes']
+}): { readonly start: number; readonly end: number } {
+  writer.time(1, time)
+  writer.integer(2, failed ? WARN : INFO)
+  writer.string(3, failed ? 'WARN' : 'INFO')
+  const start = writer.length
+  writer.attributes(OF_LOG_RECORD, attributes)
+  const end = writer.length
+  writer.fixed32(8, target.traceFlags)
+  writer.id(9, target.traceId)
+  writer.id(10, target.spanId)
+  writer.time(11, toHrTime(observedMs))
+  writer.string(12, 'gen_ai.evaluation.result')
+  return { start, end }
 }
 
 /** Flags of a span: whether it is known if the parent is remote, and whether it is. */

@@ -1,6 +1,7 @@
 import type { ObservableResult } from '@opentelemetry/api'
 
 import type { SpanLog } from '../log/span-log.ts'
+import type { FeedbackIntake } from '../feedback.ts'
 import type { Receiver } from '../receive/receive.ts'
 import type { Service } from '../service.ts'
 import type { HeldTraces } from '../traces/held-traces.ts'
@@ -14,6 +15,7 @@ export interface MeasuredParts {
   readonly buffer: HeldTraces
   readonly outbox: Outbox
   readonly forwarder: Forwarder | undefined
+  readonly feedback: Pick<FeedbackIntake, 'counts'>
   readonly service: Service
   readonly log: SpanLog
   /** Why the configuration file is not in effect as it is now; `undefined` if it is. */
@@ -25,7 +27,7 @@ export class ServiceMetrics {
   readonly #output: MeterOutput
 
   constructor(
-    { receiver, buffer, outbox, forwarder, service, log, configTrouble }: MeasuredParts,
+    { receiver, buffer, outbox, forwarder, feedback, service, log, configTrouble }: MeasuredParts,
     meters: ServiceMeters,
   ) {
     this.#output = meters.create({ 'service.name': 'spanscore' })
@@ -62,6 +64,14 @@ export class ServiceMetrics {
       result.observe(outbox.counts.refused, { outcome: 'refused' })
       result.observe(outbox.counts.failures, { outcome: 'failed-attempt' })
     })
+    meter
+      .createObservableCounter('spanscore.feedback', { description: "Users' feedback, by its name and label." })
+      .addCallback((result) => {
+        for (const { name, label, count } of feedback.counts) {
+          const ofLabel = label === undefined ? {} : { 'gen_ai.evaluation.score.label': label }
+          result.observe(count, { 'gen_ai.evaluation.name': name, ...ofLabel })
+        }
+      })
     counter('forwarded', 'Forwarded requests, by outcome.', (result) => {
       if (forwarder === undefined) return
       result.observe(forwarder.counts.forwarded, { outcome: 'acknowledged' })

@@ -12,6 +12,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { placeOf, placeOfList } from '../parts/place.ts'
+import { SaidOfRun } from '../parts/said.tsx'
 import { Verdicts } from '../parts/verdicts.tsx'
 
 /** A run that was settled this long ago is not requested again with every change of another one. */
@@ -72,6 +73,7 @@ export function RunView() {
                   : 'The files hold no score of this run.'}
             </p>
           )}
+          <SaidOfRun said={value.said.filter(({ runId }) => runId === run.id)} />
           <MissingFacts run={run} />
           <Facts run={run} />
         </aside>

@@ -24,6 +24,7 @@ export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Ret
     isTooLarge ? Number.MAX_SAFE_INTEGER : nowMs - maxAgeMs,
     CHUNK,
   )
+  execute(database, 'DELETE FROM said WHERE time_ms < ?', nowMs - maxAgeMs)
   if (oldest.length === 0) return 0
   database.exec('BEGIN')
   for (const { seq } of oldest) {
@@ -32,6 +33,11 @@ export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Ret
   }
   for (const traceId of new Set(oldest.map((run) => run.trace_id))) {
     // A trace may never end. What is older than all of its remaining runs is theirs no longer.
+    execute(
+      database,
+      'DELETE FROM said WHERE trace_id = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE trace_id = ?1)',
+      traceId,
+    )
     execute(
       database,
       `DELETE FROM content WHERE trace_id = ?1 AND settled_ms <

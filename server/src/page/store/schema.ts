@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 4
+export const PAGE_SCHEMA_VERSION = 5
 
 /** The schema of the page's database. */
 export const PAGE_SCHEMA: string = `
@@ -85,6 +85,17 @@ export const PAGE_SCHEMA: string = `
     content_id INTEGER NOT NULL,
     PRIMARY KEY (trace_id, part)
   ) WITHOUT ROWID;
+
+  -- Events by users and other tools, of runs that may be there or not.
+  CREATE TABLE said (
+    trace_id TEXT NOT NULL,
+    span_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    time_ms REAL NOT NULL,
+    log TEXT NOT NULL,
+    PRIMARY KEY (trace_id, span_id, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX said_by_time ON said (time_ms);
 
   CREATE TABLE draws (
     id INTEGER PRIMARY KEY,

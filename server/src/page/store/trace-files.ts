@@ -5,6 +5,7 @@ import type { Evaluation, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import { readContentRow } from './content.ts'
 import { all } from './page-database.ts'
+import { readSaid } from './said.ts'
 import { shownScores } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 
@@ -31,6 +32,7 @@ export function* exportScoredRuns(
   nowMs: number,
 ): Generator<string> {
   const written = new Set<number>()
+  const tracesOfSaid = new Set<string>()
   for (let after = 0; ;) {
     const rows = all<ScoredRow>(
       database,
@@ -53,6 +55,10 @@ export function* exportScoredRuns(
       const place = { traceId, spanId, endTimeMs, resource: {} }
       const request = scoresAsOtlp(place, [score], { explanations: 'all', nowMs })
       if (request !== undefined) yield `${JSON.stringify(request)}\n`
+      if (tracesOfSaid.has(traceId)) continue
+      tracesOfSaid.add(traceId)
+      const said = readSaid(database, traceId)
+      if (said.length > 0) yield `${JSON.stringify({ resourceLogs: said.map(toResourceLogs) })}\n`
     }
     const last = rows.at(-1)
     if (last === undefined) return
