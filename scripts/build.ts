@@ -22,7 +22,7 @@ const parts: readonly Part[] = [
   {
     folder: 'dist',
     inputs: [...common, 'package.json', 'scripts/bundle.ts', 'scripts/licences.ts', 'scripts/bundled-packages.ts'],
-    commands: [[join(bin, 'tsc')], [process.execPath, 'scripts/bundle.ts', 'package']],
+    commands: [[process.execPath, 'scripts/bundle.ts', 'package']],
   },
   {
     folder: 'cli/dist',

@@ -1,7 +1,6 @@
 /**
- * Bundles the entries of the package beside the declarations that `tsc` has emitted: `bundle.ts package`; or the command line:
- * `bundle.ts command-line`. Loading the main entry as
- * single modules takes three times as long, and the application pays for that at every cold start
+ * Bundles the entries of the package and their declarations: `bundle.ts package`; or the command line: `bundle.ts command-line`. Loading
+ * the main entry as single modules takes three times as long, and the application pays for that at every cold start
  * (`npm run bench`). What the main entry needs is one file: each more that Node has to find and resolve costs half a
  * millisecond, and with a dozen of them Node's own path functions are compiled anew, for 5 MB.
  */
@@ -9,36 +8,54 @@ import { globSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 import { rolldown } from 'rolldown'
-import type { OutputOptions } from 'rolldown'
+import type { OutputOptions, Plugin } from 'rolldown'
+import { dts } from 'rolldown-plugin-dts'
 
 import { BUNDLED } from './bundled-packages.ts'
 import { licencesOf } from './licences.ts'
 
 /** This is loaded in browsers and at the edge, so it must not load the chunks that the others share, with their `node:` imports. */
-const NOOP = 'src/entries/noop.ts'
+const NOOP = './src/entries/noop.ts'
 
 if (process.argv[2] === 'command-line') {
-  await write('cli/dist', ['cli/src/main.ts', 'cli/src/doctor-probe.ts'], { chunkFileNames: '[name]-[hash].js' })
+  await write('cli/dist', ['./cli/src/main.ts', './cli/src/doctor-probe.ts'], { chunkFileNames: '[name]-[hash].js' })
 } else {
-  const others = globSync('src/entries/*.ts').filter((entry) => entry !== NOOP)
-  await write('dist', [NOOP], { entryFileNames: 'entries/[name].js' })
+  const others = globSync('src/entries/*.ts')
+    .map((file) => `./${file}`)
+    .filter((file) => file !== NOOP)
+  const names = { entryFileNames: 'entries/[name].js', chunkFileNames: 'chunks/[name]-[hash].js' }
+  await write('dist', [NOOP], names)
   await write('dist', others, {
-    entryFileNames: 'entries/[name].js',
-    chunkFileNames: 'chunks/[name]-[hash].js',
-    codeSplitting: { groups: [{ name: 'spanscore', test: /src\/entries\/main\.ts$/ }] },
+    ...names,
+    codeSplitting: {
+      groups: [
+        { name: 'spanscore', test: /src\/entries\/main\.ts$/, priority: 1 },
+        { name: 'judging', test: /src\/judge\// },
+      ],
+    },
   })
+  await write('dist', others, names, [dts({ dtsOnly: true })])
 }
 
-async function write(folder: string, files: readonly string[], options: OutputOptions): Promise<void> {
+async function write(
+  folder: string,
+  files: readonly string[],
+  options: OutputOptions,
+  plugins: readonly Plugin[][] = [],
+): Promise<void> {
   const bundle = await rolldown({
     input: Object.fromEntries(files.map((file) => [basename(file, '.ts'), file])),
     platform: 'node',
+    checks: { pluginTimings: false },
+    plugins: [...plugins],
     // Other packages are not bundled: an optional peer is loaded only if it is needed, from the packages of the application.
     external: (id) =>
       !id.startsWith('.') && !id.startsWith('/') && !BUNDLED.some((name) => id === name || id.startsWith(`${name}/`)),
   })
-  const { output } = await bundle.write({ dir: folder, format: 'esm', ...options })
-  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
-  writeFileSync(join(folder, 'third-party-licences.txt'), licencesOf(modules))
+  const { output } = await bundle.write({ dir: folder, format: 'esm', comments: plugins.length > 0, ...options })
+  if (plugins.length === 0) {
+    const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+    writeFileSync(join(folder, 'third-party-licences.txt'), licencesOf(modules))
+  }
   await bundle.close()
 }

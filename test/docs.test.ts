@@ -71,14 +71,6 @@ describe('the documentation', () => {
     expect(broken).toEqual([])
   })
 
-  it('links in the package only to what the package holds', () => {
-    const packed = filesOfPackage()
-    const folders = new Set(packed.map(dirname))
-    const links = linksOf(packed.filter((file) => file.endsWith('.md')))
-    expect(links.length).toBeGreaterThan(250)
-    expect(links.filter(({ target }) => !packed.includes(target) && !folders.has(target))).toEqual([])
-  })
-
   it('links only to headings that exist', () => {
     const pages = globSync(['*.md', 'docs/**/*.md', 'collector-config/**/*.md', 'examples/README.md'])
     const headings = new Map(pages.map((page) => [page, headingsOf(page)]))
@@ -102,16 +94,6 @@ function linksOf(pages: readonly string[]): readonly { readonly page: string; re
       target: join(dirname(page), link),
     })),
   )
-}
-
-/** The paths of all files that npm would publish. */
-function filesOfPackage(): readonly string[] {
-  const printed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--workspace', '.'], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(printed)
-  return files.map(({ path }) => path)
 }
 
 /** The headings of a page as GitHub names them in links. */

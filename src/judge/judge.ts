@@ -86,6 +86,7 @@ export class Judge {
         const connection = this.connect()
         if (connection.unavailable() !== undefined) return
         await connection.open()
+        await Promise.all([import('./session.ts'), import('./ask-inquiry.ts')])
         await loadAi()
       },
     }

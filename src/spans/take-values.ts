@@ -1,4 +1,5 @@
-import { types } from 'node:util'
+// `node:util` would load parts of Node.js that take as long as all of our code.
+import { isTypedArray } from 'node:util/types'
 
 import { countCommas, isRecord, MAX_COPY_DEPTH, USUAL_KEYS, VALUES_OF_UNUSUAL_KEY } from './json.ts'
 
@@ -128,10 +129,6 @@ function bytesOfText(text: string): number {
 export function takenRecord(attributes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const taken = new ValueTaker().take(attributes)
   return isRecord(taken) ? taken : {}
-}
-
-function isTypedArray(value: object): value is ArrayLike<unknown> & NodeJS.TypedArray {
-  return types.isTypedArray(value)
 }
 
 /**

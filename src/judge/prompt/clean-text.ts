@@ -1,3 +1,5 @@
+import { unicodePattern } from '../../model/unicode-pattern.ts'
+
 /** Scripts whose letters join, or that use joiners. */
 const joining =
   '[\\p{scx=Arab}\\p{scx=Syrc}\\p{scx=Mong}\\p{scx=Nkoo}\\p{scx=Mand}\\p{scx=Adlm}\\p{scx=Rohg}\\p{scx=Deva}\\p{scx=Beng}' +
@@ -17,7 +19,7 @@ const needed = [
  * (bidirectional marks, zero-width spaces, fillers, variation selectors, and tag characters, which can hide whole sentences), line and
  * paragraph separators, interlinear annotation, and the blank Braille pattern.
  */
-const invisible = new RegExp(
+const invisible = unicodePattern(
   // The flag v would be a syntax error in old versions of Node.js, which must load the package to be reported.
   `(?![\\n\\t])[\\p{Cc}\\p{Default_Ignorable_Code_Point}\\p{Zl}\\p{Zp}\\uFFF9-\\uFFFB\\u2800](?<!${needed})`,
   'gu',
@@ -25,7 +27,7 @@ const invisible = new RegExp(
 
 /** Cleans untrusted text for a judge: well-formed Unicode, one kind of line end, no invisible characters. */
 export function cleanText(text: string): string {
-  return text.replaceAll(/\r\n?/g, '\n').replaceAll(invisible, '').toWellFormed()
+  return text.replaceAll(/\r\n?/g, '\n').replaceAll(invisible(), '').toWellFormed()
 }
 
 // oxlint-disable-next-line no-control-regex -- matches the escape character

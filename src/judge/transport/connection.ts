@@ -2,7 +2,6 @@ import { nodeCrypto } from '../../spans/node-crypto.ts'
 import { isRecord } from '../../spans/json.ts'
 import { isCallableModel } from './judge-model.ts'
 import type { CallableModel, ModelReference } from './judge-model.ts'
-import { limitedFetch } from './limited-fetch.ts'
 import { loadAi, loadProvider } from './packages.ts'
 import { adviceForUnknownProvider, providerEntry } from './model-providers.ts'
 
@@ -45,6 +44,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
       unavailable: () => missingPackages(['ai'], name),
       open: async () => {
         const { createGateway } = await loadAi()
+        const { limitedFetch } = await import('./limited-fetch.ts')
         return createGateway({ apiKey: gatewayKey, fetch: limitedFetch, ...withHeaders(config.headers) })(config.id)
       },
       endpointKey: endpointKey('gateway', name, gatewayKey),
@@ -65,6 +65,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
     unavailable: () => noPackage() ?? noKey(),
     open: async () => {
       const module = await loadProvider(packageName)
+      const { limitedFetch } = await import('./limited-fetch.ts')
       const factory = config.url === undefined ? entry.factory : 'createOpenAI'
       const made = makeProvider(module, factory, packageName, {
         // The provider requires a key, so a server that needs none gets a placeholder.

@@ -1,3 +1,4 @@
+import { unicodePattern } from '../../model/unicode-pattern.ts'
 import { complainOfNode } from '../../model/node-version.ts'
 import { notices } from '../../engine/notices/notices.ts'
 import type { Notice, NoticeCode } from '../../engine/notices/notices.ts'
@@ -107,8 +108,10 @@ function isFor({ agents }: ScorerFacts, { agent }: SeenRun): boolean {
   return agents === undefined || (agent !== undefined && agents.includes(agent))
 }
 
+const unseen = unicodePattern('[\\p{Cc}\\p{Cf}]', 'gu')
+
 function shown(name: string): string {
-  return name.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ').slice(0, LONGEST_NAME)
+  return name.replaceAll(unseen(), ' ').slice(0, LONGEST_NAME)
 }
 
 /** The first of some names, and how many more there are. */

@@ -1,4 +1,5 @@
 import { contentFree, explain } from '../../model/explanation.ts'
+import { unicodePattern } from '../../model/unicode-pattern.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { answerOf } from './code-scorer.ts'
@@ -80,8 +81,11 @@ const LONGEST_LOOKED_AT = 2000
 /** Longer answers that start like a refusal go on to say something. */
 const LONGEST_REFUSAL = 400
 
+/** A letter, a digit, a symbol or an emoji. */
+const meaningful = unicodePattern('[\\p{L}\\p{N}\\p{So}\\p{Emoji_Presentation}]', 'u')
+
 function kindOf(answer: string, refusals: readonly RegExp[]): NoAnswer | undefined {
-  if (!/[\p{L}\p{N}\p{So}\p{Emoji_Presentation}]/u.test(answer)) return 'empty'
+  if (!meaningful().test(answer)) return 'empty'
   const trimmed = answer.trim()
   if (trimmed.length > LONGEST_LOOKED_AT) return undefined
   const text = trimmed.normalize('NFKC').replaceAll('’', "'").trim()

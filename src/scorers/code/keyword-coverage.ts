@@ -1,5 +1,6 @@
 import { contentFree, explain } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
+import { unicodePattern } from '../../model/unicode-pattern.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { answerOf, list } from './code-scorer.ts'
@@ -120,16 +121,19 @@ function mentions(text: string, phrase: string, wholeWords: boolean): boolean {
 
 /** Where the phrase can begin next. Not within the same word, which may have a million letters. */
 function nextStart(text: string, at: number): number {
-  REST_OF_WORD.lastIndex = at
-  return Math.max(at + 1, at + (REST_OF_WORD.exec(text)?.[0].length ?? 0))
+  const restOfWord = restOfWordPattern()
+  restOfWord.lastIndex = at
+  return Math.max(at + 1, at + (restOfWord.exec(text)?.[0].length ?? 0))
 }
 
 /** Whether two neighbours belong to one word: both are letters or digits of a script with blanks between words. */
 function joins(one: string, other: string): boolean {
-  return WORD.test(one) && WORD.test(other) && !UNSPACED.test(one) && !UNSPACED.test(other)
+  return letter().test(one) && letter().test(other) && !unspaced().test(one) && !unspaced().test(other)
 }
 
-const WORD = /^[\p{L}\p{N}\p{M}_]$/u
-const REST_OF_WORD =
-  /(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー])[\p{L}\p{N}\p{M}_])*/uy
-const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]$/u
+/** Scripts without blanks between words. */
+const UNSPACED = '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}ー]'
+const LETTER = '[\\p{L}\\p{N}\\p{M}_]'
+const letter = unicodePattern(`^${LETTER}$`, 'u')
+const unspaced = unicodePattern(`^${UNSPACED}$`, 'u')
+const restOfWordPattern = unicodePattern(`(?:(?!${UNSPACED})${LETTER})*`, 'uy')

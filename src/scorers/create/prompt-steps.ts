@@ -1,7 +1,7 @@
 import { Judge } from '../../judge/judge.ts'
-import { askValue } from '../../judge/ask-value.ts'
 import { valuePromptScaffold } from '../../judge/prompt/value-prompt.ts'
-import { JudgeSession } from '../../judge/session.ts'
+import { openSession } from '../../judge/judging.ts'
+import type { JudgeSession } from '../../judge/session.ts'
 import { sumReports } from '../../judge/spending.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { JudgeReport } from '../../model/score.ts'
@@ -15,7 +15,6 @@ import { toJsonSchema, validateOutput } from './output-schema.ts'
 import type { JsonSchema } from './output-schema.ts'
 import { skipped } from '../../scoring/unscored.ts'
 import { contentFree } from '../../model/explanation.ts'
-import { exampleOf } from './example-of.ts'
 
 /** The shape of a reply if the step has no schema. */
 export interface DefaultShape {
@@ -112,7 +111,7 @@ export function createStepJudging(
       return {
         async ask(step, stepContext, defaultShape) {
           const known = asked.find((one) => one.step === step) ?? first
-          const session = sessions.get(known.settings) ?? new JudgeSession(known.judge, id, run.id, context)
+          const session = sessions.get(known.settings) ?? (await openSession(known.judge, id, run.id, context))
           sessions.set(known.settings, session)
           const outputSchema = step.outputSchema ?? defaultShape?.schema
           if (outputSchema === undefined) throw new TypeError(`${id}: "${step.description}" has no outputSchema.`)
@@ -130,6 +129,8 @@ export function createStepJudging(
             if (reads.absence !== undefined) throw new Error('A prompt about a fact that the run lacks is not sent.')
             return prompt
           }
+          const { askValue } = await import('../../judge/ask-value.ts')
+          const { exampleOf } = await import('./example-of.ts')
           const outcome = await askValue(session, {
             instructions:
               known.settings.instructions ?? 'You are a careful and impartial judge of the work of AI agents.',

@@ -6,7 +6,8 @@ import { promptScaffold } from '../../judge/prompt/build-prompt.ts'
 import { answersPerCall } from '../../judge/transport/token-budget.ts'
 import { bytesOf } from '../../judge/prompt/section.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
-import { JudgeSession } from '../../judge/session.ts'
+import { openSession } from '../../judge/judging.ts'
+import type { JudgeSession } from '../../judge/session.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../../scoring/define-scorer.ts'
@@ -100,7 +101,7 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
     mayLack: RUN_FACTS,
     assess: async (_view, context, { run }) => {
       await writePayloads(run.toolCalls)
-      const session = new JudgeSession(judge, definition.id, run.id, context)
+      const session = await openSession(judge, definition.id, run.id, context)
       const verdict = withoutLabel(
         withWhatWasCut(await assess(run, session, context), session.cutBytes),
         options.passAt,

@@ -1,6 +1,6 @@
 import { contentFree, contentOnly, explain, joinExplanations } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
-import { askInquiry } from '../../judge/ask-inquiry.ts'
+import { inquire } from '../../judge/judging.ts'
 import { contextSection, historySection, mainSection, toolCallsSection } from '../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
@@ -87,7 +87,7 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
       if (unfinished !== undefined) return unfinished
       const answer = textOr(run, 'output', id)
       if (typeof answer !== 'string' && run.toolCalls.length === 0) return answer
-      const asked = await askInquiry(session, {
+      const asked = await inquire(session, {
         role,
         sections: toDrafts(run),
         questions: criteria.map((criterion) => ({

@@ -1,3 +1,5 @@
+import { unicodePattern } from '../../../model/unicode-pattern.ts'
+
 /** The phrases of prompt alignment's reason, besides the judge's own words. */
 export interface AlignmentPhrases {
   readonly score: (score: number, scale: number) => string
@@ -64,6 +66,9 @@ const chinese: AlignmentPhrases = {
 
 /** The phrases in the language of a text, by its script: Japanese for kana, Chinese for Han without kana, otherwise English. */
 export function phrasesFor(text: string): AlignmentPhrases {
-  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return japanese
-  return /\p{Script=Han}/u.test(text) ? chinese : english
+  if (kana().test(text)) return japanese
+  return han().test(text) ? chinese : english
 }
+
+const kana = unicodePattern('[\\p{Script=Hiragana}\\p{Script=Katakana}]', 'u')
+const han = unicodePattern('\\p{Script=Han}', 'u')

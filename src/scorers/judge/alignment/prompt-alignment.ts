@@ -1,7 +1,7 @@
 import { contentFree } from '../../../model/explanation.ts'
 import { failed } from '../../../scoring/unscored.ts'
 import { skip } from '../../skip.ts'
-import { askInquiry } from '../../../judge/ask-inquiry.ts'
+import { inquire } from '../../../judge/judging.ts'
 import type { Inquiry } from '../../../judge/inquiry.ts'
 import { contextSection, historySection, mainSection, toolCallsSection } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
@@ -105,7 +105,7 @@ export function createPromptAlignmentScorerLLM(
       const unfit = unscorable(run, sides, context, id)
       if (unfit !== undefined) return unfit
       if (!hasText(run.output)) return scoreEmpty(run, sides, scale, evaluationMode)
-      const asked = await askInquiry(session, toInquiry(run, sides, history))
+      const asked = await inquire(session, toInquiry(run, sides, history))
       return asked.ok ? scoreAlignment(run, sides, asked.value, scale, evaluationMode) : asked.score
     },
   })

@@ -1,6 +1,6 @@
 import { contentFree, contentOnly, explain } from '../../../model/explanation.ts'
 import type { Explanation } from '../../../model/explanation.ts'
-import { askInquiry } from '../../../judge/ask-inquiry.ts'
+import { inquire } from '../../../judge/judging.ts'
 import type { Item } from '../../../judge/inquiry.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
@@ -75,7 +75,7 @@ export function defineItemScorer<V extends string>(
     assess: async (run, session, context) => {
       const drafts = material(run, context)
       if (isSkipped(drafts)) return drafts
-      const asked = await askInquiry(session, {
+      const asked = await inquire(session, {
         role,
         sections: drafts,
         questions: [],

@@ -1,5 +1,5 @@
 import { contentFree, contentOnly, explain } from '../../../model/explanation.ts'
-import { askInquiry } from '../../../judge/ask-inquiry.ts'
+import { inquire } from '../../../judge/judging.ts'
 import { documentsSection, promptDocumentId } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
@@ -96,7 +96,7 @@ export function createRetrievalRelevanceScorer(
       // A retrieval whose query is not recorded, as of a vector, is judged by the question.
       const asked = shown.every(({ retrieval }) => retrieval.query !== undefined) ? '' : textOr(run, 'userInput', id)
       if (typeof asked !== 'string') return asked
-      const answered = await askInquiry(session, {
+      const answered = await inquire(session, {
         role,
         sections: toDrafts(shown, asked),
         questions: [

@@ -1,6 +1,6 @@
 import { contentOnly, explain } from '../../../model/explanation.ts'
 import type { Explanation } from '../../../model/explanation.ts'
-import { askInquiry } from '../../../judge/ask-inquiry.ts'
+import { inquire } from '../../../judge/judging.ts'
 import type { Item, ItemList } from '../../../judge/inquiry.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
 import type { JudgeOutcome } from '../../../judge/outcome.ts'
@@ -62,7 +62,7 @@ export async function judgeSummary(
   summary: string,
   maxQuestions: number,
 ): Promise<JudgeOutcome<SummaryJudgement>> {
-  const first = await askInquiry(session, {
+  const first = await inquire(session, {
     role: summaryPrompts.alignmentRole,
     sections: [mainSection('the source', source), mainSection('the summary', summary)],
     questions: [],
@@ -71,7 +71,7 @@ export async function judgeSummary(
   if (!first.ok) return first
   const claims = first.value.items.get('claims') ?? []
   const questions = first.value.items.get('questions') ?? []
-  const second = await askInquiry(session, {
+  const second = await inquire(session, {
     role: summaryPrompts.coverageRole,
     sections: [
       mainSection('the summary', summary),

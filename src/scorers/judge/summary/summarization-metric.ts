@@ -1,7 +1,7 @@
 import { Judge } from '../../../judge/judge.ts'
 import type { JudgeSettings } from '../../../judge/settings.ts'
 import type { JudgeModel } from '../../../judge/transport/judge-model.ts'
-import { JudgeSession } from '../../../judge/session.ts'
+import { openSession } from '../../../judge/judging.ts'
 import { nodeCrypto } from '../../../spans/node-crypto.ts'
 import { formatValue } from '../../../scoring/format-value.ts'
 import { keepProcessAlive } from '../../../scoring/keep-process-alive.ts'
@@ -78,8 +78,10 @@ export class SummarizationMetric {
       return { score: value, info: { reason: explanation.text, alignmentScore: 0, coverageScore: 0 } }
     }
     const context = { signal: new AbortController().signal, timeoutMs: this.#timeoutMs }
-    const session = new JudgeSession(this.#judge, 'summarization', nodeCrypto().randomUUID(), context)
-    const judged = await keepProcessAlive(() => judgeSummary(session, source, summary, 10))
+    const judged = await keepProcessAlive(async () => {
+      const session = await openSession(this.#judge, 'summarization', nodeCrypto().randomUUID(), context)
+      return judgeSummary(session, source, summary, 10)
+    })
     if (!judged.ok) throw new Error(judged.score.message)
     const { alignmentScore, coverageScore, score: share } = judged.value
     const score = twoDecimals(share * this.#scale)

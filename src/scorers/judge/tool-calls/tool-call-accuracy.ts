@@ -1,5 +1,5 @@
 import { contentFree } from '../../../model/explanation.ts'
-import { askInquiry } from '../../../judge/ask-inquiry.ts'
+import { inquire } from '../../../judge/judging.ts'
 import { catalogueSection, historySection, mainSection, toolCallsSection } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
@@ -95,7 +95,7 @@ export function createToolCallAccuracyScorerLLM(
         if (typeof answer !== 'string') return answer
       }
       const called = run.toolCalls.map(({ name }) => name)
-      const asked = await askInquiry(session, toolCallInquiry(toDrafts(run, request, tools), called.length, tools))
+      const asked = await inquire(session, toolCallInquiry(toDrafts(run, request, tools), called.length, tools))
       if (!asked.ok) return asked.score
       const { answers } = asked.value
       return called.length === 0
