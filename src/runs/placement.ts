@@ -19,6 +19,8 @@ export interface Above {
   readonly isBelowAside: boolean
   /** Whether an agent's own span is above, with no tool in between, and not only an entry that is the agent of its run. */
   readonly isBelowAgent: boolean
+  /** The span of an earlier run that this one goes on with. */
+  readonly resumedFrom: string | undefined
   /** Whether an evaluation of runs is above. Nothing below it belongs to a run. */
   readonly isExcluded: boolean
 }
@@ -33,6 +35,8 @@ export interface Below {
 export interface Placed {
   readonly role: SpanRole
   readonly holdsOneRun: boolean
+  /** The span of an earlier run that an agent goes on with. */
+  readonly resumedFrom: string | undefined
 }
 
 /** The ancestors of an outermost span. */
@@ -41,6 +45,7 @@ export const OUTSIDE: Above = {
   isBelowTool: false,
   isBelowAside: false,
   isBelowAgent: false,
+  resumedFrom: undefined,
   isExcluded: false,
 }
 
@@ -61,11 +66,20 @@ export function placementOf(span: Placed, above: Above, below: Below): Placement
   if (!above.isInRun) return 'run'
   const startsAgain = above.isBelowAgent && span.role === 'entry' && span.holdsOneRun
   const isServing = above.isBelowAside && startsBelowAside(span)
-  return above.isBelowTool || isServing || startsAgain ? 'nested' : 'part'
+  if (above.isBelowTool || isServing || startsAgain) return 'nested'
+  return startsAnew(span, above.resumedFrom) ? 'run' : 'part'
+}
+
+/** Whether an agent directly below another one goes on with the run of that one, which had ended to wait. */
+export function startsAnew(
+  { role, resumedFrom }: Pick<Placed, 'role' | 'resumedFrom'>,
+  above: string | undefined,
+): boolean {
+  return role === 'agent' && resumedFrom !== undefined && resumedFrom !== above
 }
 
 /** Whether a span starts a run below one that only serves a run. A chain there is a part of it, whose model calls are side calls. */
-export function startsBelowAside({ role, holdsOneRun }: Placed): boolean {
+export function startsBelowAside({ role, holdsOneRun }: Pick<Placed, 'role' | 'holdsOneRun'>): boolean {
   return role === 'agent' || holdsOneRun
 }
 
@@ -76,12 +90,17 @@ function mayStartRun(span: Placed, below: Below): boolean {
 }
 
 /** The ancestors for the children of a span. */
-export function aboveChildrenOf({ role }: Pick<Placed, 'role'>, above: Above, placement: Placement): Above {
+export function aboveChildrenOf(
+  { role, resumedFrom }: Pick<Placed, 'role'> & { readonly resumedFrom?: string | undefined },
+  above: Above,
+  placement: Placement,
+): Above {
   if (above.isExcluded) return above
   if (role === 'evaluator') return EXCLUDED
   if (role === 'tool' || role === 'handoff') return above.isInRun ? IN_TOOL : above
   if (role === 'aside') return above.isInRun && !above.isBelowTool ? IN_ASIDE : above
-  if (role === 'agent' && placement !== 'part') return IN_AGENT
+  if (role === 'agent' && placement !== 'part')
+    return resumedFrom === undefined ? IN_AGENT : { ...IN_AGENT, resumedFrom }
   if (role === 'agent')
     return above.isBelowTool || above.isBelowAside || above.isBelowAgent ? above : { ...above, isBelowAgent: true }
   return placement === 'part' ? above : IN_RUN

@@ -65,12 +65,18 @@ export interface RetrievalRequest {
 export interface SpanOutcome {
   readonly status: 'ok' | 'error' | 'aborted' | 'waiting' | 'unknown'
   readonly error?: RunError
+  /** For an agent that waits: the id of the call for which it does, if its span shows it. */
+  readonly waitsFor?: string
 }
 
 /** How a run goes on with an earlier one that waited. */
 export interface Resumption {
   /** The ids of the calls that were answered, if the agent's span shows them. */
   readonly answered?: ReadonlySet<string>
+  /** The call that a person refused, if the agent's span shows it. */
+  readonly refused?: ToolCallPart
+  /** Whether a person refused each call, in the model's order, if the agent's span shows it. */
+  readonly refusals?: readonly boolean[]
 }
 
 /** Who runs a tool: the agent's own program, the same once a person has approved the call, or a client. */
@@ -270,6 +276,12 @@ export interface Quirks {
 
   /** Whether what the span has as `gen_ai.conversation.id` identifies something else. */
   isNoConversation?(attributes: Readonly<Record<string, unknown>>): boolean
+
+  /**
+   * For agent spans: the span of an earlier run that the run goes on with, if the library writes it below that one. All spans of the run have it.
+   * The run is one of its own.
+   */
+  resumedFrom?(span: SourceSpan): string | undefined
 
   /**
    * Set if an agent span has the sum of the tokens whenever it completes. Then an agent span without the sum, whose tool calls have token

@@ -206,6 +206,10 @@ export class SpanFacts {
     return guarded(() => this.dialect.holdsOneRun?.(this.span)) ?? false
   }
 
+  get resumedFrom(): string | undefined {
+    return guarded(() => this.dialect.quirks?.resumedFrom?.(this.span))
+  }
+
   get hasFinalForm(): boolean {
     return guarded(() => this.dialect.hasFinalForm?.(this.span)) ?? false
   }

@@ -1,5 +1,5 @@
 import { mayBeNested } from '../layout/lost-parents.ts'
-import { startsBelowAside } from '../placement.ts'
+import { startsAnew, startsBelowAside } from '../placement.ts'
 import type { PlacedSpan, TracePlace } from './trace-place.ts'
 
 /** How many unrecognised spans above one are looked at again. */
@@ -54,6 +54,10 @@ export function standingOf(
     // An entry that has ended may only now get the work that makes it the agent.
     if (role === 'entry' && !around.isOpen) return 'not-yet'
     if (role === 'agent' || (role === 'entry' && around.holdsOneRun)) {
+      if (!isBelowTool && startsAnew(span, around.resumedFrom)) {
+        found = 'run'
+        continue
+      }
       const startsAgain = role === 'agent' && span.role === 'entry' && span.holdsOneRun
       if (!options.countsNested || !span.isAgent || !(isBelowTool || startsAgain)) return 'part'
       found = 'nested'

@@ -35,7 +35,8 @@ const MAX_COMPARED = 32
  *
  * If nothing else shows which of several unrelated calls gave the answer, the run is undecided: the likelier one is not good enough.
  */
-export function loopOf(plan: RunPlan): Loop {
+export function loopOf(laidOut: RunPlan): Loop {
+  const plan = withoutReplayed(laidOut)
   const { models, root } = plan
   if (models.length < 2 || root.role === 'model') return { plan, side: [], answer: undefined, undecided: 'nothing' }
   const rule = new LoopRule(plan)
@@ -43,6 +44,16 @@ export function loopOf(plan: RunPlan): Loop {
   const { answer, undecided } = rule
   const side = models.filter((model) => rule.side.has(model))
   return { plan: side.length === 0 ? plan : withoutSide(plan, rule.side), side, answer, undecided }
+}
+
+/** The plan without model calls that a resumed run did not make: a tool that one of them asked for had run before. */
+function withoutReplayed(plan: RunPlan): RunPlan {
+  const { models, tools, root } = plan
+  if (root.resumption === undefined) return plan
+  const ended = new Map(tools.map((tool) => [idOf(tool), tool.span.endTimeMs]))
+  const isReplayed = (model: TraceSpan): boolean =>
+    callsOf(model).some(({ id }) => id !== undefined && (ended.get(id) ?? Infinity) <= model.span.startTimeMs)
+  return models.some(isReplayed) ? { ...plan, models: models.filter((model) => !isReplayed(model)) } : plan
 }
 
 class LoopRule {

@@ -10,8 +10,16 @@ import { inputOf } from '../trace-span.ts'
 export function resumedCalls({ root, models: [first] }: RunPlan): readonly ToolCallPart[] {
   const { resumption } = root
   if (resumption === undefined || first === undefined) return []
-  const { answered } = resumption
+  const { answered, refused } = resumption
+  if (refused !== undefined) return [refused]
   const rounds = inputOf(first)?.map((message) => (message.role === 'assistant' ? toolCallsIn([message]) : []))
   const last = rounds?.findLast((calls) => calls.length > 0) ?? []
   return answered === undefined ? last : last.filter(({ id }) => id !== undefined && answered.has(id))
+}
+
+/** Those of them that a person refused, as far as the agent's span shows it. */
+export function refusedCalls({ root }: RunPlan, resumed: readonly ToolCallPart[]): readonly ToolCallPart[] {
+  const { refused, refusals } = root.resumption ?? {}
+  if (refused !== undefined) return [refused]
+  return refusals?.length === resumed.length ? resumed.filter((_, index) => refusals[index]) : []
 }

@@ -20,7 +20,7 @@ import { fileSearches } from './file-search.ts'
 import { ReconstructedRetrieval, retrievalKindOf } from './retrieval.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
 import { outputToolOf, saidOf, withoutTool } from './output-tool.ts'
-import { resumedCalls } from './resumed-calls.ts'
+import { refusedCalls, resumedCalls } from './resumed-calls.ts'
 import { Responses } from './responses.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
@@ -220,6 +220,7 @@ export class RunFacts {
     let asked = this.#askedCalls()
     const { resumption } = this.#root
     const resumed = new Set(resumedCalls(this.loop.plan))
+    const refused = new Set(refusedCalls(this.loop.plan, [...resumed]))
     if (resumption !== undefined && models.length > 0) {
       asked = asked.map((calls, step) => (step === 0 ? [...resumed, ...calls] : calls))
     } else if (asked.every((calls) => calls.length === 0)) {
@@ -240,7 +241,9 @@ export class RunFacts {
         childRunId,
         runWaits: () => this.#waits(),
         saysItWaits: this.#root.outcome.status === 'waiting',
+        waitsFor: this.#root.outcome.waitsFor,
         wasCutOff: call.asked !== undefined && call.tool !== undefined && wasCutOff(this.loop.plan, call.tool),
+        wasRefused: isResumed && call.tool === undefined && refused.has(call.asked),
         runner: isResumed ? this.#runnerOf(call.asked?.name) : undefined,
         position,
       })

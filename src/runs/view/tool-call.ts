@@ -21,6 +21,10 @@ export interface CallContext {
   readonly runWaits: () => boolean
   /** Whether the run's own span says that it waits. */
   readonly saysItWaits: boolean
+  /** The id of the call for which the run waits, if its own span shows it. */
+  readonly waitsFor: string | undefined
+  /** Whether a person refused the call, by the run's own span. */
+  readonly wasRefused: boolean
   /** Whether the run was aborted while the tool was running. */
   readonly wasCutOff: boolean
   /** Who runs the tool, if an earlier run asked for the call, and waited. */
@@ -94,10 +98,12 @@ export class ReconstructedToolCall implements ToolCall {
   /** Whether nothing shows that the call was answered, or that its tool ran to its end. */
   isPending(): boolean {
     const { asked, tool } = this.#call
-    if (this.providerExecuted || (tool === undefined && asked === undefined)) return false
+    if (this.providerExecuted || this.#context.wasRefused || (tool === undefined && asked === undefined)) return false
     if (tool !== undefined) {
       const { status } = tool.outcome
-      const isLeft = this.#context.saysItWaits && status === 'unknown' && tool.toolResult === undefined
+      const { saysItWaits, waitsFor } = this.#context
+      const mayBeLeft = status === 'unknown' || (waitsFor !== undefined && waitsFor === this.id)
+      const isLeft = saysItWaits && mayBeLeft && tool.toolResult === undefined
       if (status !== 'waiting' && !isLeft) return false
     }
     return this.#answer() === undefined
@@ -199,6 +205,7 @@ export class ReconstructedToolCall implements ToolCall {
   #wasRejected(): boolean {
     const { tool } = this.#call
     if (tool === undefined) {
+      if (this.#context.wasRefused) return true
       const answer = this.#answer()
       const isForApproval = this.#context.runner === 'agent if approved'
       const wasRefused = this.#context.toolSpans === 'always-or-refused' || answer?.isError === true

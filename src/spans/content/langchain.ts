@@ -1,3 +1,4 @@
+import type { Resumption } from '../dialect.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
 import type { SourceSpan } from '../source-span.ts'
@@ -73,7 +74,14 @@ export function agentNameIn(value: unknown): string | undefined {
   return undefined
 }
 
-/** Whether a graph was given LangGraph's `Command`, with which it goes on after an interrupt. */
-export function isCommand(value: unknown): boolean {
-  return isRecord(value) && 'resume' in value && 'goto' in value
+/**
+ * How a graph goes on after an interrupt, if it was given LangGraph's `Command`. LangChain's middleware for approvals takes a decision for each call
+ * that it asked about.
+ */
+export function resumptionBy(command: unknown): Resumption | undefined {
+  if (!isRecord(command) || !('resume' in command) || !('goto' in command)) return undefined
+  const { resume } = command
+  const decisions: unknown = isRecord(resume) ? resume.decisions : undefined
+  if (!Array.isArray(decisions)) return {}
+  return { refusals: decisions.map((decision: unknown) => isRecord(decision) && decision.type === 'reject') }
 }

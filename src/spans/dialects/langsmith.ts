@@ -2,7 +2,7 @@ import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { asideKind, middlewareNode } from '../asides.ts'
 import { retrievalOfKind, toDocuments } from '../content/documents.ts'
-import { finalAnswer } from '../content/langchain.ts'
+import { finalAnswer, resumptionBy } from '../content/langchain.ts'
 import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
 import { systemTextOf, textMessage, toMessages, toolCallsIn } from '../content/messages.ts'
@@ -52,6 +52,8 @@ export const langSmith: Dialect = {
     const value = promptOf(span)
     return requestMessages(value) ?? fromArgument(value)
   },
+
+  resumption: (span) => resumptionBy(promptOf(span)),
 
   output(span) {
     const value = completionOf(span)

@@ -25,6 +25,7 @@ export const mastra: Dialect = {
 
   roleOf(span): SpanRole {
     const type = span.attributes['mastra.span.type']
+    if (type === 'model_chunk' && isForApproval(span)) return 'tool'
     return typeof type === 'string' ? (ROLES.get(type) ?? 'step') : 'step'
   },
 
@@ -46,9 +47,22 @@ export const mastra: Dialect = {
     if (outcome.error !== undefined) return outcome
     // Spans of aborted runs end successfully; only the output shows it. Refused arguments are a result of the tool.
     if (endsAs(span, 'aborted')) return { status: 'aborted' }
-    if (endsAs(span, 'suspended')) return WAITING
+    if (endsAs(span, 'suspended')) {
+      const call = textOf(endOf(span).toolCallId)
+      return { ...WAITING, ...(call !== undefined && { waitsFor: call }) }
+    }
+    if (isForApproval(span)) return WAITING
     const refusal = refusalOf(span)
     return refusal === undefined ? outcome : { status: 'error', error: { message: refusal } }
+  },
+
+  quirks: { resumedFrom: ({ attributes }) => textOf(attributes[RESUMED]) },
+
+  resumption(span) {
+    if (!isResumed(span)) return undefined
+    const given = parseJson(span.attributes['mastra.agent_run.input'])
+    const call = isRecord(given) && given.approved === false ? toToolCallPart(given) : undefined
+    return call === undefined ? {} : { refused: call }
   },
 
   // Plain text, not JSON.
@@ -56,9 +70,13 @@ export const mastra: Dialect = {
 
   input(span): readonly Message[] | undefined {
     const { attributes } = span
+    // An agent that goes on has the answer to what it waited for, and not the question.
+    if (isResumed(span)) return undefined
     const given = attributes['mastra.agent_run.input'] ?? attributes['mastra.workflow_run.input']
     if (given === undefined) {
-      return toMessages(attributes['mastra.model_generation.input'] ?? attributes['gen_ai.input.messages'])
+      // Only here an agent that goes on has its question, with the names of tools in place of calls and results.
+      const ofStep = attributes[RESUMED] === undefined ? undefined : attributes['mastra.model_step.input']
+      return toMessages(ofStep ?? attributes['mastra.model_generation.input'] ?? attributes['gen_ai.input.messages'])
     }
     return toMessages(given) ?? (typeof given === 'string' ? [textMessage('user', given)] : undefined)
   },
@@ -90,6 +108,7 @@ export const mastra: Dialect = {
 
   tool(span) {
     const { attributes } = span
+    if (isForApproval(span)) return toToolCallPart(parseJson(attributes[CHUNK]))
     const name = textOf(attributes['gen_ai.tool.name']) ?? textOf(span.name.slice(span.name.indexOf(' ') + 1))
     if (name === undefined) return undefined
     const id = textOf(attributes['gen_ai.tool.call.id']) ?? textOf(attributes['mastra.metadata.toolCallId'])
@@ -103,6 +122,7 @@ export const mastra: Dialect = {
     }
   },
   toolArguments: (span) =>
+    toToolCallPart(parseJson(span.attributes[CHUNK]))?.arguments ??
     parseJson(span.attributes['gen_ai.tool.call.arguments'] ?? span.attributes['mastra.metadata.args']),
   toolResult: (span) => parseJson(span.attributes['gen_ai.tool.call.result']),
 
@@ -119,6 +139,7 @@ export const mastra: Dialect = {
     'mastra.model_inference.*',
     'mastra.model_chunk.*',
     'mastra.model_step.input',
+    'mastra.processor_run.*',
   ]
     .concat(['mastra.model_step.output', 'mastra.metadata.body', 'mastra.metadata.args', 'mastra.tool_call.*'])
     .concat(['mastra.mcp_tool_call.*', 'mastra.workflow_run.*', 'mastra.workflow_step.*', 'mastra.generic.*'])
@@ -136,6 +157,29 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['client_tool_call', 'tool'],
   ['scorer_run', 'evaluator'],
 ])
+
+const RESUMED = 'mastra.metadata.resumedFromSpanId'
+
+/** Whether the span is an agent's whose input answers what it waited for. */
+function isResumed({ attributes }: SourceSpan): boolean {
+  const given = attributes['mastra.agent_run.input']
+  const isAnswer = typeof given === 'string' && given.startsWith('{') && given.includes('"toolCallId":')
+  return isAnswer && attributes[RESUMED] !== undefined
+}
+
+const CHUNK = 'mastra.model_chunk.output'
+
+/** Whether this is the part of a stream with a call that waits for an approval. It has the schema of the answer. */
+function isForApproval({ attributes }: SourceSpan): boolean {
+  const written = attributes[CHUNK]
+  return typeof written === 'string' && written.startsWith('{"toolCallId":') && written.includes('"resumeSchema":')
+}
+
+/** What a run that ended early has instead of an output. */
+function endOf({ attributes }: SourceSpan): Record<string, unknown> {
+  const output = parseJson(attributes['mastra.agent_run.output'])
+  return isRecord(output) ? output : {}
+}
 
 /** Runs that were aborted, or suspended until somebody approves a call, have this instead of an output. */
 function endsAs({ attributes }: SourceSpan, status: 'aborted' | 'suspended'): boolean {

@@ -3,7 +3,7 @@ import { asideKind, middlewareNode } from '../../asides.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { retrievalOfKind, toDocuments } from '../../content/documents.ts'
-import { agentOfNode, finalAnswer } from '../../content/langchain.ts'
+import { agentOfNode, finalAnswer, resumptionBy } from '../../content/langchain.ts'
 import type { Message } from '../../../model/message.ts'
 import { textMessage, toMessage, toMessages } from '../../content/messages.ts'
 import { parsePythonLiteral } from '../../content/python-literal.ts'
@@ -77,6 +77,9 @@ export const langfuse: Dialect = {
       typeof value === 'string' && langfuse.roleOf(span) === 'model' ? fromRolePrefixes(value) : undefined
     return messages ?? toInput(withoutTools(value))
   },
+
+  resumption: (span) =>
+    langfuse.roleOf(span) === 'model' ? undefined : resumptionBy(jsonAttribute(span, 'langfuse.observation.input')),
 
   output(span): readonly Message[] | undefined {
     const written = span.attributes['langfuse.observation.output']

@@ -2,7 +2,7 @@ import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { middlewareNode } from '../../asides.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJsonTwice, textOf } from '../../json.ts'
-import { agentOfNode, finalAnswer, isCommand, toolMessageIn } from '../../content/langchain.ts'
+import { agentOfNode, finalAnswer, resumptionBy, toolMessageIn } from '../../content/langchain.ts'
 import { textMessage, toMessages } from '../../content/messages.ts'
 import { flattenedMessages, shownJson, shownText } from './content.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
@@ -56,7 +56,7 @@ export const openInferenceLangChain: Dialect = {
   input(span) {
     const value = shownText(span.attributes['input.value'])
     // The question of the request that was interrupted is among the messages of the next model call.
-    if (isCommand(shownJson(span, 'input.value'))) return undefined
+    if (resumptionBy(shownJson(span, 'input.value')) !== undefined) return undefined
     return (
       requestMessages(shownJson(span, 'input.value')) ??
       flattenedMessages(span.attributes, 'llm.input_messages.') ??
@@ -72,7 +72,7 @@ export const openInferenceLangChain: Dialect = {
     return finalAnswer(value, shownText(span.attributes['output.value']))
   },
 
-  resumption: (span) => (isCommand(shownJson(span, 'input.value')) ? {} : undefined),
+  resumption: (span) => resumptionBy(shownJson(span, 'input.value')),
 
   transcript(span) {
     const state = shownJson(span, 'output.value')

@@ -13,7 +13,7 @@ import {
   shownJson,
   shownText,
 } from './content.ts'
-import { outcomeOf } from '../../outcome.ts'
+import { isInterrupt, outcomeOf, WAITING } from '../../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
 import { makeUsage } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
@@ -205,7 +205,8 @@ function outcomeWithoutStack(span: SourceSpan): SpanOutcome {
   if (message === undefined || stack === -1) return outcome
   const first = message.slice(0, stack).trim()
   const [text = first, named] = first.split('\n\n', 2)
-  const type = /^(\w{0,100}(?:Error|Exception)): /.exec(named ?? '')?.[1]
+  const type = /^(\w{0,100}(?:Error|Exception|Interrupt)): /.exec(named ?? '')?.[1]
+  if (type !== undefined && isInterrupt({ type })) return WAITING
   return { ...outcome, error: { ...(type !== undefined && { type }), ...outcome.error, message: text } }
 }
 
