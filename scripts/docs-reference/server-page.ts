@@ -1,18 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
+import { LIMITS } from '../../server/src/config/limits.ts'
 import { code, page, table } from './markdown.ts'
 
-const LIMITS = `
+const LIMITS_REACHED = `
 | limit                                                 | above it                                                                                                                                             |
 | ----------------------------------------------------- | ---------------------------------------------------------------------------------------------------------------------------------------------------- |
-| \`--max-log\`                                           | senders come back later (503, \`UNAVAILABLE\`)                                                                                                         |
-| less than 64 MiB left on the disk                     | as \`--max-log\`                                                                                                                                       |
-| \`--max-receiving\`                                     | of all unanswered requests, the sender of the largest comes back later                                                                               |
-| \`--max-held-spans\`                                    | from 80 % on, scored runs stop waiting for late spans, and from 50 % on, spans of a service that holds more than an equal share wait for their parent for \`--settle\` at most; if that is too little, as \`--max-log\` |
+| \`logMiB\`                                           | senders come back later (503, \`UNAVAILABLE\`)                                                                                                         |
+| less than 64 MiB left on the disk                     | as \`logMiB\`                                                                                                                                       |
+| \`receivingMiB\`                                     | of all unanswered requests, the sender of the largest comes back later                                                                               |
+| \`heldSpans\`                                    | from 80 % on, scored runs stop waiting for late spans, and from 50 % on, spans of a service that holds more than an equal share wait for their parent for \`--settle\` at most; if that is too little, as \`logMiB\` |
 | \`--max-days\`                                          | requests are deleted, delivered or not, and counted                                                                                                  |
-| \`--max-content\`                                       | content is read from disk when its run is complete                                                                                                   |
-| \`--max-trace-spans\`, \`--max-trace\`, \`--max-trace-age\` | the rest is left out and the run incomplete; an old run is scored as it is                                                                           |
+| \`contentMiB\`                                       | content is read from disk when its run is complete                                                                                                   |
+| \`traceSpans\`, \`traceMiB\`, \`traceSeconds\` | the rest is left out and the run incomplete; an old run is scored as it is                                                                           |
 `.trim()
 
 const REFUSED = `
@@ -22,11 +23,11 @@ const REFUSED = `
 | no or a wrong token                                                              | 401          | \`UNAUTHENTICATED\`    |
 | \`Origin\`, or a foreign \`Host\`                                                    | 403          | \`PERMISSION_DENIED\`  |
 | headers that take 10 s, or a request that takes 30 s                             | 408          | \`DEADLINE_EXCEEDED\`  |
-| \`--max-body\`, \`--max-decompressed\` (a bomb), \`--max-request-spans\`, \`--max-span\` | 413          | \`RESOURCE_EXHAUSTED\` |
+| \`bodyMiB\`, \`decompressedMiB\` (a bomb), \`requestSpans\`, \`spanMiB\` | 413          | \`RESOURCE_EXHAUSTED\` |
 | another media type or compression                                                | 415          | \`UNIMPLEMENTED\`      |
 | headers of more than 16 KiB                                                      | 431          | —                    |
-| \`--max-receiving\`, \`--max-log\`, \`--max-held-spans\`, a full disk                  | 503          | \`UNAVAILABLE\`        |
-| \`--max-connections\` for each protocol, if none is idle                           | not accepted | not accepted         |
+| \`receivingMiB\`, \`logMiB\`, \`heldSpans\`, a full disk                  | 503          | \`UNAVAILABLE\`        |
+| \`connections\` for each protocol, if none is idle                           | not accepted | not accepted         |
 `.trim()
 
 /** `docs/reference/server.md`: the command line, the limits and the metrics of `@spanscore/server`. */
@@ -37,10 +38,13 @@ export function serverPage(): string {
     '## Command line',
     `\`\`\`text\n${help()}\n\`\`\``,
     '## Limits',
-    LIMITS,
+    'The section `limits` of the configuration file sets them: `limits: { heldSpans: 500000 }`. They take effect at the next start.',
+    limitTable(),
+    'What happens above them:',
+    LIMITS_REACHED,
     '## Refused requests',
     REFUSED,
-    'A request with some spans that are too large is taken without them, and the answer says how many were left out. JSON is also refused (413) above 210 values for each span that `--max-request-spans` allows.',
+    'A request with some spans that are too large is taken without them, and the answer says how many were left out. JSON is also refused (413) above 210 values for each span that `requestSpans` allows.',
     '## Metrics',
     'They go to the same endpoint as the scores, with `service.name` = `spanscore`. [Metrics of scores](metrics.md) are sent as well.',
     '### Of the service',
@@ -48,6 +52,14 @@ export function serverPage(): string {
     '### Of a worker',
     metricTable('server/src/send/worker-metrics.ts'),
   )
+}
+
+function limitTable(): string {
+  const rows = Object.entries(LIMITS).map(([name, { description = '' }]) => {
+    const [meaning = '', byDefault = ''] = description.split(' Default: ')
+    return [code(name), byDefault.replace(/\.$/, ''), meaning]
+  })
+  return table(['limit', 'default', 'meaning'], rows)
 }
 
 /** The help, from a separate process, because the program reads its arguments when it is loaded. */

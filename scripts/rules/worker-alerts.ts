@@ -86,7 +86,7 @@ export const WORKERS: RuleGroup = {
       {
         summary: 'Spans are too large to be scored',
         description:
-          '{{ $value | printf "%.0f" }} spans of the last hour were larger than --max-span, and left out of their runs.',
+          '{{ $value | printf "%.0f" }} spans of the last hour were larger than limits.spanMiB, and left out of their runs.',
       },
       { keep_firing_for: '1h' },
     ),

@@ -43,9 +43,7 @@ export class MeasuredWorker implements AsyncDisposable {
     await kafka.createTopics({ [SPANS]: TOPIC, 'spanscore.logs': TOPIC, 'spanscore.dead': {} }, PARTITIONS)
     const collector = await startCollector(kafka.brokers)
     const sink = await createSink({ keeps: false })
-    const args = `--session-timeout ${SESSION_TIMEOUT_SECONDS} --settle 3 --linger 10 --max-held-spans 150000`.split(
-      ' ',
-    )
+    const args = `--session-timeout ${SESSION_TIMEOUT_SECONDS} --settle 3 --linger 10`.split(' ')
     const worker = await startWorkerProcess(
       ['--to', sink.url, '--brokers', kafka.brokers.join(','), ...args],
       {},

@@ -26,7 +26,7 @@ const PARTS = 10
 const IDLE_MS = 15_000
 
 /**
- * How long a scored run waits for late spans, in seconds. In a stream at full speed, scored runs give way to new spans (`--max-held-spans`) long before that;
+ * How long a scored run waits for late spans, in seconds. In a stream at full speed, scored runs give way to new spans (`limits.heldSpans`) long before that;
  * the default of 300 would only prolong the measure of the spans that are sent alone.
  */
 const LINGER_SECONDS = 20

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
+import { loadServiceConfig } from './config/load-config.ts'
 import { toOptions, toWorkerOptions } from './given-options.ts'
 import type { GivenOptions } from './given-options.ts'
 import { startServer } from './start.ts'
@@ -30,7 +31,7 @@ const program = new Command('spanscore-server')
     url,
   )
   .option('--forward', 'pass spans and log records on to that endpoint, unchanged', false)
-  .option('--config <file>', 'scorers: YAML or JSON for prebuilt ones, a module for your own')
+  .option('--config <file>', 'scorers and limits: YAML or JSON for prebuilt scorers, a module for your own')
   .option('--data <folder>', 'where spans wait until their run is scored', 'spanscore-data')
   .option('--memory', 'keep them in memory: spans of runs that are not scored are lost when the process ends', false)
   .option('--host <address>', 'address to listen on', '127.0.0.1')
@@ -49,29 +50,7 @@ const program = new Command('spanscore-server')
   .option('--settle <seconds>', 'a run is scored when none of its spans has arrived for so long', number, 10)
   .option('--orphans <seconds>', 'maximum time that spans wait for their parent', number, 300)
   .option('--linger <seconds>', 'how long a scored run waits for late spans', number, 300)
-  .option('--max-trace-age <seconds>', 'maximum time that a run is open', positive, 86_400)
-  .option('--max-trace-spans <count>', 'maximum number of spans in one trace', count, 10_000)
-  .option('--max-trace <MiB>', 'maximum size of one trace', positive, 64)
-  .option(
-    '--max-held-spans <count>',
-    'maximum number of spans in all traces; requests are refused above it',
-    count,
-    150_000,
-  )
-  .option('--max-content <MiB>', 'maximum size of content in memory; the rest is read from the log again', number, 64)
-  .option('--max-body <MiB>', 'maximum size of a request', positive, 16)
-  .option('--max-decompressed <MiB>', 'maximum size of a decompressed request', positive, 64)
-  .option(
-    '--max-receiving <MiB>',
-    'maximum size of all requests that are not answered yet; above it, the largest is refused',
-    number,
-    256,
-  )
-  .option('--max-request-spans <count>', 'maximum number of spans or log records in one request', count, 50_000)
-  .option('--max-span <MiB>', 'maximum size of one span', positive, 4)
-  .option('--max-connections <count>', 'maximum number of connections of each protocol', count, 1000)
   .option('--max-days <days>', 'maximum time that anything is kept, scored or not', positive, 7)
-  .option('--max-log <MiB>', 'maximum size of the log; requests are refused above it', positive, 10_240)
   .option('--page', 'show runs, scores and why on a page; keeps runs in the data folder', false)
   .option('--page-port <port>', 'port of the page', port, 4320)
   .option('--page-days <days>', 'how long the page keeps runs', positive, 14)
@@ -123,10 +102,12 @@ await program.parseAsync().catch((error: unknown) => {
 })
 
 async function run(given: GivenOptions): Promise<void> {
+  // It is read again where it takes effect, and says then what it is.
+  const { limits } = loadServiceConfig(given.config, () => undefined)
   if (given.role === 'worker') {
     // Loaded lazily: a service on one machine needs no Kafka client.
     const { startWorker } = await import('./start-worker.ts')
-    const worker = await startWorker(toWorkerOptions(given, say))
+    const worker = await startWorker(toWorkerOptions(given, limits, say))
     say(
       `Reads ${given.topicPrefix}.spans and ${given.topicPrefix}.logs from ${given.brokers}. Scores go to ${given.to}.`,
     )
@@ -134,7 +115,7 @@ async function run(given: GivenOptions): Promise<void> {
     stopOnSignals('waits for judges that are asked, commits what is scored and leaves the group', () => worker.stop())
     return
   }
-  const server = await startServer(toOptions(given, say))
+  const server = await startServer(toOptions(given, limits, say))
   say(
     `Takes OTLP/HTTP on http${given.tlsCert === undefined ? '' : 's'}://${given.host}:${server.httpPort} and OTLP/gRPC on port ${server.grpcPort}.`,
   )
@@ -187,12 +168,6 @@ function number(text: string): number {
 function positive(text: string): number {
   const value = number(text)
   if (value === 0) throw new InvalidArgumentError('Expected a number above 0.')
-  return value
-}
-
-function count(text: string): number {
-  const value = positive(text)
-  if (!Number.isInteger(value)) throw new InvalidArgumentError('Expected a whole number.')
   return value
 }
 

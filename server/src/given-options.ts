@@ -1,3 +1,5 @@
+import { heldLimits, receivingLimits } from './config/limits.ts'
+import type { Limits } from './config/limits.ts'
 import { readCertificates, readKeyPair } from './given-certificates.ts'
 import { givenHeaders } from './given-headers.ts'
 import { readGiven } from './read-given.ts'
@@ -25,18 +27,6 @@ export interface GivenOptions {
   readonly settle: number
   readonly orphans: number
   readonly linger: number
-  readonly maxTraceAge: number
-  readonly maxTraceSpans: number
-  readonly maxHeldSpans: number
-  readonly maxTrace: number
-  readonly maxContent: number
-  readonly maxBody: number
-  readonly maxDecompressed: number
-  readonly maxReceiving: number
-  readonly maxRequestSpans: number
-  readonly maxSpan: number
-  readonly maxConnections: number
-  readonly maxLog: number
   readonly maxDays: number
   readonly page: boolean
   readonly pagePort: number
@@ -64,8 +54,8 @@ type Report = ServerOptions['report']
 const MEBIBYTE = 1024 * 1024
 
 /** @throws Error with what was expected and what came */
-export function toWorkerOptions(given: GivenOptions, report: Report): WorkerServerOptions {
-  const { to, phoenix, configPath, limits, traces, host, httpPort } = toOptions(given, report)
+export function toWorkerOptions(given: GivenOptions, all: Limits, report: Report): WorkerServerOptions {
+  const { to, phoenix, configPath, limits, traces, host, httpPort } = toOptions(given, all, report)
   if (to === undefined) throw new Error('--role worker: expected --to with the endpoint that scores go to, got none.')
   if (given.brokers === undefined) throw new Error('--role worker: expected --brokers host:port,…, got none.')
   return {
@@ -138,7 +128,7 @@ function brokersIn(list: string): readonly string[] {
 }
 
 /** @throws Error with what was expected and what came */
-export function toOptions(given: GivenOptions, report: Report): ServerOptions {
+export function toOptions(given: GivenOptions, limits: Limits, report: Report): ServerOptions {
   const token = tokenOf(given)
   const clientCa =
     given.tlsClientCa === undefined ? undefined : readCertificates('--tls-client-ca', given.tlsClientCa, report)
@@ -178,26 +168,16 @@ export function toOptions(given: GivenOptions, report: Report): ServerOptions {
         ? undefined
         : { ...readKeyPair(['--tls-cert', given.tlsCert], ['--tls-key', given.tlsKey], report), clientCa },
     limits: {
-      maxBodyBytes: given.maxBody * MEBIBYTE,
-      maxDecompressedBytes: given.maxDecompressed * MEBIBYTE,
-      maxReceivingBytes: given.maxReceiving * MEBIBYTE,
+      ...receivingLimits(limits),
       headersTimeoutMs: 10_000,
       requestTimeoutMs: 30_000,
-      maxConnections: given.maxConnections,
-      maxSpansPerRequest: given.maxRequestSpans,
-      maxSpanBytes: given.maxSpan * MEBIBYTE,
-      maxLogBytes: given.maxLog * MEBIBYTE,
       retentionMs: given.maxDays * 86_400_000,
     },
     traces: {
+      ...heldLimits(limits),
       settleMs: given.settle * 1000,
       orphanMs: given.orphans * 1000,
       lingerMs: given.linger * 1000,
-      maxAgeMs: given.maxTraceAge * 1000,
-      maxSpansPerTrace: given.maxTraceSpans,
-      maxBytesPerTrace: given.maxTrace * MEBIBYTE,
-      maxSpans: given.maxHeldSpans,
-      maxContentBytes: given.maxContent * MEBIBYTE,
     },
     report,
     page: given.page

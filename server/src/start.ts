@@ -322,7 +322,7 @@ function checkLimits({ limits: { maxBodyBytes, maxDecompressedBytes, maxReceivin
   const needed = maxBodyBytes + maxDecompressedBytes
   if (maxReceivingBytes >= needed) return
   throw new Error(
-    `--max-receiving: expected at least --max-body and --max-decompressed together (${needed} bytes), got ${maxReceivingBytes}.`,
+    `limits: expected receivingMiB of at least bodyMiB and decompressedMiB together (${needed} bytes), got ${maxReceivingBytes} bytes.`,
   )
 }
 

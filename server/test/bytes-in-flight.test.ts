@@ -129,5 +129,5 @@ it('does the same by gRPC, for incomplete messages', async () => {
 
 it('must be able to hold one request of the largest size', async () => {
   const limits = { ...serverOptions('').limits, maxReceivingBytes: MEBIBYTE }
-  await expect(startServer(serverOptions(sink.url, { limits }))).rejects.toThrow(/--max-receiving: expected at least/)
+  await expect(startServer(serverOptions(sink.url, { limits }))).rejects.toThrow(/expected receivingMiB of at least/)
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 
+import { LIMITS } from './limits.ts'
 import { PREBUILT_NAMES } from './prebuilt.ts'
 
 /** An object that takes no other keys. Its error names those that it takes. */
@@ -11,6 +12,9 @@ function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z
         : undefined,
   })
 }
+
+/** The section `limits`. */
+export const limitsSchema = strict(LIMITS)
 
 const rate = z.number().min(0).max(1)
 const scope = z.enum(['root', 'every-agent'])
@@ -97,6 +101,9 @@ export const configSchema = strict({
     .boolean()
     .optional()
     .describe('Refuses to start if the key or package of a judge is missing. Default: false.'),
+  limits: limitsSchema
+    .optional()
+    .describe('What the service takes and holds at most. A change takes effect at the next start.'),
 }).describe('Configuration of the spanscore service.')
 
 /** A validated configuration. */

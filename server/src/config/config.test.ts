@@ -52,6 +52,20 @@ budget: { callsPerMinute: 10 }
     expect(idsOf(load('b.json', '{"scorers": ["loop"]}'))).toEqual(['loop'])
   })
 
+  it('has limits, in YAML and in a module, and their defaults', () => {
+    const module = 'export default { scorers: [], limits: { heldSpans: 7 } }'
+    for (const config of [
+      load('limits.yaml', 'scorers: [loop]\nlimits: { heldSpans: 7 }'),
+      load('limits.mjs', module),
+    ]) {
+      expect(config.limits).toMatchObject({ heldSpans: 7, spanMiB: 4 })
+      expect(config.options).not.toHaveProperty('limits')
+    }
+    expect(loadServiceConfig(undefined, () => undefined).limits.heldSpans).toBe(150_000)
+    expect(() => load('zero.yaml', 'scorers: [loop]\nlimits: { heldSpans: 0 }')).toThrow(/limits\.heldSpans/)
+    expect(() => load('typo.mjs', module.replace('heldSpans', 'maxSpans'))).toThrow(/limits: .*one of traceSpans, /)
+  })
+
   it('uses code scorers if there is none', () => {
     const lines: string[] = []
     expect(idsOf(loadServiceConfig(undefined, (line) => lines.push(line)))).toEqual([

@@ -8,8 +8,9 @@ import type { ScoringOptions } from 'spanscore/engine'
 import { z } from 'zod'
 
 import { readGiven } from '../read-given.ts'
-import { configSchema } from './config-schema.ts'
+import { configSchema, limitsSchema } from './config-schema.ts'
 import type { ServiceConfig } from './config-schema.ts'
+import type { Limits } from './limits.ts'
 import { DEFAULT_SCORERS, PREBUILT_NAMES } from './prebuilt.ts'
 
 /** Options of the processor that have no meaning in a service. */
@@ -33,6 +34,7 @@ const MEANINGLESS = [
 /** Scoring options, and a description of their source. */
 export interface LoadedConfig {
   readonly options: ScoringOptions
+  readonly limits: Limits
   readonly source: string
   /** The unchanged text of the file; empty if there is none. */
   readonly text: string
@@ -53,6 +55,7 @@ export function loadServiceConfig(
   if (path === undefined) {
     return {
       options: { scorers: DEFAULT_SCORERS.map((name) => createPrebuilt(name, {})) },
+      limits: limitsSchema.parse({}),
       source: 'no configuration: scorers by code that need no expectation',
       text: '',
     }
@@ -61,11 +64,11 @@ export function loadServiceConfig(
   if (given === undefined && !existsSync(file))
     throw new Error(`--config: expected the path of a file, got ${file}, which does not exist.`)
   const text = given ?? readGiven('--config', file)
-  if (isConfigData(file)) return { options: fromFile(file, text), source: file, text }
+  if (isConfigData(file)) return { ...fromFile(file, text), source: file, text }
   const extension = extname(file)
   if (/^\.[cm]?[jt]s$/.test(extension)) {
     announce(`The configuration ${file} is a program, and is executed now.`)
-    return { options: fromModule(file), source: file, text }
+    return { ...fromModule(file), source: file, text }
   }
   throw new Error(`--config: expected a file that ends in .yaml, .json, .ts, .mjs or .js, got ${file}.`)
 }
@@ -75,7 +78,9 @@ export function isConfigData(path: string): boolean {
   return /\.(?:ya?ml|json)$/.test(path)
 }
 
-function fromFile(file: string, text: string): ScoringOptions {
+type OptionsAndLimits = Pick<LoadedConfig, 'options' | 'limits'>
+
+function fromFile(file: string, text: string): OptionsAndLimits {
   const value = parsed(file, text)
   if (typeof value !== 'object' || value === null) {
     throw new Error(
@@ -86,7 +91,8 @@ function fromFile(file: string, text: string): ScoringOptions {
   refuseUnknownNames(file, value)
   const checked = configSchema.safeParse(value)
   if (!checked.success) throw new Error(`${file}: ${z.prettifyError(checked.error).replaceAll('\n', '\n  ')}`)
-  return toOptions(file, checked.data)
+  const { limits, ...options } = checked.data
+  return { options: toOptions(file, options), limits: limits ?? limitsSchema.parse({}) }
 }
 
 function parsed(file: string, text: string): unknown {
@@ -102,7 +108,7 @@ function parsed(file: string, text: string): unknown {
   }
 }
 
-function toOptions(file: string, { scorers, ...rest }: ServiceConfig): ScoringOptions {
+function toOptions(file: string, { scorers, ...rest }: Omit<ServiceConfig, 'limits'>): ScoringOptions {
   const entries = scorers.map((given, index) => {
     const { name, model, options, ...entry } = typeof given === 'string' ? { name: given } : given
     try {
@@ -120,7 +126,7 @@ function toOptions(file: string, { scorers, ...rest }: ServiceConfig): ScoringOp
 }
 
 /** In the module, `spanscore` is the service's own copy, wherever the file is. */
-function fromModule(file: string): ScoringOptions {
+function fromModule(file: string): OptionsAndLimits {
   const hooks = registerHooks({
     resolve: (specifier, context, nextResolve) =>
       specifier === 'spanscore' || specifier.startsWith('spanscore/')
@@ -145,8 +151,11 @@ function fromModule(file: string): ScoringOptions {
     throw new Error(`${file}: expected export default defineConfig({ scorers: […] }), got something else.`)
   }
   refuseMeaningless(file, options)
+  const { limits = {}, ...scoring }: { scorers: unknown; limits?: unknown } = options
+  const checked = limitsSchema.safeParse(limits)
+  if (!checked.success) throw new Error(`${file}: limits: ${z.prettifyError(checked.error).replaceAll('\n', '\n  ')}`)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the processor's own checks follow
-  return options as ScoringOptions
+  return { options: scoring as ScoringOptions, limits: checked.data }
 }
 
 function defaultOf(loaded: unknown): unknown {

@@ -71,8 +71,7 @@ it.each([
     ['--page', '--data', '~/spans'],
     '--data: expected the path of a folder, got ~/spans, which the shell has not replaced',
   ],
-  [['--page', '--max-held-spans', '0'], 'Expected a number above 0.'],
-  [['--page', '--max-connections', '1.5'], 'Expected a whole number.'],
+  [['--page', '--max-days', '0'], 'Expected a number above 0.'],
   [['--role', 'worker', '--to', 'http://127.0.0.1:1', '--brokers', ''], '--brokers: expected host:port,…, got "".'],
 ])('%j is refused, and the error says what was expected', (args, message) => {
   const { status, stderr } = run(args)
