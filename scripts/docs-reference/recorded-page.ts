@@ -17,7 +17,7 @@ export function recordedPage(): string {
     'What spanscore reads from each library is in [Libraries](libraries.md). The tests compare it with what the program really did.',
     '## Recorded',
     `Spans of the real library in this version are part of the tests (\`${RECORDINGS}\`).`,
-    recordings.map(code).join(' · '),
+    recordings.map((name) => `- ${code(name)}`).join('\n'),
     '## Run live',
     '`npm run test:live` installs these libraries, attaches spanscore, and plays the scenarios: one tool, parallel tools, a failing tool, a nested agent, streaming, two requests at the same time.',
     table(
