@@ -20,7 +20,7 @@ export function optionsPage(): string {
     'Each entry of `scorers` is a scorer, or an object with these properties.',
     optionsTable(scorerEntryTable, 'scorers[].'),
     '## `scorers[].alerts`',
-    '[Alerts](../alerts.md) says what each of them does.',
+    '[Alerts](../alerts.md) shows how to set them up.',
     optionsTable(alertTable, 'scorers[].'),
     '## `budget`',
     optionsTable(budgetTable, 'budget.'),
