@@ -19,13 +19,13 @@ const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ?
 /** Prints the outcome of every run and every scorer, from the ledger of the process. */
 export function printAccounting({ runs, scorers }: LedgerSnapshot, printedRuns: number, passed: number): void {
   const counts = Object.values(scorers)
-  const sum = (key: 'runs' | 'scored' | 'skipped' | 'failed' | 'pending') =>
+  const sum = (key: 'offered' | 'scored' | 'skipped' | 'failed' | 'pending') =>
     counts.reduce((total, row) => total + row[key], 0)
   const nested = printedRuns - runs.seen
   const started = nested > 0 ? ` (${nested} of them started by another agent)` : ''
   console.log(`\n${paint('bold', 'Everything is accounted for')}, in the ledger of the process:`)
   console.log(
-    `  ${plural(printedRuns, 'run')}${started} × ${plural(counts.length, 'scorer')} = ${sum('runs')} evaluations`,
+    `  ${plural(printedRuns, 'run')}${started} × ${plural(counts.length, 'scorer')} = ${sum('offered')} evaluations`,
   )
   console.log(
     `  ${sum('scored')} scored: ${paint('green', `✓ ${passed} passed`)}, ${paint('red', `✗ ${sum('scored') - passed} did not`)}`,

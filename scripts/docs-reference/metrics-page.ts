@@ -43,6 +43,7 @@ export function metricsPage(): string {
     ),
     '## Means from the sums',
     MEANS,
+    'A [scorer of calls](../scorers.md#levels) adds each run once, because its calls share the outcome: with n scored calls whose positions sum to t, it adds w·n to `w`, w·t to `wy`, (w·n)² to `w2`, w²·n·t to `w2y` and w²·t² to `w2y2`. The formulas stay the same.',
     'The interval is for the mean of many more runs of the agent, so it has a width even when every run is scored.',
     '## Limits',
     'Agents and models have 100 values each, and judge models 20; further ones are `other`. Half of the places of agents and models are for names that come a third time.',
@@ -69,7 +70,7 @@ function recordedInstruments(): ReadonlyMap<string, Instrument> {
     later: () => {},
   })
   const { run } = toRunInput({ input: 'Why?', output: 'Because.' })
-  const named = { ...run, agent: { name: 'agent' }, models: ['model'] }
+  const named = { ...run, agent: { name: 'agent' }, models: ['model'], toolCalls: [] }
   for (const score of SCORES) metrics.record(evaluationOf(score), named, {})
   metrics.countFeedback('thumbs', 'fail')
   metrics.countRun('closed', 'agent')
@@ -86,7 +87,7 @@ const SCORES: readonly Score[] = [
 
 function evaluationOf(score: Score): Evaluation {
   return {
-    scorer: { id: 'id', version: '1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 1, level: 'run' },
+    scorer: { id: 'id', version: '1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 1, level: 'tool-call' },
     runId: 'run',
     revision: 1,
     complete: true,

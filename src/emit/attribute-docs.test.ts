@@ -15,8 +15,15 @@ const scores: readonly Score[] = [
 const rules = { explanations: 'all', stripContent: false } as const
 const { run } = toRunInput({ input: 'Why?', output: 'Because.' })
 
-const evaluationOf = (score: Score): Evaluation => ({
-  scorer: { id: 'polite', version: '1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.7, level: 'run' },
+const call = {
+  index: 0,
+  name: 'refund',
+  toolCallId: 'a',
+  score: { status: 'scored', value: 0.5, label: 'pass' },
+} as const
+
+const evaluationOf = (score: Score, level: 'run' | 'tool-call' = 'run'): Evaluation => ({
+  scorer: { id: 'polite', version: '1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.7, level },
   runId: run.id,
   revision: 1,
   complete: true,
@@ -28,8 +35,11 @@ const evaluationOf = (score: Score): Evaluation => ({
 })
 
 test('Every attribute that is written is documented, and what is documented is written', () => {
-  const written = new Set(
-    scores.flatMap((score) => [
+  const ofCall = { ...evaluationOf(call.score, 'tool-call'), calls: [call] }
+  const written = new Set([
+    ...Object.keys(scoreAttributes(ofCall, rules)),
+    ...Object.keys(eventAttributes(ofCall, run, { rules, verdictTimeMs: 1, extra: {}, call })),
+    ...scores.flatMap((score) => [
       ...Object.keys(withVersion(scoreAttributes(evaluationOf(score), rules), evaluationOf(score))),
       ...Object.keys(
         eventAttributes(
@@ -39,7 +49,7 @@ test('Every attribute that is written is documented, and what is documented is w
         ),
       ),
     ]),
-  )
+  ])
   const documented = [
     ...Object.keys(scoreAttributeDocs).map((name) => `spanscore.polite.${name}`),
     ...Object.keys(eventAttributeDocs),

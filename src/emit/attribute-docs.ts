@@ -8,6 +8,8 @@ export interface AttributeDoc {
 export const scoreAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
   score: { type: 'double', doc: "The score, in the scorer's own units." },
   label: { type: 'string', doc: '`pass` or `fail`, by the pass mark.' },
+  calls: { type: 'int', doc: "How many calls have a score, of a scorer of calls; only on the agent's span." },
+  calls_failed: { type: 'int', doc: 'How many of these calls fail.' },
   version: { type: 'string', doc: "The scorer's version, 8 characters; only on the agent's span." },
   explanation: { type: 'string', doc: 'The explanation, 1,024 characters at most, if `emit.explanations` allows it.' },
   status: { type: 'string', doc: '`skipped` or `failed`, if there is no score.' },
@@ -30,7 +32,13 @@ export const eventAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
   'gen_ai.agent.name': { type: 'string', doc: 'The name of the agent.' },
   'gen_ai.evaluation.target': { type: 'string', doc: 'The name of the agent, which Logfire shows as the target.' },
   'gen_ai.conversation.id': { type: 'string', doc: 'The conversation that the run belongs to.' },
-  'gen_ai.response.id': { type: 'string', doc: "The id of the last model call's response." },
+  'gen_ai.response.id': { type: 'string', doc: "The id of the last model call's response, in a score of a run." },
+  'spanscore.level': {
+    type: 'string',
+    doc: 'What the score is about, if it is not the run: `tool-call`, `retrieval`.',
+  },
+  'gen_ai.tool.name': { type: 'string', doc: 'The tool, in a score of a tool call.' },
+  'gen_ai.tool.call.id': { type: 'string', doc: "The model's id of the tool call to which the score belongs." },
   'error.type': { type: 'string', doc: 'The code of a failed score: see [reasons.md](reasons.md).' },
   'gen_ai.evaluation.evaluator.id': { type: 'string', doc: 'The id of the scorer.' },
   'gen_ai.evaluation.evaluator.version': { type: 'string', doc: 'Changes if the meaning of the score changes.' },

@@ -3,9 +3,13 @@ import type { SpanContext } from '@opentelemetry/api'
 
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
+import { emittedScores, placeOfCall } from './emitted-scores.ts'
+import type { EmittedScore } from './emitted-scores.ts'
 import { eventAttributes, lateSpanAttributes } from './event-and-late-span-attributes.ts'
 import { isSilent } from './score-attributes.ts'
 import type { ExplanationPolicy, ExplanationRules, ScoreAttributes } from './score-attributes.ts'
+import { scoreIds } from './score-ids.ts'
+import type { SpanSet } from './score-ids.ts'
 import type { ScoreMetrics } from './score-metrics.ts'
 import { NO_ATTRIBUTES } from './score-sums.ts'
 
@@ -47,22 +51,20 @@ export interface Emission {
   readonly counted: boolean
   /** Attributes that `metricAttributes` copies. */
   readonly extra: ScoreAttributes
-  /** Present if every process that computes this score gives it the same identity. */
-  readonly identity?: ScoreIdentity
+  /** Present if every process that computes these scores gives them the same identity, which follows from the spans of the run. */
+  readonly spans?: SpanSet
 }
 
-/** What identifies a score. */
-export interface ScoreIdentity {
-  /** For event and late span, never for metrics. */
-  readonly attributes: ScoreAttributes
-  /** Id of the late span: 16 hex digits. */
-  readonly spanId: string
-}
-
-/** One score that is to be written as an event, a late span, or both. */
+/** One score that is to be written as an event, a late span, or both: that of a run, or of one of its calls. */
 export interface PreparedScore {
-  /** The evaluation, and where it belongs. */
-  readonly emission: Emission
+  /** The evaluation of the run, or of the call alone. */
+  readonly evaluation: Evaluation
+  /** The span that the score belongs to. */
+  readonly target: SpanContext
+  /** When the run ended, with the precision of its span. */
+  readonly endTime: readonly [number, number]
+  /** The id of the late span, if every process gives it the same: 16 hex digits. */
+  readonly lateSpanId: string | undefined
   /** Whether an event is written. */
   readonly isEvent: boolean
   /** Whether a late span is written. */
@@ -111,28 +113,46 @@ export class Emitter {
     const { evaluation, run, counted, extra } = emission
     if (counted && this.#options.metrics) this.#metrics.record(evaluation, run, extra)
     if (run === undefined || isSilent(evaluation)) return
+    for (const score of emittedScores(evaluation)) this.#write(emission, run, score)
+  }
+
+  #write(emission: Emission, run: AgentRun, { evaluation, call }: EmittedScore): void {
     const isEvent = this.#wantsEvent(evaluation) && this.#sink.takesEvents()
-    const isLateSpan = this.#wantsLateSpan(emission)
+    const isLateSpan = this.#wantsLateSpan(emission, call !== undefined)
     if (!isEvent && !isLateSpan) return
     const verdictTimeMs = this.#nowMs()
-    const { identity } = emission
+    const { endTime, extra, spans } = emission
+    const ids = spans && scoreIds(emission.target, evaluation.scorer, spans, call?.index)
     const attributes = eventAttributes(evaluation, run, {
       rules: this.#options,
       verdictTimeMs,
       extra,
-      identity: identity?.attributes,
+      call,
+      identity: ids && { 'spanscore.score.key': ids.key, 'spanscore.score.id': ids.id },
     })
     const ofLateSpan = isLateSpan ? lateSpanAttributes(evaluation, this.#options) : NO_ATTRIBUTES
-    this.#sink.write({ emission, isEvent, isLateSpan, attributes, ofLateSpan, verdictTimeMs })
+    const target = call === undefined ? emission.target : { ...emission.target, ...placeOfCall(emission.target, call) }
+    this.#sink.write({
+      evaluation,
+      target,
+      endTime,
+      lateSpanId: ids?.spanId,
+      isEvent,
+      isLateSpan,
+      attributes,
+      ofLateSpan,
+      verdictTimeMs,
+    })
   }
 
   #wantsEvent({ score }: Evaluation): boolean {
     return this.#options.events && score.status !== 'skipped'
   }
 
-  #wantsLateSpan({ isOnSpan, target }: Emission): boolean {
+  /** The agent's span has the scores of calls only in sum. */
+  #wantsLateSpan({ isOnSpan, target }: Emission, isOfCall: boolean): boolean {
     const { lateSpans } = this.#options
     if (lateSpans === 'never' || (target.traceFlags & TraceFlags.SAMPLED) === 0) return false
-    return lateSpans === 'always' || !isOnSpan
+    return lateSpans === 'always' || isOfCall || !isOnSpan
   }
 }

@@ -1,5 +1,5 @@
 import type { AgentRun } from '../model/agent-run.ts'
-import type { Evaluation } from '../model/score.ts'
+import type { CallScore, Evaluation } from '../model/score.ts'
 import { addScore, explanationOf, MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
 import type { ExplanationRules, ScoreAttributes } from './score-attributes.ts'
 import { NO_ATTRIBUTES } from './score-sums.ts'
@@ -11,6 +11,8 @@ export interface EventDetails {
   readonly verdictTimeMs: number
   /** Attributes that `metricAttributes` copies from the resource or the agent span. */
   readonly extra: Readonly<ScoreAttributes>
+  /** The call to which the score belongs, if it is not the run's. */
+  readonly call?: CallScore | undefined
   /** Attributes that identify the score. They take precedence over those that are copied. */
   readonly identity?: Readonly<ScoreAttributes> | undefined
 }
@@ -49,9 +51,11 @@ export function eventAttributes(
       attributes['gen_ai.evaluation.target'] = name
     }
     if (conversationId !== undefined) attributes['gen_ai.conversation.id'] = shortened(conversationId, MAX_NAME_LENGTH)
-    const responseId = lastResponseId(run)
+    const responseId = details.call === undefined ? lastResponseId(run) : undefined
     if (responseId !== undefined) attributes['gen_ai.response.id'] = shortened(responseId, MAX_NAME_LENGTH)
   }
+  if (scorer.level !== 'run') attributes['spanscore.level'] = scorer.level
+  if (details.call !== undefined) addCall(attributes, scorer.level, details.call)
   attributes['gen_ai.evaluation.evaluator.id'] = scorer.id
   attributes['gen_ai.evaluation.evaluator.version'] = scorer.version
   attributes['gen_ai.evaluation.evaluator.type'] = EVALUATOR_TYPES[scorer.kind]
@@ -76,6 +80,16 @@ export function eventAttributes(
   addMissing(attributes, details.identity)
   addMissing(attributes, details.extra)
   return attributes
+}
+
+function addCall(
+  attributes: ScoreAttributes,
+  level: Evaluation['scorer']['level'],
+  { name, toolCallId }: CallScore,
+): void {
+  if (level !== 'tool-call') return
+  if (name !== undefined) attributes['gen_ai.tool.name'] = shortened(name, MAX_NAME_LENGTH)
+  if (toolCallId !== undefined) attributes['gen_ai.tool.call.id'] = shortened(toolCallId, MAX_NAME_LENGTH)
 }
 
 /** The kinds of evaluators by the names that semantic-conventions-genai#359 proposes. */

@@ -1,5 +1,7 @@
 import type { Evaluation } from '../model/score.ts'
 import type { AgentRun } from '../model/agent-run.ts'
+import { emittedScores, placeOfCall } from './emitted-scores.ts'
+import type { EmittedScore } from './emitted-scores.ts'
 import { eventAttributes, lateSpanAttributes } from './event-and-late-span-attributes.ts'
 import type { ExplanationPolicy, ExplanationRules } from './score-attributes.ts'
 import { scoreIds } from './score-ids.ts'
@@ -49,9 +51,7 @@ export function scoresAsOtlp(
   evaluations: readonly Evaluation[],
   options: OtlpScoreOptions,
 ): { readonly resourceLogs: readonly unknown[] } | undefined {
-  const logRecords = evaluations
-    .filter(({ score }) => score.status !== 'skipped')
-    .map((evaluation) => toLogRecord(evaluation, place, options))
+  const logRecords = writtenOf(evaluations).map((score) => toLogRecord(score, place, options))
   if (logRecords.length === 0) return undefined
   const resource = { attributes: toOtlpAttributes(place.resource) }
   return { resourceLogs: [{ resource, scopeLogs: [{ scope: { name: 'spanscore' }, logRecords }] }] }
@@ -66,16 +66,20 @@ export function lateSpansAsOtlp(
   evaluations: readonly Evaluation[],
   options: OtlpScoreOptions,
 ): { readonly resourceSpans: readonly unknown[] } | undefined {
-  const spans = evaluations
-    .filter(({ score }) => score.status !== 'skipped')
-    .map((evaluation) => toLateSpan(evaluation, place, options))
+  const spans = writtenOf(evaluations).map((score) => toLateSpan(score, place, options))
   if (spans.length === 0) return undefined
   const resource = { attributes: toOtlpAttributes(place.resource) }
   return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'spanscore' }, spans }] }] }
 }
 
-function toLogRecord(evaluation: Evaluation, place: ScoredRunPlace, options: OtlpScoreOptions): unknown {
-  const { traceId, spanId, endTimeMs } = place
+function writtenOf(evaluations: readonly Evaluation[]): readonly EmittedScore[] {
+  return evaluations.filter(({ score }) => score.status !== 'skipped').flatMap((each) => emittedScores(each))
+}
+
+function toLogRecord(written: EmittedScore, place: ScoredRunPlace, options: OtlpScoreOptions): unknown {
+  const { endTimeMs } = place
+  const { evaluation, call } = written
+  const { traceId, spanId } = placeOfCall(place, call)
   const isFailed = evaluation.score.status === 'failed'
   return {
     timeUnixNano: toNanoseconds(endTimeMs),
@@ -85,16 +89,18 @@ function toLogRecord(evaluation: Evaluation, place: ScoredRunPlace, options: Otl
     eventName: 'gen_ai.evaluation.result',
     traceId,
     spanId,
-    attributes: toOtlpAttributes(attributesOf(evaluation, place, options)),
+    attributes: toOtlpAttributes(attributesOf(written, place, options)),
   }
 }
 
-function toLateSpan(evaluation: Evaluation, place: IdentifiedPlace, options: OtlpScoreOptions): unknown {
-  const { traceId, spanId, endTimeMs, spans } = place
+function toLateSpan(written: EmittedScore, place: IdentifiedPlace, options: OtlpScoreOptions): unknown {
+  const { endTimeMs, spans } = place
+  const { evaluation, call } = written
+  const { traceId, spanId } = placeOfCall(place, call)
   const time = toNanoseconds(endTimeMs)
   return {
     traceId,
-    spanId: scoreIds(place, evaluation.scorer, spans).spanId,
+    spanId: scoreIds(place, evaluation.scorer, spans, call?.index).spanId,
     parentSpanId: spanId,
     name: `evaluate ${evaluation.scorer.id}`,
     kind: INTERNAL,
@@ -102,21 +108,21 @@ function toLateSpan(evaluation: Evaluation, place: IdentifiedPlace, options: Otl
     endTimeUnixNano: time,
     attributes: toOtlpAttributes({
       ...lateSpanAttributes({ ...evaluation, revision: spans.count }, rulesOf(options)),
-      ...attributesOf(evaluation, place, options),
+      ...attributesOf(written, place, options),
     }),
     flags: SAMPLED_WITH_REMOTE_PARENT,
   }
 }
 
 function attributesOf(
-  evaluation: Evaluation,
+  { evaluation, call }: EmittedScore,
   place: ScoredRunPlace,
   options: OtlpScoreOptions,
 ): ReturnType<typeof eventAttributes> {
   const { run, spans } = place
-  const details = { rules: rulesOf(options), verdictTimeMs: options.nowMs, extra: {} }
+  const details = { rules: rulesOf(options), verdictTimeMs: options.nowMs, extra: {}, call }
   if (spans === undefined) return eventAttributes(evaluation, run, details)
-  const { key, id } = scoreIds(place, evaluation.scorer, spans)
+  const { key, id } = scoreIds(place, evaluation.scorer, spans, call?.index)
   const identity = { 'spanscore.score.key': key, 'spanscore.score.id': id }
   return eventAttributes({ ...evaluation, revision: spans.count }, run, { ...details, identity })
 }

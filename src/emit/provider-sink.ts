@@ -122,21 +122,22 @@ export class ProviderSink implements ScoreSink {
     return this.#haveLoggersEnded
   }
 
-  #writeEvent(logger: LoggerLike, { emission, attributes, isLateSpan, verdictTimeMs }: PreparedScore): unknown {
-    const failed = emission.evaluation.score.status === 'failed'
+  #writeEvent(logger: LoggerLike, score: PreparedScore): unknown {
+    const { evaluation, target, endTime, attributes, isLateSpan, verdictTimeMs } = score
+    const failed = evaluation.score.status === 'failed'
     return logger.emit({
       eventName: 'gen_ai.evaluation.result',
       severityNumber: failed ? WARN : INFO,
       severityText: failed ? 'WARN' : 'INFO',
-      timestamp: writableTime(emission.endTime, verdictTimeMs),
+      timestamp: writableTime(endTime, verdictTimeMs),
       observedTimestamp: verdictTimeMs,
-      context: this.#contextOf(emission.target),
+      context: this.#contextOf(target),
       // The application's log processors may write to what they get.
       attributes: isLateSpan ? { ...attributes } : attributes,
     })
   }
 
-  /** The context of the run's span. The latest is kept, because the scores of one run follow one another. */
+  /** The context of the score's span. The latest is kept, because the scores of one run follow one another. */
   #contextOf(target: SpanContext): Context {
     if (this.#latest?.target !== target) {
       this.#latest = { target, context: trace.setSpanContext(ROOT_CONTEXT, target) }
@@ -144,10 +145,9 @@ export class ProviderSink implements ScoreSink {
     return this.#latest.context
   }
 
-  /** Writes a child of the run's span. It starts and ends when the run ended, so that the trace does not become longer. */
-  #writeLateSpan({ emission, attributes, ofLateSpan, verdictTimeMs }: PreparedScore): void {
-    const { evaluation, target } = emission
-    const time = writableTime(emission.endTime, verdictTimeMs)
+  /** Writes a child of the span of the run, or of the call. It starts and ends when the run ended, so that the trace does not become longer. */
+  #writeLateSpan({ evaluation, target, endTime, attributes, ofLateSpan, verdictTimeMs }: PreparedScore): void {
+    const time = writableTime(endTime, verdictTimeMs)
     const tracer = this.#providers.tracerProvider()?.getTracer(SCOPE_NAME, SCOPE_VERSION)
     const span = tracer?.startSpan(
       `evaluate ${evaluation.scorer.id}`,

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../spans/bounded-map.ts'
-import type { Evaluation, SkipReason } from '../model/score.ts'
+import type { CallScore, Evaluation, SkipReason } from '../model/score.ts'
 
 /** A value of a span or log attribute that every SDK line accepts. */
 export type AttributeValue = string | number | boolean
@@ -50,6 +50,7 @@ export function addScore(
     attributes[names.label] = score.label
     const explanation = explanationOf(evaluation, rules)
     if (explanation !== undefined) attributes[names.explanation] = explanation
+    if (evaluation.calls !== undefined) addCalls(attributes, evaluation.calls, names)
   } else {
     attributes[names.status] = score.status
     attributes[names.statusReason] = score.status === 'skipped' ? score.reason : score.code
@@ -59,6 +60,14 @@ export function addScore(
   attributes['spanscore.complete'] = complete
   attributes['spanscore.revision'] = revision
   return attributes
+}
+
+function addCalls(attributes: ScoreAttributes, calls: readonly CallScore[], names: Names): void {
+  const scored = calls.filter(({ score }) => score.status === 'scored')
+  attributes[names.calls] = scored.length
+  attributes[names.callsFailed] = scored.filter(
+    ({ score }) => score.status === 'scored' && score.label === 'fail',
+  ).length
 }
 
 /**
@@ -87,6 +96,8 @@ interface Names {
   readonly version: string
   readonly label: string
   readonly explanation: string
+  readonly calls: string
+  readonly callsFailed: string
   readonly status: string
   readonly statusReason: string
   readonly statusMessage: string
@@ -107,6 +118,8 @@ function namesOf(scorerId: string): Names {
     version: `${prefix}.version`,
     label: `${prefix}.label`,
     explanation: `${prefix}.explanation`,
+    calls: `${prefix}.calls`,
+    callsFailed: `${prefix}.calls_failed`,
     status: `${prefix}.status`,
     statusReason: `${prefix}.status_reason`,
     statusMessage: `${prefix}.status_message`,

@@ -23,13 +23,19 @@ export function toSpanSet(spanIds: readonly string[]): SpanSet {
   return { count: spanIds.length, digest: digest(spanIds.toSorted().join('\n')) }
 }
 
-/** The ids of a score. Computing it again from the same spans, after a crash or elsewhere, gives the same ids. */
+/**
+ * The ids of a score. Computing it again from the same spans, after a crash or elsewhere, gives the same ids.
+ *
+ * @param callIndex present if the score is that of one call: its index among the run's tool calls, or among its retrievals
+ */
 export function scoreIds(
   run: { readonly traceId: string; readonly spanId: string },
-  scorer: { readonly id: string; readonly version: string },
+  scorer: { readonly id: string; readonly version: string; readonly level: string },
   spans: SpanSet,
+  callIndex?: number,
 ): ScoreIds {
-  const key = digest(`${run.traceId}\n${run.spanId}\n${scorer.id}\n${scorer.version}`)
+  const ofCall = callIndex === undefined ? '' : `\n${scorer.level}\n${callIndex}`
+  const key = digest(`${run.traceId}\n${run.spanId}\n${scorer.id}\n${scorer.version}${ofCall}`)
   const id = digest(`${key}\n${spans.digest}`)
   return { key, id, spanId: nonZero(id.slice(0, 16)) }
 }

@@ -67,7 +67,7 @@ export class ScoreMetrics {
 
   /** Counts an evaluation, and records its score and the cost of its judge. */
   record(evaluation: Evaluation, run: AgentRun | undefined, extra: ScoreAttributes): void {
-    const { score, judge, durationMs } = evaluation
+    const { score, calls, judge, durationMs } = evaluation
     const instruments = this.#instruments()
     // The sums are complete before this line, because the application's instruments may throw.
     const judged = judge && this.#sums.countJudge(evaluation, judge)
@@ -76,8 +76,12 @@ export class ScoreMetrics {
     if (instruments === undefined) return
     if (judged !== undefined) this.#guard(() => instruments.judgeDuration.record(durationMs / 1000, judged))
     if (score.status !== 'scored') return
-    const position = positionInRange(evaluation, score.value)
-    this.#guard(() => instruments.score.record(position, base))
+    const scores = calls?.map((call) => call.score) ?? [score]
+    for (const each of scores) {
+      if (each.status !== 'scored') continue
+      const position = positionInRange(evaluation, each.value)
+      this.#guard(() => instruments.score.record(position, base))
+    }
   }
 
   /** Adds the gathered sums to the counters of the meter provider, if there is one. */

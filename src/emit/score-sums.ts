@@ -1,6 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
-import type { Evaluation, JudgeReport } from '../model/score.ts'
-import { weightOf } from '../sampling/weight.ts'
+import type { CallScore, Evaluation, JudgeReport } from '../model/score.ts'
+import { isLost, weightOf } from '../sampling/weight.ts'
+import { callsAt } from '../scoring/call-scores.ts'
 import type { AlertSettings } from './alert-settings.ts'
 import { BoundedNames } from './bounded-names.ts'
 import { GatheredSums } from './gathered-sums.ts'
@@ -41,6 +42,8 @@ interface Group {
   readonly attributes: ScoreAttributes
   /** The attributes without these three. */
   readonly base: ScoreAttributes
+  /** What the counter of evaluations has besides: the level, unless it is that of runs. */
+  readonly level: ScoreAttributes
   readonly outcomes: Map<string, Cell>
   chosen: ChosenCells | undefined
   scored: ScoredCells | undefined
@@ -50,6 +53,15 @@ interface Group {
 interface ChosenCells {
   readonly scored: Cell
   readonly lost: Cell
+}
+
+/** The scored calls of a run; of a scorer of runs, the run alone. */
+interface Cluster {
+  readonly n: number
+  readonly passed: number
+  /** The sum of their positions, and that of the squares. */
+  readonly t: number
+  readonly squares: number
 }
 
 interface LatestGroup {
@@ -135,19 +147,57 @@ export class ScoreSums {
     gathered.add(this.#outcome(group, score.status, detail), 1)
     const w = weightOf(evaluation)
     if (w === undefined) return group.base
-    const isScored = score.status === 'scored'
     if (group.chosen === undefined) this.#noteAgent(scorer.id, agent)
-    gathered.add((group.chosen ??= this.#chosenOf(group))[isScored ? 'scored' : 'lost'], w)
-    if (!isScored) return group.base
-    const y = positionInRange(evaluation, score.value)
+    const chosen = (group.chosen ??= this.#chosenOf(group))
+    if (score.status !== 'scored') {
+      gathered.add(chosen.lost, w * lostUnits(evaluation, run))
+      return group.base
+    }
     const cells = (group.scored ??= this.#scored(group))
-    gathered.add(cells[score.label], w)
-    gathered.add(cells.wy, w * y)
-    gathered.add(cells.wy2, w * y * y)
-    gathered.add(cells.w2, w * w)
-    gathered.add(cells.w2y, w * w * y)
-    gathered.add(cells.w2y2, w * w * y * y)
+    if (evaluation.calls !== undefined) {
+      this.#addCalls(evaluation, evaluation.calls, w, chosen, cells)
+      return group.base
+    }
+    const y = positionInRange(evaluation, score.value)
+    this.#addSums(w, { n: 1, passed: score.label === 'pass' ? 1 : 0, t: y, squares: y * y }, chosen, cells)
     return group.base
+  }
+
+  #addCalls(
+    evaluation: Evaluation,
+    calls: readonly CallScore[],
+    w: number,
+    chosen: ChosenCells,
+    cells: ScoredCells,
+  ): void {
+    let [n, passed, t, squares, lost] = [0, 0, 0, 0, 0]
+    for (const { score } of calls) {
+      if (score.status === 'scored') {
+        const y = positionInRange(evaluation, score.value)
+        n += 1
+        t += y
+        squares += y * y
+        if (score.label === 'pass') passed += 1
+      } else if (isLost(score)) lost += 1
+    }
+    this.#addSums(w, { n, passed, t, squares }, chosen, cells)
+    if (lost > 0) this.gathered.add(chosen.lost, w * lost)
+  }
+
+  /**
+   * Adds a run. The calls of a run share its outcome, so they are one observation: a cluster of n calls whose positions sum to t. The formulas
+   * of means and intervals are the same for both: see `addWeighted`.
+   */
+  #addSums(w: number, { n, passed, t, squares }: Cluster, chosen: ChosenCells, cells: ScoredCells): void {
+    const { gathered } = this
+    gathered.add(chosen.scored, w * n)
+    if (passed > 0) gathered.add(cells.pass, w * passed)
+    if (passed < n) gathered.add(cells.fail, w * (n - passed))
+    gathered.add(cells.wy, w * t)
+    gathered.add(cells.wy2, w * squares)
+    gathered.add(cells.w2, w * n * w * n)
+    gathered.add(cells.w2y, w * n * w * t)
+    gathered.add(cells.w2y2, w * t * w * t)
   }
 
   /** Counts the calls, tokens and cost of a judge. Returns the attributes of its duration. */
@@ -188,7 +238,7 @@ export class ScoreSums {
   }
 
   #group(
-    { id, version }: Evaluation['scorer'],
+    { id, version, level }: Evaluation['scorer'],
     agent: string | undefined,
     model: string | undefined,
     judgeModel: string | undefined,
@@ -205,7 +255,7 @@ export class ScoreSums {
     }
     const more = extra === NO_ATTRIBUTES ? '' : JSON.stringify(extra)
     const key = `${id}\n${version}\n${agent}\n${model}\n${judgeModel}\n${more}`
-    const group = this.#groups.get(key) ?? this.#newGroup(key, { id, version, agent, model, judgeModel, extra })
+    const group = this.#groups.get(key) ?? this.#newGroup(key, { id, version, level, agent, model, judgeModel, extra })
     if (extra === NO_ATTRIBUTES) this.#setLatest(id, agent, { version, model, judgeModel, group })
     return group
   }
@@ -221,7 +271,8 @@ export class ScoreSums {
       return this.#groups.get('overflow') ?? this.#newGroup('overflow', named)
     }
     const { base, attributes } = key === 'overflow' ? { base: OVERFLOW, attributes: OVERFLOW } : attributesOf(named)
-    const group: Group = { base, attributes, outcomes: new Map(), chosen: undefined, scored: undefined }
+    const level = named.level === 'run' ? NO_ATTRIBUTES : { 'spanscore.level': named.level }
+    const group: Group = { base, attributes, level, outcomes: new Map(), chosen: undefined, scored: undefined }
     this.#groups.set(key, group)
     return group
   }
@@ -237,7 +288,9 @@ export class ScoreSums {
     if (known !== undefined) return known
     const name = outcome === 'scored' ? LABEL : 'spanscore.reason'
     const attributes =
-      group.base === OVERFLOW ? OVERFLOW : { ...group.attributes, 'spanscore.outcome': outcome, [name]: detail }
+      group.base === OVERFLOW
+        ? OVERFLOW
+        : { ...group.attributes, ...group.level, 'spanscore.outcome': outcome, [name]: detail }
     const cell = this.gathered.cell('evaluations', attributes)
     group.outcomes.set(detail, cell)
     return cell
@@ -280,6 +333,13 @@ export class ScoreSums {
   }
 }
 
+/** How many scores are lost with a run: one, or those of its calls. */
+function lostUnits({ scorer, calls }: Evaluation, run: AgentRun | undefined): number {
+  if (scorer.level === 'run') return 1
+  if (calls !== undefined) return Math.max(1, calls.filter(({ score }) => isLost(score)).length)
+  return run === undefined ? 1 : Math.max(1, callsAt(run, scorer.level).length)
+}
+
 const LABEL = 'gen_ai.evaluation.score.label'
 
 const OVERFLOW: ScoreAttributes = { 'otel.metric.overflow': true }
@@ -287,6 +347,7 @@ const OVERFLOW: ScoreAttributes = { 'otel.metric.overflow': true }
 interface Named {
   readonly id: string
   readonly version: string
+  readonly level: string
   readonly agent: string | undefined
   readonly model: string | undefined
   readonly judgeModel: string | undefined

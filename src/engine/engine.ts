@@ -58,7 +58,7 @@ export class Engine {
     this.options = options
     this.#reporter = reporter
     this.#onLeftOut = onLeftOut
-    this.ledger = new Ledger(options.scorers.map(({ id }) => id))
+    this.ledger = new Ledger(options.scorers.map(({ about }) => about))
     known?.change(options.budget)
     this.budget = known ?? new Budget(options.budget, now)
     this.countsNested = options.scorers.some(isForNested)
@@ -157,7 +157,7 @@ export class Engine {
   }
 
   #write({ place }: RunScores, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
-    if (isFirst) this.ledger.settled(evaluation.scorer.id, evaluation.score)
+    if (isFirst) this.ledger.settled(evaluation)
     this.#reporter.guard('Writing a score', () => place.write(evaluation, run, isFirst))
   }
 

@@ -263,10 +263,18 @@ export class Task {
     return wasAsked && (!this.isInline || this.#isNews(evaluation))
   }
 
-  #isNews({ score: second }: Evaluation): boolean {
-    const first = this.#evaluated?.evaluation.score
-    if (first === undefined || second.status !== first.status) return true
-    if (second.status !== 'scored' || first.status !== 'scored') return false
-    return second.value !== first.value || second.label !== first.label
+  #isNews({ score, calls }: Evaluation): boolean {
+    const first = this.#evaluated?.evaluation
+    if (first === undefined || differs(first.score, score)) return true
+    return (
+      calls?.length !== first.calls?.length ||
+      calls?.some((call, index) => differs(first.calls?.[index]?.score, call.score)) === true
+    )
   }
+}
+
+function differs(first: Score | undefined, second: Score): boolean {
+  if (first === undefined || second.status !== first.status) return true
+  if (second.status !== 'scored' || first.status !== 'scored') return false
+  return second.value !== first.value || second.label !== first.label
 }

@@ -9,7 +9,7 @@ export type { OtlpBatch } from '../otlp/batch.ts'
 export { readOtlpJson } from '../otlp/json.ts'
 export { toStoredRuns } from '../otlp/runs-by-start.ts'
 export type { StoredRun } from '../otlp/runs-by-start.ts'
-export type { StoredScore } from '../otlp/stored-scores.ts'
+export type { StoredCallScore, StoredScore } from '../otlp/stored-scores.ts'
 export { createProtobufDecoder } from '../otlp/protobuf.ts'
 export type {
   DecodedAgain,

@@ -9,6 +9,7 @@ export type {
 } from '../model/agent-run.ts'
 export type { Message, Part, RunError, ToolDefinition, Usage } from '../model/message.ts'
 export type {
+  CallScore,
   Evaluation,
   FailureCode,
   Failed,
@@ -20,7 +21,15 @@ export type {
   SkipReason,
 } from '../model/score.ts'
 export type { RunFact } from '../scoring/absence.ts'
-export type { JudgeCall, Need, ScorerJudge, ScoringContext, Verdict } from '../scoring/scorer.ts'
+export type {
+  CallVerdict,
+  CallVerdicts,
+  JudgeCall,
+  Need,
+  ScorerJudge,
+  ScoringContext,
+  Verdict,
+} from '../scoring/scorer.ts'
 export { attachScoring } from '../processor/attach/attach.ts'
 export type { AttachedScoring } from '../processor/attach/attach.ts'
 export type { Feedback } from '../emit/feedback.ts'
@@ -34,7 +43,7 @@ export type {
   ScoringOptions,
 } from '../engine/config/scoring-options.ts'
 export type { EndedSpan, OpenSpan, SpanProcessorLike } from '../spans/sdk-types.ts'
-export type { LedgerSnapshot, RunCounts, ScorerCounts } from '../scoring/ledger.ts'
+export type { CallCounts, LedgerSnapshot, RunCounts, ScorerCounts } from '../scoring/ledger.ts'
 export type { BudgetLimits } from '../sampling/budget.ts'
 export type { EmitOptions } from '../emit/emitter.ts'
 export { defineConfig } from '../engine/config/define-config.ts'

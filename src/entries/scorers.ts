@@ -2,6 +2,7 @@ export { createScorer } from '../scorers/create/create-scorer.ts'
 export type { CreateScorerOptions } from '../scorers/create/create-scorer.ts'
 export type {
   AnalyzedScorer,
+  CallSubject,
   NewScorer,
   OutputSchema,
   PreprocessedScorer,

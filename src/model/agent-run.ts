@@ -100,6 +100,8 @@ export interface ToolCall {
   readonly step: number
   /** 16 lower-case hex digits; absent if the call has no span. */
   readonly spanId?: string | undefined
+  /** The trace of that span, if it is not the run's. */
+  readonly traceId?: string | undefined
   /** The agent that made the call, if a hand-off changed it. */
   readonly agentName?: string | undefined
   /** Whether the model's provider ran the tool. */

@@ -120,6 +120,22 @@ export type ScorerLevel =
   /** The runs that have a conversation id in common. */
   | 'conversation'
 
+/** The score of one call of a run, by a scorer of calls. */
+export interface CallScore {
+  /** Its index in `run.toolCalls`, or in `run.retrievals`. */
+  readonly index: number
+  /** The name of the tool, or what was searched. */
+  readonly name?: string
+  /** The model's id for a tool call. */
+  readonly toolCallId?: string
+  /** The span of the call: 16 lower-case hex digits; absent if it has none. */
+  readonly spanId?: string
+  /** The trace of that span, if it is not the run's. */
+  readonly traceId?: string
+  /** The score, or why there is none. */
+  readonly score: Score
+}
+
 /** Usage and cost of one score's judge calls, including retries. */
 export interface JudgeReport {
   /** The model that answered, as the provider names it, or `mixed` if there were several; otherwise the requested model. */
@@ -161,6 +177,8 @@ export interface Evaluation {
   readonly durationMs: number
   /** Usage and cost of the judge. Absent if no judge was asked. */
   readonly judge?: JudgeReport
-  /** The score, or why there is none. */
+  /** The score, or why there is none. Of a scorer of calls, it is the mean of its calls, and `fail` if one of them fails. */
   readonly score: Score
+  /** The scores of the calls, if a scorer of calls was asked about them. */
+  readonly calls?: readonly CallScore[]
 }

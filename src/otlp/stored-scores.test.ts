@@ -250,3 +250,51 @@ describe('scores that traces already hold', () => {
     }
   })
 })
+
+const ofCall = (value: number | undefined, spanId: string, more: Record<string, unknown> = {}): SourceLog => ({
+  ...event({
+    ...scored(value ?? 0, '1', 5),
+    'gen_ai.evaluation.score.value': value,
+    'gen_ai.evaluation.score.label': value === 1 ? 'pass' : 'fail',
+    'spanscore.level': 'tool-call',
+    ...more,
+  }),
+  spanId,
+})
+
+const named = (id: string) => ({ 'gen_ai.tool.name': 'other', 'gen_ai.tool.call.id': id })
+
+describe('scores of calls that traces already hold', () => {
+  const calls = run.toolCalls
+  const [call] = calls
+  if (call?.spanId === undefined) throw new Error('expected a call')
+  it('are found at the spans of the calls, with their mean', () => {
+    const [found, ...others] = new StoredScores(spans, [ofCall(0, call.spanId ?? '')]).of(run)
+    expect(others).toEqual([])
+    expect(found).toMatchObject({ scorerId: 'x', value: 0, label: 'fail', level: 'tool-call', about: { version: '1' } })
+    expect(found?.calls).toEqual([{ index: 0, value: 0, label: 'fail' }])
+  })
+
+  it('are found beside the sum on the span of the agent', () => {
+    const summed = withScores({ 'spanscore.x.score': 0.25, 'spanscore.x.label': 'fail', 'spanscore.x.version': '1' })
+    const [found] = new StoredScores(summed, [ofCall(0, call.spanId ?? '')]).of(run)
+    expect(found).toMatchObject({ value: 0.25, calls: [{ index: 0, value: 0 }] })
+  })
+
+  it('do not mix if calls have no spans of their own', () => {
+    const logs = [ofCall(0, run.spanId, named('a')), ofCall(1, run.spanId, named('b'))]
+    const [found] = new StoredScores(spans, logs).of(run)
+    expect(found).toMatchObject({ value: 0.5, label: 'fail' })
+    expect(found?.calls).toHaveLength(2)
+  })
+
+  it('are those of the run if its calls could not be asked about', () => {
+    const failed = ofCall(undefined, run.spanId, {
+      'error.type': 'judge-timeout',
+      'gen_ai.evaluation.score.label': undefined,
+    })
+    expect(new StoredScores(spans, [failed]).of(run)).toMatchObject([
+      { scorerId: 'x', status: 'failed', reason: 'judge-timeout' },
+    ])
+  })
+})

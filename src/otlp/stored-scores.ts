@@ -23,6 +23,16 @@ export interface StoredScore {
   readonly isForeign?: true
   /** The origin of the score, if a spanscore event or late span has it. */
   readonly about?: ScoreAbout
+  /** What the score is about, if it is not the run. */
+  readonly level?: string
+  /** The scores of the run's calls, of a scorer of calls. */
+  readonly calls?: readonly StoredCallScore[]
+}
+
+/** The score of one call that the traces have. */
+export interface StoredCallScore extends Omit<StoredScore, 'scorerId' | 'about' | 'level' | 'calls'> {
+  /** The index of the call in `run.toolCalls`, or in `run.retrievals`; absent if the call is none of the run's. */
+  readonly index?: number
 }
 
 /** What is needed to weigh a stored score, and to compare it with scores of the same scorer and judge only. */
@@ -55,6 +65,15 @@ interface Found {
   readonly delayMs: number
   /** When another tool or a user said it: milliseconds since the epoch. */
   readonly saidMs?: number
+  /** Present in the score of one call. */
+  readonly call?: FoundCall
+}
+
+/** What an event or late span says of the call to which its score belongs. */
+interface FoundCall {
+  readonly level: 'tool-call' | 'retrieval'
+  readonly toolCallId: string | undefined
+  readonly toolName: string | undefined
 }
 
 type Attributes = Readonly<Record<string, unknown>>
@@ -98,11 +117,40 @@ export class StoredScores {
     ]
     const scores = new Map<string, StoredScore>()
     for (const key of keys) {
-      for (const [name, { score }] of this.#bySpan.get(key) ?? []) {
-        if (!scores.has(name)) scores.set(name, score)
+      for (const [name, { score, call }] of this.#bySpan.get(key) ?? []) {
+        if (call === undefined && !scores.has(name)) scores.set(name, score)
       }
     }
+    for (const [scorerId, calls] of Map.groupBy(this.#callsOf(run), ({ found }) => found.score.scorerId)) {
+      scores.set(scorerId, withCalls(scorerId, scores.get(scorerId), calls))
+    }
     return [...scores.values()]
+  }
+
+  /** The scores of a run's calls: at the spans of the calls, or at the agent's if a call has none. */
+  #callsOf(run: AgentRun): readonly CallFound[] {
+    const { toolCalls, retrievals } = run
+    const places = [
+      run,
+      ...toolCalls.flatMap(({ spanId, traceId = run.traceId }) => (spanId === undefined ? [] : [{ spanId, traceId }])),
+      ...retrievals.flatMap(({ spanId }) => (spanId === undefined ? [] : [{ spanId, traceId: run.traceId }])),
+    ]
+    const spanIds = new Map(places.map(({ traceId, spanId }) => [keyOf(traceId, spanId), spanId]))
+    return [...spanIds].flatMap(([key, spanId]) =>
+      [...(this.#bySpan.get(key)?.values() ?? [])].flatMap((found) => {
+        const { call } = found
+        if (call === undefined) return []
+        const isIt = (one: AgentRun['toolCalls'][number]): boolean =>
+          one.spanId === undefined
+            ? spanId === run.spanId && one.id === call.toolCallId && one.name === call.toolName
+            : one.spanId === spanId
+        const index =
+          call.level === 'tool-call'
+            ? toolCalls.findIndex(isIt)
+            : retrievals.findIndex((one) => (one.spanId ?? run.spanId) === spanId)
+        return [{ found, level: call.level, index }]
+      }),
+    )
   }
 
   /** The spans around a run and around no other one, and its trace, if it has no other run. */
@@ -153,6 +201,38 @@ export class StoredScores {
     const known = scores.get(found.name)
     scores.set(found.name, known === undefined ? found : chosen(known, found))
   }
+}
+
+interface CallFound {
+  readonly found: Found
+  readonly level: string
+  /** -1 if the call is none of the run's. */
+  readonly index: number
+}
+
+/** A score of calls: the one on the agent's span, or else the mean of those that were written. */
+function withCalls(scorerId: string, summary: StoredScore | undefined, found: readonly CallFound[]): StoredScore {
+  const calls = found.map(({ found: { score }, index }): StoredCallScore => {
+    const { scorerId: _scorerId, about: _about, ...ofCall } = score
+    return { ...(index !== -1 && { index }), ...ofCall }
+  })
+  const [first] = found
+  const about = summary?.about ?? first?.found.score.about
+  return {
+    scorerId,
+    ...meanOf(calls),
+    ...summary,
+    ...(about !== undefined && { about }),
+    ...(first !== undefined && { level: first.level }),
+    calls,
+  }
+}
+
+function meanOf(calls: readonly StoredCallScore[]): Pick<StoredScore, 'value' | 'label' | 'status'> {
+  const values = calls.flatMap(({ value }) => value ?? [])
+  if (values.length === 0) return { status: 'failed' }
+  const value = values.reduce((sum, each) => sum + each, 0) / values.length
+  return { value, label: calls.some(({ label }) => label === 'fail') ? 'fail' : 'pass' }
 }
 
 function keyOf(traceId: string, spanId: string): string {
@@ -212,7 +292,8 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
       about,
     })
     const version = about?.version ?? textIn(attributes, `spanscore.${scorerId}.version`)
-    return { name: scorerId, score, origin, revision, version, delayMs: delayIn(attributes) }
+    const call = origin === 'late-span' ? callIn(score, attributes) : undefined
+    return { ...named(scorerId, call), score, origin, revision, version, delayMs: delayIn(attributes) }
   })
 }
 
@@ -235,7 +316,7 @@ function fromEvent(attributes: Attributes, timeMs: number): Found | undefined {
     about,
   })
   return {
-    name: nameOf(score, attributes),
+    ...named(nameOf(score, attributes), callIn(score, attributes)),
     score,
     origin: 'event',
     revision,
@@ -243,6 +324,20 @@ function fromEvent(attributes: Attributes, timeMs: number): Found | undefined {
     delayMs: delayIn(attributes),
     ...(!isOurs(attributes) && { saidMs: timeMs }),
   }
+}
+
+/** A span may have scores of several calls without spans of their own. */
+function named(name: string, call: FoundCall | undefined): Pick<Found, 'name' | 'call'> {
+  return call === undefined ? { name } : { name: `${name}\n${call.toolName}\n${call.toolCallId}`, call }
+}
+
+/** What a scorer of calls writes of one; `undefined` if it could not be asked about them, and has one result, which is the run's. */
+function callIn({ value }: StoredScore, attributes: Attributes): FoundCall | undefined {
+  const level = isOurs(attributes) ? attributes['spanscore.level'] : undefined
+  if (level !== 'tool-call' && level !== 'retrieval') return undefined
+  const [toolCallId, toolName] = [textIn(attributes, 'gen_ai.tool.call.id'), textIn(attributes, 'gen_ai.tool.name')]
+  if (value === undefined && toolCallId === undefined && toolName === undefined) return undefined
+  return { level, toolCallId, toolName }
 }
 
 function isOurs(attributes: Attributes): boolean {
@@ -320,7 +415,9 @@ function aboutIn(attributes: Attributes, revision: number): ScoreAbout | undefin
   }
 }
 
-type Parts = { readonly [Key in Exclude<keyof StoredScore, 'scorerId'>]-?: StoredScore[Key] | undefined }
+type Parts = {
+  readonly [Key in Exclude<keyof StoredScore, 'scorerId' | 'level' | 'calls'>]-?: StoredScore[Key] | undefined
+}
 
 function toScore(scorerId: string, parts: Parts): StoredScore {
   const there = Object.entries(parts).filter(([, part]) => part !== undefined)

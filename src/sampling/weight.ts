@@ -19,6 +19,11 @@ export const LOST: ReadonlySet<SkipReason> = new Set([
   'shutdown',
 ])
 
+/** Whether a missing score should have been there. */
+export function isLost(score: Failed | Skipped | Pick<Scored, 'status'>): boolean {
+  return score.status === 'failed' || (score.status === 'skipped' && LOST.has(score.reason))
+}
+
 /** How many runs a run represents: 1/(probability × upstream probability), at most `MAX_WEIGHT`. */
 export function weightAt(probability: number, upstreamProbability = 1): number {
   return Math.min(MAX_WEIGHT, 1 / (probability * upstreamProbability))
@@ -36,6 +41,6 @@ export function weightOf({
   readonly score: Failed | Skipped | Pick<Scored, 'status'>
 }): number | undefined {
   if (probability === undefined || !(probability > 0)) return undefined
-  if (score.status === 'skipped' && !LOST.has(score.reason)) return undefined
+  if (score.status !== 'scored' && !isLost(score)) return undefined
   return weightAt(probability, upstreamProbability)
 }

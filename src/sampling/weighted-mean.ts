@@ -59,15 +59,23 @@ export function weightedMean(sums: WeightedSums): WeightedMean | undefined {
   return { mean, standardError: Math.sqrt(variance), n, interval95 }
 }
 
-/** Adds one scored run to the sums. */
-export function addWeighted(sums: WeightedSums, probability: number, y: number): WeightedSums {
+/**
+ * Adds one scored run to the sums.
+ *
+ * @param ys the position of its score; of a scorer of calls, those of its calls. They are one observation, because they share the run: a cluster
+ *   of n calls whose positions sum to t. The formulas of the mean and its variance stay the same, because the variance of a ratio sums
+ *   w²(t − n·ȳ)² over clusters (Cochran, "Sampling Techniques", 9A.1)
+ */
+export function addWeighted(sums: WeightedSums, probability: number, ...ys: readonly number[]): WeightedSums {
   const w = 1 / probability
+  const n = ys.length
+  const t = ys.reduce((sum, y) => sum + y, 0)
   return {
-    w: sums.w + w,
-    wy: sums.wy + w * y,
-    wy2: sums.wy2 + w * y * y,
-    w2: sums.w2 + w * w,
-    w2y: sums.w2y + w * w * y,
-    w2y2: sums.w2y2 + w * w * y * y,
+    w: sums.w + w * n,
+    wy: sums.wy + w * t,
+    wy2: sums.wy2 + w * ys.reduce((sum, y) => sum + y * y, 0),
+    w2: sums.w2 + (w * n) ** 2,
+    w2y: sums.w2y + w * n * w * t,
+    w2y2: sums.w2y2 + (w * t) ** 2,
   }
 }

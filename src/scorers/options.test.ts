@@ -186,7 +186,7 @@ const factories: Readonly<Record<string, Factory>> = {
     make: (options) => untyped(prebuilt.createScorer)(options),
     required: { id: 'mine', description: 'x' },
     missing: 'expected an id or a name, got undefined',
-    known: 'id, name, description, type, range, better, passAt, version, judge, inline, needs, mayLack',
+    known: 'id, name, description, level, type, range, better, passAt, version, judge, inline, needs, mayLack',
     wrong: [
       [{ prepareRun: () => ({}) }, 'got an unknown option: "prepareRun"'],
       [{ needs: ['toolResult'] }, 'expected needs to be a list of input, output, '],

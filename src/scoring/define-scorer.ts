@@ -159,6 +159,7 @@ async function runOnce<Preprocessed, Analyzed>(
     given === undefined
       ? { input: run.input, output: run.output, runId: run.id, score: value, evaluation }
       : { ...given, runId: run.id, score: value, evaluation }
+  if (evaluation.calls !== undefined) result.calls = evaluation.calls
   if (explanation !== undefined) result.reason = explanation
   if (preprocessStepResult !== undefined) result.preprocessStepResult = preprocessStepResult
   if (analyzeStepResult !== undefined) result.analyzeStepResult = analyzeStepResult

@@ -1,6 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { explain, contentFree } from '../model/explanation.ts'
 import type { Evaluation, Failed, Skipped } from '../model/score.ts'
+import { scoreOfCalls, toCallScores } from './call-scores.ts'
 import type { GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
 import { adopted, isThenable } from './thenable.ts'
 import { failed } from './unscored.ts'
@@ -130,14 +131,16 @@ function toEvaluation(
 ): Evaluation {
   const { version, kind, range, better, level } = scorer
   const passAt = options.passAt ?? scorer.passAt
+  const calls = toCallScores(scorer, options.passAt, run, verdict)
   const evaluation: Mutable<Evaluation> = {
     scorer: options.about ?? { id: options.id ?? scorer.id, version, kind, range, better, passAt, level },
     runId: run.id,
     revision: run.revision,
     complete: isComplete(run),
     durationMs,
-    score: toScore(scorer, options.passAt, verdict),
+    score: calls === undefined ? toScore(scorer, options.passAt, verdict) : scoreOfCalls(scorer, run, calls),
   }
+  if (calls !== undefined) evaluation.calls = calls
   if (options.probability !== undefined) evaluation.probability = options.probability
   if (options.upstreamProbability !== undefined) evaluation.upstreamProbability = options.upstreamProbability
   const judge = toJudgeReport(scorer, verdict)

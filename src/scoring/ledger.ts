@@ -1,9 +1,9 @@
-import type { Score, SkipReason } from '../model/score.ts'
+import type { Evaluation, Score, SkipReason } from '../model/score.ts'
 
-/** What became of the runs that were offered to one scorer: `runs = scored + skipped + failed + pending`. */
+/** What became of the runs that were offered to one scorer: `offered = scored + skipped + failed + pending`. */
 export interface ScorerCounts {
   /** Runs that the scorer was offered. */
-  readonly runs: number
+  readonly offered: number
   /** Runs with a score. */
   readonly scored: number
   /** Runs for which the scorer was not called. */
@@ -14,6 +14,18 @@ export interface ScorerCounts {
   readonly pending: number
   /** How often each skip reason and failure code was given. */
   readonly reasons: Readonly<Record<string, number>>
+  /** The calls of the scored runs, in a scorer of calls. */
+  readonly calls?: CallCounts
+}
+
+/** What became of the calls of runs. */
+export interface CallCounts {
+  /** Calls with a score. */
+  readonly scored: number
+  /** Calls that the scorer left out. */
+  readonly skipped: number
+  /** Calls for which the scorer gave no valid score. */
+  readonly failed: number
 }
 
 /**
@@ -45,11 +57,12 @@ export interface LedgerSnapshot {
 }
 
 interface Counts {
-  runs: number
+  offered: number
   scored: number
   skipped: number
   failed: number
   reasons: Map<string, number>
+  calls: Record<Score['status'], number> | undefined
 }
 
 /** Counts runs and scores, so that every run without a score has a reason. It keeps one entry per scorer, and one number per reason. */
@@ -60,8 +73,11 @@ export class Ledger {
   #late = 0
   #duplicates = 0
 
-  constructor(scorerIds: Iterable<string>) {
-    for (const id of scorerIds) this.#scorers.set(id, { runs: 0, scored: 0, skipped: 0, failed: 0, reasons: new Map() })
+  constructor(scorers: Iterable<Pick<Evaluation['scorer'], 'id' | 'level'>>) {
+    for (const { id, level } of scorers) {
+      const calls = level === 'tool-call' || level === 'retrieval' ? { scored: 0, skipped: 0, failed: 0 } : undefined
+      this.#scorers.set(id, { offered: 0, scored: 0, skipped: 0, failed: 0, reasons: new Map(), calls })
+    }
   }
 
   runClosed(): void {
@@ -83,23 +99,24 @@ export class Ledger {
   /** Counts a run that is offered to a scorer. It is pending until `settled` is called for it. */
   offered(scorerId: string): void {
     const counts = this.#scorers.get(scorerId)
-    if (counts) counts.runs += 1
+    if (counts) counts.offered += 1
   }
 
   /** Counts a run that was left out before it was offered to the scorer. */
   leftOut(scorerId: string, reason: SkipReason): void {
     const counts = this.#scorers.get(scorerId)
     if (!counts) return
-    counts.runs += 1
+    counts.offered += 1
     counts.skipped += 1
     counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1)
   }
 
   /** Counts what became of a run that was offered. It must be called exactly once for each. */
-  settled(scorerId: string, score: Score): void {
-    const counts = this.#scorers.get(scorerId)
+  settled({ scorer, score, calls = [] }: Pick<Evaluation, 'scorer' | 'score' | 'calls'>): void {
+    const counts = this.#scorers.get(scorer.id)
     if (!counts) return
     counts[score.status] += 1
+    if (counts.calls !== undefined) for (const call of calls) counts.calls[call.score.status] += 1
     if (score.status === 'scored') return
     const reason = score.status === 'skipped' ? score.reason : score.code
     counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1)
@@ -108,15 +125,16 @@ export class Ledger {
   /** Takes an offered run out of the counts, because another process scores and counts it. */
   withdrawn(scorerId: string): void {
     const counts = this.#scorers.get(scorerId)
-    if (counts) counts.runs -= 1
+    if (counts) counts.offered -= 1
   }
 
   /** @param open Runs that have begun and are not closed. */
   snapshot(open: number): LedgerSnapshot {
     const scorers: Record<string, ScorerCounts> = {}
-    for (const [id, { runs, scored, skipped, failed, reasons }] of this.#scorers) {
-      const pending = runs - scored - skipped - failed
-      scorers[id] = { runs, scored, skipped, failed, pending, reasons: Object.fromEntries(reasons) }
+    for (const [id, { offered, scored, skipped, failed, reasons, calls }] of this.#scorers) {
+      const pending = offered - scored - skipped - failed
+      const counted = { offered, scored, skipped, failed, pending, reasons: Object.fromEntries(reasons) }
+      scorers[id] = calls === undefined ? counted : { ...counted, calls: { ...calls } }
     }
     return {
       runs: {
@@ -137,7 +155,10 @@ export function formatLedger({ runs, scorers }: LedgerSnapshot): string {
   const lines = Object.entries(scorers).map(([id, counts]) => {
     const reasons = Object.entries(counts.reasons).map(([reason, count]) => `${reason} ${count}`)
     const detail = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`
-    return `${id}: ${counts.runs} runs = ${counts.scored} scored + ${counts.skipped} skipped + ${counts.failed} failed + ${counts.pending} pending${detail}`
+    const { calls } = counts
+    const ofCalls =
+      calls === undefined ? '' : `, calls: ${calls.scored} scored, ${calls.skipped} skipped, ${calls.failed} failed`
+    return `${id}: ${counts.offered} offered = ${counts.scored} scored + ${counts.skipped} skipped + ${counts.failed} failed + ${counts.pending} pending${detail}${ofCalls}`
   })
   return [
     `runs: ${runs.seen} seen = ${runs.closed} closed + ${runs.open} open + ${runs.evicted} evicted; ${runs.late} late spans, ${runs.duplicates} duplicates`,

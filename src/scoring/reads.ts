@@ -22,6 +22,11 @@ export class Reads {
     return this.#absence
   }
 
+  /** The same run, of which nothing was read yet: a scorer of calls lacks facts of each call alone. */
+  forCall(): Reads {
+    return new Reads(this.run, this.scorerId, this.#mayLack)
+  }
+
   /** Notes that a fact was read which may be absent. */
   note(fact: RunFact, whyAbsent: () => Skipped | undefined): void {
     if (this.#absence === undefined && !this.#mayLack.has(fact)) this.#absence = whyAbsent()

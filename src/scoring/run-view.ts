@@ -11,7 +11,25 @@ import type { Reads } from './reads.ts'
  * @param isCopied whether the scorer may copy a run whose facts can be copied, as those of `.run()` can
  */
 export function scorerView(reads: Reads, isCopied: boolean): AgentRun {
-  const view = new RunView(reads.run, reads)
+  return copyable(new RunView(reads.run, reads), reads, isCopied)
+}
+
+/** A call of the run as a scorer of calls sees it, which may copy it too; `undefined` if there is none. */
+export function callView(
+  reads: Reads,
+  level: 'tool-call' | 'retrieval',
+  index: number,
+): ToolCall | Retrieval | undefined {
+  const { run } = reads
+  if (level === 'tool-call') {
+    const call = run.toolCalls[index]
+    return call && copyable(new ToolCallView(call, index, run, reads), reads, true)
+  }
+  const retrieval = run.retrievals[index]
+  return retrieval && copyable(new RetrievalView(retrieval, index, run, reads), reads, true)
+}
+
+function copyable<View extends object>(view: View, reads: Reads, isCopied: boolean): View {
   return isCopied && Object.hasOwn(reads.run, 'output')
     ? withOwnFacts(view, (value, facts) => reads.watch(value, facts))
     : view
@@ -253,6 +271,10 @@ class ToolCallView implements ToolCall {
 
   get spanId(): string | undefined {
     return this.#call.spanId
+  }
+
+  get traceId(): string | undefined {
+    return this.#call.traceId
   }
 
   get agentName(): string | undefined {

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Explanation } from '../model/explanation.ts'
 import type { Usage } from '../model/message.ts'
-import type { Evaluation, Failed, JudgeReport, ScorerLevel, Skipped } from '../model/score.ts'
+import type { CallScore, Evaluation, Failed, JudgeReport, ScorerLevel, Skipped } from '../model/score.ts'
 
 /** A score that is not yet compared with range and pass mark. */
 export interface ScoredVerdict {
@@ -22,11 +22,27 @@ export interface ScoredVerdict {
   readonly details?: unknown
 }
 
+/** What a scorer of calls found for one call. */
+export interface CallVerdict {
+  /** The index of the call in `run.toolCalls`, or in `run.retrievals`. */
+  readonly index: number
+  /** The score of the call, or why there is none. */
+  readonly verdict: ScoredVerdict | Skipped | Failed
+}
+
+/** What a scorer of calls returns if it could look at them. */
+export interface CallVerdicts {
+  /** Marks the verdict as one with a score for each call. */
+  readonly status: 'calls'
+  /** At most one for each call. A call without one is not the scorer's matter. */
+  readonly calls: readonly CallVerdict[]
+}
+
 /**
  * What a scorer's own code returns. `evaluate` checks the range, and adds the `label` if there is none. `Preprocessed` and `Analyzed` are the results
  * of the steps before the score.
  */
-export type Verdict<Preprocessed = unknown, Analyzed = unknown> = (ScoredVerdict | Skipped | Failed) & {
+export type Verdict<Preprocessed = unknown, Analyzed = unknown> = (ScoredVerdict | Skipped | Failed | CallVerdicts) & {
   readonly judge?: JudgeReport
   /** Results of the steps before the score, for `.run()`. */
   readonly preprocessStepResult?: Preprocessed
@@ -177,8 +193,10 @@ export interface ScorerRunResult<Preprocessed = unknown, Analyzed = unknown> {
   readonly input: unknown
   /** The output that was passed. */
   readonly output: unknown
-  /** In the scorer's own units. */
+  /** In the scorer's own units; of a scorer of calls, the mean of the calls that have a score. */
   readonly score: number
+  /** The scores of the calls, in a scorer of calls. */
+  readonly calls?: readonly CallScore[]
   /** The explanation, if there is one. */
   readonly reason?: string
   /** What `preprocess` returned; in prebuilt scorers, what they found before they analysed the run, such as its tool calls. */

@@ -54,13 +54,13 @@ async function setUp() {
 it('a run that another process scores from now on is not asked about, written or counted', async () => {
   await using all = await setUp()
   const { engine, server, door, first, second, judged, counts } = all
-  expect(counts()).toMatchObject({ runs: 2, pending: 2 })
+  expect(counts()).toMatchObject({ offered: 2, pending: 2 })
   engine.tasks.withdraw(first)
   engine.tasks.withdraw(second)
   await Promise.all([first.whenAllIn(), second.whenAllIn()])
   door.resolve()
   expect([first.isWithdrawn, second.isWithdrawn]).toEqual([true, true])
-  expect(counts()).toMatchObject({ runs: 0, scored: 0, skipped: 0, failed: 0, pending: 0 })
+  expect(counts()).toMatchObject({ offered: 0, scored: 0, skipped: 0, failed: 0, pending: 0 })
   // What the judge was asked about stays booked, and what it was not asked about is free again.
   expect(engine.budget.usedRatio()).toBeCloseTo(0.1)
   // The next run gets its turn.
@@ -80,6 +80,6 @@ it('judges that are asked may finish, while runs that wait for their turn are le
   await first.whenAllIn()
   expect([first.isWithdrawn, second.isWithdrawn]).toEqual([false, true])
   expect(judged()).toMatchObject([{ score: { status: 'scored' } }])
-  expect(counts()).toMatchObject({ runs: 1, scored: 1, pending: 0 })
+  expect(counts()).toMatchObject({ offered: 1, scored: 1, pending: 0 })
   expect(server.requests).toHaveLength(1)
 })

@@ -156,7 +156,7 @@ async function tryCombination(
   const { runs, scorers: rows } = scoring.ledger()
   if (runs.seen !== runs.closed + runs.open + runs.evicted) wrong.push(`runs ${JSON.stringify(runs)}`)
   for (const [id, row] of Object.entries(rows)) {
-    const isExact = row.runs === row.scored + row.skipped + row.failed + row.pending
+    const isExact = row.offered === row.scored + row.skipped + row.failed + row.pending
     if (!isExact || row.pending !== 0) wrong.push(`${id} ${JSON.stringify(row)}`)
   }
   return wrong

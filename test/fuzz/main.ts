@@ -118,7 +118,7 @@ async function playPipeline(): Promise<number> {
   if (runs.seen !== runs.closed + runs.open + runs.evicted) say(`runs ${JSON.stringify(runs)}`)
   for (const [id, row] of Object.entries(scorers)) {
     const reasons = Object.values(row.reasons).reduce((sum, count) => sum + count, 0)
-    const isExact = row.runs === row.scored + row.skipped + row.failed && reasons === row.skipped + row.failed
+    const isExact = row.offered === row.scored + row.skipped + row.failed && reasons === row.skipped + row.failed
     if (!isExact || row.pending !== 0) say(`${id} ${JSON.stringify(row)}`)
   }
   if (behind.ended !== ended) say(`${behind.ended} spans came to next, ${ended} ended`)

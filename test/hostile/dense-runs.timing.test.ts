@@ -47,7 +47,7 @@ async function longTurns(
     const end = turns.begin('a turn')
     await nextTurn()
     end()
-    quiet = rows().every(({ runs, pending }) => runs > 0 && pending === 0) ? quiet + 1 : 0
+    quiet = rows().every(({ offered, pending }) => offered > 0 && pending === 0) ? quiet + 1 : 0
   }
   expect(rows().every(({ failed }) => failed === 0)).toBe(true)
   await processor.shutdown()

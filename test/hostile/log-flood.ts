@@ -67,7 +67,7 @@ export async function playLogFlood(
     const end = begin('a turn')
     await nextTurn()
     end()
-    quiet = rows().every(({ runs, pending }) => runs > 0 && pending === 0) ? quiet + 1 : 0
+    quiet = rows().every(({ offered, pending }) => offered > 0 && pending === 0) ? quiet + 1 : 0
   }
   await processor.shutdown()
   return processor.ledger()

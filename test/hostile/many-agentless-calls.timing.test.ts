@@ -45,7 +45,7 @@ async function longTurns(): Promise<readonly string[]> {
     endTurn()
   }
   await scoring.forceFlush()
-  expect(scoring.ledger().scorers).toMatchObject({ answer_present: { runs: CALLS, scored: CALLS } })
+  expect(scoring.ledger().scorers).toMatchObject({ answer_present: { offered: CALLS, scored: CALLS } })
   await scoring.shutdown()
   return turns.report().own.map(({ text }) => text)
 }

@@ -46,7 +46,7 @@ test('a span that cannot be extended is scored, and leaves no score pending', as
   Object.preventExtensions(span)
   span.end()
   await scoring.forceFlush()
-  for (const row of Object.values(scoring.ledger().scorers)) expect(row).toMatchObject({ runs: 1, scored: 1 })
+  for (const row of Object.values(scoring.ledger().scorers)) expect(row).toMatchObject({ offered: 1, scored: 1 })
 })
 
 test('what onScore writes to an evaluation changes neither the ledger nor the next one', async () => {
@@ -165,7 +165,7 @@ test.each<[string, () => unknown]>([
   )
   await scoring.forceFlush()
   await new Promise((resolve) => setImmediate(resolve))
-  expect(scoring.ledger().scorers['c']).toMatchObject({ runs: 1, scored: 1 })
+  expect(scoring.ledger().scorers['c']).toMatchObject({ offered: 1, scored: 1 })
   expect(unhandled).toEqual([])
 })
 

@@ -154,5 +154,5 @@ test('a processor behind with unreadable hooks throws nothing into the applicati
     .end()
   await scoring.forceFlush()
   await scoring.shutdown()
-  expect(scoring.ledger().scorers['answer_present']).toMatchObject({ runs: 1, scored: 1, pending: 0 })
+  expect(scoring.ledger().scorers['answer_present']).toMatchObject({ offered: 1, scored: 1, pending: 0 })
 })

@@ -49,7 +49,7 @@ async function longTurns(runs: number, held: number): Promise<readonly string[]>
     endTurn()
   }
   expect(new Set(handedOn).size).toBe(runs)
-  expect(scoring.ledger().scorers['never']).toMatchObject({ runs, pending: 0, reasons: { shutdown: runs } })
+  expect(scoring.ledger().scorers['never']).toMatchObject({ offered: runs, pending: 0, reasons: { shutdown: runs } })
   return turns.report().own.map(({ text }) => text)
 }
 

@@ -122,9 +122,9 @@ test('a nested agent is part of its run, and also scored by itself with scope ev
   expect(scoring.ledger()).toMatchObject({
     runs: { seen: 1, closed: 1 },
     scorers: {
-      outer: { runs: 1, scored: 1 },
-      each: { runs: 2, scored: 2 },
-      named: { runs: 2, scored: 1, skipped: 1, reasons: { filtered: 1 } },
+      outer: { offered: 1, scored: 1 },
+      each: { offered: 2, scored: 2 },
+      named: { offered: 2, scored: 1, skipped: 1, reasons: { filtered: 1 } },
     },
   })
 })
@@ -156,7 +156,7 @@ test('judges wait for spans that are open below, and a code score that changes i
   ])
   expect(scoring.ledger()).toMatchObject({
     runs: { seen: 1, closed: 1, late: 0 },
-    scorers: { calls: { runs: 1, scored: 1 }, fitting: { runs: 1, scored: 1 } },
+    scorers: { calls: { offered: 1, scored: 1 }, fitting: { offered: 1, scored: 1 } },
   })
   expect(
     receiver.spans.filter(({ name }) => name === 'evaluate calls').map(({ attributes }) => attributes),
@@ -191,7 +191,7 @@ test('a run that became large while spans were open is scored again after the la
   ])
   expect(scoring.ledger()).toMatchObject({
     runs: { seen: 1, closed: 1 },
-    scorers: { calls: { runs: 1, scored: 1, pending: 0 } },
+    scorers: { calls: { offered: 1, scored: 1, pending: 0 } },
   })
 })
 
@@ -258,7 +258,7 @@ test('with rescore a judge is asked again when the spans that were not waited fo
   expect(receiver.spans.filter(({ name }) => name === 'evaluate fitting')).toHaveLength(2)
   expect(scoring.ledger()).toMatchObject({
     runs: { seen: 1, closed: 1, late: 0 },
-    scorers: { fitting: { runs: 1, scored: 1, pending: 0 } },
+    scorers: { fitting: { offered: 1, scored: 1, pending: 0 } },
   })
 })
 
@@ -353,14 +353,14 @@ test(
     expect(left).toBeLessThan(1024)
     expect(scoring.ledger()).toMatchObject({
       runs: { seen: 20_000, closed: 0, evicted: 20_000 - left },
-      scorers: { calls: { runs: evicted, skipped: evicted, reasons: { incomplete: evicted } } },
+      scorers: { calls: { offered: evicted, skipped: evicted, reasons: { incomplete: evicted } } },
     })
     for (const span of spans) span.end()
     // On a busy machine the scorer may have been deferred.
     await flush()
     expect(scoring.ledger()).toMatchObject({
       runs: { seen: 20_000, closed: left, open: 0, evicted, late: evicted },
-      scorers: { calls: { runs: 20_000, scored: left } },
+      scorers: { calls: { offered: 20_000, scored: left } },
     })
   },
 )
@@ -525,7 +525,7 @@ test('with rescore a judge that is still at work when its run is settled is aske
     [1, false],
     [2, true],
   ])
-  expect(scoring.ledger().scorers['slow']).toMatchObject({ runs: 1, scored: 1, pending: 0 })
+  expect(scoring.ledger().scorers['slow']).toMatchObject({ offered: 1, scored: 1, pending: 0 })
 })
 
 test('a score that was given too early remains if its scorer cannot be asked again', async () => {
@@ -552,7 +552,7 @@ test('a score that was given too early remains if its scorer cannot be asked aga
   tool.end()
   await flush()
   expect(seen.map(({ evaluation }) => evaluation.score.status)).toEqual(['scored'])
-  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 1, scored: 1, pending: 0 })
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ offered: 1, scored: 1, pending: 0 })
 })
 
 test('a scorer that loads something when it is first asked is asked again when its run has changed', async () => {
@@ -580,5 +580,5 @@ test('a scorer that loads something when it is first asked is asked again when i
     [1, false],
     [2, true],
   ])
-  expect(scoring.ledger().scorers['loading']).toMatchObject({ runs: 1, scored: 1, pending: 0 })
+  expect(scoring.ledger().scorers['loading']).toMatchObject({ offered: 1, scored: 1, pending: 0 })
 })

@@ -68,7 +68,7 @@ function nestedMs(depth: number): number {
   const before = process.cpuUsage()
   for (const span of spans.toReversed()) span.end()
   const { user, system } = process.cpuUsage(before)
-  expect(processor.ledger().scorers['answer_present']?.runs).toBe(depth / 2)
+  expect(processor.ledger().scorers['answer_present']?.offered).toBe(depth / 2)
   return (user + system) / 1000
 }
 

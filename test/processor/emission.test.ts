@@ -86,7 +86,7 @@ test('beside: the code score is on the agent span, the judge score on a late spa
   expect(diagnostics.filter((line) => line.includes('First score'))).toHaveLength(1)
   expect(scoring.ledger()).toMatchObject({
     runs: { seen: 1, closed: 1, open: 0, evicted: 0, late: 0 },
-    scorers: { exact: { runs: 1, scored: 1 }, fitting: { runs: 1, scored: 1 } },
+    scorers: { exact: { offered: 1, scored: 1 }, fitting: { offered: 1, scored: 1 } },
   })
   expectBalanced(scoring.ledger())
 })

@@ -103,7 +103,7 @@ test('a scorer that blocks is reported and runs after the span from then on', as
   expect(scoredInRun).toEqual([1, 1, 0])
   await flush()
   expect(diagnostics.filter((line) => line.includes('Scorer slow took'))).toHaveLength(1)
-  expect(scoring.ledger().scorers['slow']).toMatchObject({ runs: 3, scored: 3 })
+  expect(scoring.ledger().scorers['slow']).toMatchObject({ offered: 3, scored: 3 })
 })
 
 test('a scorer whose calls are slow now and then keeps its scores on the agent spans', async () => {

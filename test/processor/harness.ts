@@ -184,8 +184,8 @@ export function judgeScorer(id: string, definition: Partial<ScorerDefinition> = 
 export function expectBalanced(ledger: LedgerSnapshot): void {
   const { seen, closed, open: stillOpen, evicted } = ledger.runs
   expect(seen).toBe(closed + stillOpen + evicted)
-  for (const { runs, scored, skipped, failed, pending, reasons } of Object.values(ledger.scorers)) {
-    expect(runs).toBe(scored + skipped + failed + pending)
+  for (const { offered, scored, skipped, failed, pending, reasons } of Object.values(ledger.scorers)) {
+    expect(offered).toBe(scored + skipped + failed + pending)
     expect(pending).toBeGreaterThanOrEqual(0)
     expect(Object.values(reasons).reduce((sum, count) => sum + count, 0)).toBe(skipped + failed)
   }

@@ -140,7 +140,7 @@ async function expectSurvival(options: Partial<ScoringOptions>, more: { readonly
   await new Promise((resolve) => setImmediate(resolve))
   expect(unhandled).toEqual([])
   expectBalanced(scoring.ledger())
-  for (const { pending, runs } of Object.values(scoring.ledger().scorers)) expect([runs, pending]).toEqual([3, 0])
+  for (const { pending, offered } of Object.values(scoring.ledger().scorers)) expect([offered, pending]).toEqual([3, 0])
   expect(sink.ended).toHaveLength(more.next === undefined ? 9 : 0)
   return scoring.ledger()
 }
@@ -438,7 +438,7 @@ test('runs and answers that are too large to be read are skipped, and block noth
   }
   await scoring.forceFlush()
   expect(scoring.ledger().scorers['keyword_coverage']).toMatchObject({
-    runs: 2,
+    offered: 2,
     skipped: 2,
     reasons: { 'no-content': 2 },
   })
@@ -453,8 +453,8 @@ test('code does not read more than 4 MiB of a run; judges, and scorers of names 
   open(tracer, 'execute_tool t', result, agent).end()
   agent.end()
   await scoring.forceFlush()
-  const scored = { runs: 1, scored: 1 }
-  const skipped = { runs: 1, scored: 0, reasons: { 'no-content': 1 } }
+  const scored = { offered: 1, scored: 1 }
+  const skipped = { offered: 1, scored: 0, reasons: { 'no-content': 1 } }
   expect(scoring.ledger().scorers).toMatchObject({ reads: skipped, counts: scored, judged: scored })
 })
 

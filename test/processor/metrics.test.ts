@@ -206,7 +206,7 @@ test.each(['getMeter', 'createCounter', 'add'])(
     runAgent(tracer)
     runAgent(tracer)
     await flush()
-    expect(scoring.ledger().scorers['exact']).toMatchObject({ runs: 2, scored: 2 })
+    expect(scoring.ledger().scorers['exact']).toMatchObject({ offered: 2, scored: 2 })
     expect(receiver.logs).toHaveLength(2)
     expect(diagnostics.filter((line) => line.includes('The meter provider threw'))).toHaveLength(1)
   },

@@ -39,7 +39,7 @@ test('a rate keeps the same traces for every scorer, and the smaller sample lies
   expect(scoredBy('many')).toEqual(traceIds.filter((traceId) => new SamplePoint(traceId).isBelow(0.5)))
   expect(seen.find(({ scorer }) => scorer.id === 'few')).toMatchObject({ probability: 0.1, upstreamProbability: 0.5 })
   const { few } = scoring.ledger().scorers
-  expect(few).toMatchObject({ runs: 500, skipped: 500 - scoredBy('few').length })
+  expect(few).toMatchObject({ offered: 500, skipped: 500 - scoredBy('few').length })
 })
 
 /** A caller in another process, who has chosen the trace id. */
@@ -117,7 +117,7 @@ test('a sample function sees the finished run: errors are kept more often', asyn
   failed.setStatus({ code: 2 })
   failed.end()
   await scoring.forceFlush()
-  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 6, scored: 1, reasons: { 'sampled-out': 5 } })
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ offered: 6, scored: 1, reasons: { 'sampled-out': 5 } })
 })
 
 test('a run with a weight above a thousand is refused, and that is reported', async () => {
@@ -144,8 +144,8 @@ test('agent and when are filters', async () => {
   })
   for (const name of ['weather', 'climate', 'support']) runAgent(tracer, name)
   expect(scoring.ledger().scorers).toMatchObject({
-    weather: { runs: 3, scored: 2, reasons: { filtered: 1 } },
-    some: { runs: 3, scored: 1, reasons: { filtered: 2 } },
+    weather: { offered: 3, scored: 2, reasons: { filtered: 1 } },
+    some: { offered: 3, scored: 1, reasons: { filtered: 2 } },
   })
 })
 
@@ -216,7 +216,7 @@ test('runs beyond the queue are skipped as queue-full, and runs with higher rate
   for (let index = 0; index < 4; index += 1) runAgent(tracer)
   await flush()
   expect(order.slice(0, 2)).toContain('error')
-  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 8, scored: 5, reasons: { 'queue-full': 3 } })
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ offered: 8, scored: 5, reasons: { 'queue-full': 3 } })
 })
 
 test('errors of the same rate wait like other runs: a full queue does not choose by outcome', async () => {
@@ -249,7 +249,7 @@ test('with a queue of size 0, only as many are scored as run at the same time', 
   })
   for (let index = 0; index < 5; index += 1) runAgent(tracer)
   await flush()
-  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 5, scored: 2, reasons: { 'queue-full': 3 } })
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ offered: 5, scored: 2, reasons: { 'queue-full': 3 } })
 })
 
 test('metricAttributes are copied to metrics and events, fifty values each, then other', async () => {

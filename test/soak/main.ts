@@ -151,8 +151,8 @@ function checkLedger(when: string, { runs, scorers }: LedgerSnapshot, started: n
   for (const [id, row] of Object.entries(scorers)) {
     const reasons = Object.values(row.reasons).reduce((sum, count) => sum + count, 0)
     must(
-      row.runs === runs.closed + runs.evicted &&
-        row.runs === row.scored + row.skipped + row.failed + row.pending &&
+      row.offered === runs.closed + runs.evicted &&
+        row.offered === row.scored + row.skipped + row.failed + row.pending &&
         reasons === row.skipped + row.failed,
       `${when}: ${id} ${JSON.stringify(row)}`,
     )

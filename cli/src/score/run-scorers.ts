@@ -135,13 +135,21 @@ export class RunScorers {
 
 /** Removes what the option `stripContent` removes. Every report uses the result, so that none can show that content. */
 function withoutContent(evaluation: Evaluation): Evaluation {
-  const { score } = evaluation
+  const { score, calls } = evaluation
+  return {
+    ...evaluation,
+    score: scoreWithoutContent(score),
+    ...(calls !== undefined && { calls: calls.map((call) => ({ ...call, score: scoreWithoutContent(call.score) })) }),
+  }
+}
+
+function scoreWithoutContent(score: Score): Score {
   if (score.status !== 'scored') {
     const { messageWithoutContent, ...kept } = score
-    return { ...evaluation, score: { ...kept, message: messageWithoutContent ?? '' } }
+    return { ...kept, message: messageWithoutContent ?? '' }
   }
   const { explanation: _whole, explanationWithoutContent: explanation, details: _details, ...kept } = score
-  return { ...evaluation, score: { ...kept, ...(explanation !== undefined && { explanation }) } }
+  return { ...kept, ...(explanation !== undefined && { explanation }) }
 }
 
 function* withNested(run: AgentRun): Generator<AgentRun> {

@@ -1,6 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api'
 import { Emitter, ScoreMetrics } from 'spanscore/engine'
-import type { AgentRun, CopiedAttributes, Evaluation, ResolvedOptions, ScoreIds } from 'spanscore/engine'
+import type { AgentRun, CopiedAttributes, Evaluation, ResolvedOptions, SpanSet } from 'spanscore/engine'
 
 import { GatheredScores, originOf } from '../send/gathered-scores.ts'
 import type { GatheredRecords } from '../send/gathered-scores.ts'
@@ -30,7 +30,8 @@ export interface WrittenScore {
   readonly target: SpanContext
   /** When the run ended, in milliseconds since the epoch. */
   readonly endTimeMs: number
-  readonly ids: ScoreIds
+  /** The spans of the run, from which the ids of its scores follow. */
+  readonly spans: SpanSet
   /** False for a later revision, which is written but not counted again. */
   readonly counted: boolean
   readonly extra: ExtraAttributes
@@ -81,15 +82,11 @@ export class ScoreOutputs {
     return this.#outputOf(resource).metrics
   }
 
-  write(resource: ServiceResource, { ids, endTimeMs, ...emission }: WrittenScore): void {
+  write(resource: ServiceResource, { endTimeMs, ...emission }: WrittenScore): void {
     this.#emitterOf(resource).emit({
       ...emission,
       endTime: toSeconds(endTimeMs),
       isOnSpan: false,
-      identity: {
-        attributes: { 'spanscore.score.key': ids.key, 'spanscore.score.id': ids.id },
-        spanId: ids.spanId,
-      },
     })
   }
 

@@ -162,11 +162,11 @@ export class ServiceScorer implements RunScorer {
       isHeld: false,
       claim: (scorer) => !carriesScore(attributes, scorer),
       write: (evaluation, read, isFirst) => {
-        const ids = scoreIds(target, evaluation.scorer, spans)
         const revised = { ...evaluation, revision }
+        const ids = scoreIds(target, evaluation.scorer, spans)
         this.#onScore?.(`${target.traceId}:${target.spanId}`, ids, revised)
         const counted = isFirst && isCounted
-        this.#outputs.write(resource, { evaluation: revised, run: read, target, endTimeMs, ids, counted, extra })
+        this.#outputs.write(resource, { evaluation: revised, run: read, target, endTimeMs, spans, counted, extra })
       },
       allIn: () => undefined,
     }

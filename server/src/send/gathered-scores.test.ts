@@ -39,9 +39,8 @@ function written(attributes: Attributes, ofLateSpan: Attributes, time: HrTime, o
   } as const
   const score = { status: 'scored', value: 1, label: 'pass' } as const
   const evaluation = { scorer, runId: '', revision: 1, complete: true, durationMs: 1, score }
-  const identity = { attributes: {}, spanId: '00f067aa0ba902b7' }
-  const emission = { evaluation, run: undefined, target, endTime: time, isOnSpan: false, counted: true, extra: {} }
-  const prepared = { attributes, ofLateSpan, verdictTimeMs: observedMs, emission: { ...emission, identity } }
+  const emission = { evaluation, target, endTime: time, lateSpanId: '00f067aa0ba902b7' }
+  const prepared = { ...emission, attributes, ofLateSpan, verdictTimeMs: observedMs }
   scores.add(originOf(resource), { ...prepared, isEvent: true, isLateSpan: true })
   const both = scores.take()
   scores.add(originOf(resource), { ...prepared, isEvent: true, isLateSpan: false })

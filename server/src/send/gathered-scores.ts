@@ -61,8 +61,10 @@ export class GatheredScores {
   }
 
   /** Writes a `LogRecord`. @returns its encoded attributes */
-  #addLogRecord(origin: RecordOrigin, { emission, attributes, verdictTimeMs }: PreparedScore): Uint8Array {
-    const { target, endTime, evaluation } = emission
+  #addLogRecord(
+    origin: RecordOrigin,
+    { evaluation, target, endTime, attributes, verdictTimeMs }: PreparedScore,
+  ): Uint8Array {
     const failed = evaluation.score.status === 'failed'
     const { start, end } = writeEvent({ target, time: endTime, observedMs: verdictTimeMs, failed, attributes })
     const bytes = writer.take()
@@ -71,17 +73,16 @@ export class GatheredScores {
   }
 
   /**
-   * Writes a `Span`: a child of the run's span that starts and ends at the run's end, so that the trace does not become longer.
+   * Writes a `Span`: a child of the span of the run or of the call, that starts and ends at the run's end, so that the trace does not become longer.
    *
    * @param written the event's encoded attributes, if it was written
    */
   #addSpan(origin: RecordOrigin, score: PreparedScore, written: Uint8Array | undefined): void {
-    const { emission, attributes, ofLateSpan } = score
-    const { target, endTime, evaluation, identity } = emission
+    const { evaluation, target, endTime, lateSpanId, attributes, ofLateSpan } = score
     // The same score has the same span id wherever it is computed.
-    if (identity === undefined) throw new Error('Expected an id for a late span.')
+    if (lateSpanId === undefined) throw new Error('Expected an id for a late span.')
     writer.id(1, target.traceId)
-    writer.id(2, identity.spanId)
+    writer.id(2, lateSpanId)
     writer.id(4, target.spanId)
     writer.string(5, `evaluate ${evaluation.scorer.id}`)
     // OTLP counts kinds from 1; 0 means unspecified.
@@ -119,7 +120,7 @@ function writeEvent({
   attributes,
 }: {
   readonly target: SpanContext
-  readonly time: PreparedScore['emission']['endTime']
+  readonly time: PreparedScore['endTime']
   readonly observedMs: number
   readonly failed: boolean
   readonly attributes: PreparedScore['attributes']

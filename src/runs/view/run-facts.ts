@@ -245,6 +245,7 @@ export class RunFacts {
         wasCutOff: call.asked !== undefined && call.tool !== undefined && wasCutOff(this.loop.plan, call.tool),
         wasRefused: isResumed && call.tool === undefined && refused.has(call.asked),
         runner: isResumed ? this.#runnerOf(call.asked?.name) : undefined,
+        traceId: this.#plan.root.span.traceId,
         position,
       })
     })

@@ -29,6 +29,8 @@ export interface CallContext {
   readonly wasCutOff: boolean
   /** Who runs the tool, if an earlier run asked for the call, and waited. */
   readonly runner: ToolRunner | undefined
+  /** The trace of the run. */
+  readonly traceId: string
   /** How many calls were requested before this one. */
   readonly position: number
 }
@@ -60,6 +62,11 @@ export class ReconstructedToolCall implements ToolCall {
 
   get spanId(): string | undefined {
     return this.#call.tool?.span.spanId
+  }
+
+  get traceId(): string | undefined {
+    const traceId = this.#call.tool?.span.traceId
+    return traceId === this.#context.traceId ? undefined : traceId
   }
 
   get agentName(): string | undefined {
@@ -163,7 +170,7 @@ export class ReconstructedToolCall implements ToolCall {
 
   /** All properties, for `JSON.stringify`, which omits undefined ones. */
   toJSON(): ToolCall {
-    const { id, agentName, spanId, childRunId, error, result } = this
+    const { id, agentName, spanId, traceId, childRunId, error, result } = this
     const given = this.arguments
     return {
       id,
@@ -174,6 +181,7 @@ export class ReconstructedToolCall implements ToolCall {
       status: this.status,
       step: this.step,
       spanId,
+      traceId,
       agentName,
       providerExecuted: this.providerExecuted,
       childRunId,

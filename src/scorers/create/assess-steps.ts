@@ -3,7 +3,7 @@ import { isExplanation } from '../../model/explanation.ts'
 import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
 import { plainRun } from '../../scoring/given/run.ts'
 import type { Reads } from '../../scoring/reads.ts'
-import type { GivenInput, Scorer, Verdict } from '../../scoring/scorer.ts'
+import type { GivenInput, ScoredVerdict, Scorer, Verdict } from '../../scoring/scorer.ts'
 import { isThenable } from '../../scoring/thenable.ts'
 import { invalidScore } from '../../scoring/verdict.ts'
 import { isRecord } from '../../spans/json.ts'
@@ -20,31 +20,38 @@ export type Steps = { readonly [Name in StepName]?: AnyStep }
 /** Steps including the required score step. */
 export type ScoredSteps = Steps & { readonly generateScore: AnyStep }
 
-/** The run for steps, the messages that were passed to `.run()`, and what the steps read. */
+/** What the steps are given, and what they read of it. */
 export interface StepSource {
-  readonly run: AgentRun
-  readonly given: GivenInput | undefined
+  /** By the level of the scorer. */
+  readonly subject: AnyContext
   readonly reads: Reads
 }
+
+/** What the steps of a scorer of runs are given. @param given the messages that were passed to `.run()` */
+export function runSubject(agentRun: AgentRun, given: GivenInput | undefined, reads: Reads): AnyContext {
+  return { run: given === undefined ? agentRun : toStepRun(reads.run, given), agentRun }
+}
+
+/** A verdict on the subject, with the results of the steps. */
+export type StepVerdict = Exclude<Verdict, { readonly status: 'calls' }>
 
 /** Runs the steps in order, until one reads a fact that the run lacks; yields values that may be promises. */
 export function* assessSteps(
   { id, range }: Pick<Scorer, 'id' | 'range'>,
   steps: ScoredSteps,
-  { run: agentRun, given, reads }: StepSource,
+  { subject, reads }: StepSource,
   asker: StepAsker | undefined,
-): Generator<unknown, Verdict, unknown> {
-  const run = given === undefined ? agentRun : toStepRun(reads.run, given)
+): Generator<unknown, StepVerdict, unknown> {
   const results: { preprocessStepResult?: unknown; analyzeStepResult?: unknown } = {}
   const take = (step: AnyStep, more?: { readonly score: number }, shape?: DefaultShape): unknown => {
-    const context = { run, agentRun, results: { ...results }, ...more }
+    const context = { ...subject, results: { ...results }, ...more }
     if (typeof step === 'function') return step(context)
     return asker?.ask(step, context, shape).catch((error: unknown) => {
       if (reads.absence === undefined) throw error
       return reads.absence
     })
   }
-  const finish = (verdict: Verdict): Verdict => {
+  const finish = (verdict: ScoredVerdict | Skipped | Failed): StepVerdict => {
     const report: JudgeReport | undefined = asker?.report()
     return { ...verdict, ...results, ...(report !== undefined && { judge: report }) }
   }

@@ -1,10 +1,12 @@
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { RunFact } from '../../scoring/absence.ts'
+import type { Reads } from '../../scoring/reads.ts'
 import type { Need, Scorer } from '../../scoring/scorer.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
-import { assessSteps, runSyncOrAsync } from './assess-steps.ts'
-import type { AnyStep, ScoredSteps, StepName, Steps } from './assess-steps.ts'
+import { assessCalls } from './assess-calls.ts'
+import { assessSteps, runSubject, runSyncOrAsync } from './assess-steps.ts'
+import type { AnyStep, ScoredSteps, StepName, Steps, StepVerdict } from './assess-steps.ts'
 import { createStepJudging, readStepJudge } from './prompt-steps.ts'
 import type { AnyPromptStep } from './prompt-steps.ts'
 import { areTexts, expectFacts, expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
@@ -23,7 +25,12 @@ export interface CreateScorerOptions<
   readonly name?: string
   /** One sentence about what the score means. */
   readonly description: string
-  /** What a score is about, which decides what the steps are given: for `run`, the whole run. @default 'run' */
+  /**
+   * What a score is about: the whole `run`, each `tool-call` of it, or each `retrieval`. The steps of a scorer of calls are given one `call`
+   * after the other, and the whole `agentRun`.
+   *
+   * @default 'run'
+   */
   readonly level?: Level
   /**
    * The types of `run.input` and `run.output` in the steps: schemas of both, in any form, or `'agent'`, the default. Not checked at run
@@ -103,7 +110,7 @@ export function createScorer<Input = unknown, Output = unknown, Level extends ke
 }
 
 /** The levels of scorers that are made of steps. */
-const LEVELS: Readonly<Record<keyof SubjectsByLevel, true>> = { run: true }
+const LEVELS: Readonly<Record<keyof SubjectsByLevel, true>> = { run: true, 'tool-call': true, retrieval: true }
 
 /** Checks options that `defineScorer` and the judge of the steps do not check. */
 function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
@@ -125,6 +132,8 @@ function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
   expectOption(levels.includes(level), factory, `level to be ${levels.join(' or ')}`, level)
   const isType = type === 'agent' || (isRecord(type) && 'input' in type && 'output' in type)
   expectOption(isType, factory, "type to be 'agent', or { input, output } with a schema each", type)
+  const isTyped = declaration.type !== undefined && level !== 'run'
+  expectOption(!isTyped, factory, `type to be left out, because the steps of level ${level} get no run`, type)
   const isVersion = isTextOrNone(version) || typeof version === 'number'
   expectOption(isVersion, factory, 'version to be a string or a number', version)
   expectFlags(factory, { inline })
@@ -154,14 +163,14 @@ function withoutScore(options: Untyped, steps: Steps): unknown {
 function build(options: Untyped, steps: ScoredSteps): Scorer {
   const { id } = options
   const judging = createStepJudging(
-    id,
+    { id, level: options.level ?? 'run' },
     Object.values(steps).filter((step) => typeof step !== 'function'),
     options.judge,
   )
   if (judging !== undefined && options.inline === true) {
     throw new TypeError(`createScorer ${id}: expected inline to be false, got true: steps that ask a judge take time.`)
   }
-  const { range = [0, 1], better, passAt, inline, needs = ALL_NEEDS, mayLack } = options
+  const { level = 'run', range = [0, 1], better, passAt, inline, needs = ALL_NEEDS, mayLack } = options
   return defineScorer({
     id,
     description: options.description ?? options.name ?? '',
@@ -179,9 +188,14 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
       judge: judging?.identity,
       steps: options.version === undefined ? sourceOf(steps) : Object.keys(steps),
     },
+    level,
     assess: (run, context, reads) => {
-      const asker = judging?.asker(reads, context)
-      return runSyncOrAsync(assessSteps({ id, range }, steps, { run, given: context.given, reads }, asker))
+      const ask = (subject: Readonly<Record<string, unknown>>, ofSubject: Reads): StepVerdict | Promise<StepVerdict> =>
+        runSyncOrAsync(
+          assessSteps({ id, range }, steps, { subject, reads: ofSubject }, judging?.asker(ofSubject, context)),
+        )
+      if (level === 'run') return ask(runSubject(run, context.given, reads), reads)
+      return assessCalls({ id, level, isAsked: judging !== undefined }, reads, ask)
     },
   })
 }

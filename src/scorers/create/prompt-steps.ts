@@ -6,7 +6,8 @@ import { sumReports } from '../../judge/spending.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { JudgeReport } from '../../model/score.ts'
 import type { Reads } from '../../scoring/reads.ts'
-import type { ScorerJudge, ScoringContext } from '../../scoring/scorer.ts'
+import { callsAt } from '../../scoring/call-scores.ts'
+import type { Scorer, ScorerJudge, ScoringContext } from '../../scoring/scorer.ts'
 import { judgeSettingKeys } from '../judge/judge-scorer.ts'
 import { expectOption, isTextOrNone, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
@@ -68,6 +69,9 @@ export interface StepAsker {
   report(): JudgeReport | undefined
 }
 
+/** Most calls of a run about which prompt steps of a scorer of calls ask: they ask once for each. */
+export const MAX_ASKED_CALLS = 50
+
 /** The judge of a scorer with prompt steps. */
 export interface StepJudging {
   readonly judge: ScorerJudge
@@ -81,7 +85,7 @@ export interface StepJudging {
  * @throws TypeError if a step has no judge or no schema
  */
 export function createStepJudging(
-  id: string,
+  { id, level }: Pick<Scorer, 'id' | 'level'>,
   steps: readonly AnyPromptStep[],
   judge: StepJudge | undefined,
 ): StepJudging | undefined {
@@ -98,7 +102,10 @@ export function createStepJudging(
   const [first] = asked
   if (first === undefined) return undefined
   return {
-    judge: first.judge.toScorerJudge((run) => ({ calls: steps.length, contentBytes: contentLength(run), answers: 0 })),
+    judge: first.judge.toScorerJudge((run) => {
+      const times = level === 'run' ? 1 : Math.min(callsAt(run, level).length, MAX_ASKED_CALLS)
+      return { calls: steps.length * times, contentBytes: contentLength(run), answers: 0 }
+    }),
     identity: asked.map(({ step, settings, judge: itsJudge }) => ({
       judge: itsJudge.identity,
       scaffold: valuePromptScaffold(),

@@ -1,7 +1,7 @@
 import type { Explanation } from '../../model/explanation.ts'
 import type { JudgeSettings } from '../../judge/settings.ts'
 import type { JudgeModel } from '../../judge/transport/judge-model.ts'
-import type { AgentRun } from '../../model/agent-run.ts'
+import type { AgentRun, Retrieval, ToolCall } from '../../model/agent-run.ts'
 import type { Skipped } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 
@@ -24,10 +24,22 @@ export interface RunSubject<Run = StepRun> {
   readonly agentRun: AgentRun
 }
 
+/** What the steps of a scorer of calls are given: one after the other, each call of the run. */
+export interface CallSubject<Call> {
+  /** The call. */
+  readonly call: Call
+  /** The run that made it. */
+  readonly agentRun: AgentRun
+}
+
 /** What the steps of a scorer are given, by its level. */
 export interface SubjectsByLevel<Input = unknown, Output = unknown> {
   /** One run. */
   readonly run: RunSubject<StepRun<Input, Output>>
+  /** One of the run's tool calls. */
+  readonly 'tool-call': CallSubject<ToolCall>
+  /** One of the run's retrievals. */
+  readonly retrieval: CallSubject<Retrieval>
 }
 
 /** The context of a step: its subject, and the results of earlier steps. */
