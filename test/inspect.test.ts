@@ -127,7 +127,7 @@ describe('spanscore inspect', () => {
     expect(runs.map((item) => item.scores)).toEqual([
       [
         { scorerId: 'tool_errors', value: 0, label: 'pass', explanation: 'No call failed.' },
-        { scorerId: 'prompt_alignment', value: 0.4, label: 'fail' },
+        { scorerId: 'prompt_alignment', value: 0.4, label: 'fail', isForeign: true },
       ],
     ])
   })

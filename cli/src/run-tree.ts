@@ -99,14 +99,20 @@ function addRun(run: AgentRun, lines: Lines, depth: number, indent = ''): void {
   addMissing(run.missing, lines, indent)
 }
 
-/** `✓ score  tool_errors 1  why`: the sign says whether it passed, because for some scorers lower is better. */
+/** `✓ score  tool_errors 1  why`, or `✗ user   thumbs 0  why`: the sign says whether it passed, because for some scorers lower is better. */
 function addScore(score: StoredScore, lines: Lines, indent: string): void {
   const { scorerId, value, label, explanation, status, reason, message } = score
   const { sign, format } = MARKS[label ?? ''] ?? MARKS.other
   const absence = `${status ?? 'failed'}${reason === undefined ? '' : ` (${reason})`}`
   const why = explanation ?? message
   const text = `${scorerId} ${value ?? label ?? absence}${why === undefined ? '' : `  ${why}`}`
-  lines.addLabelled(indent, `${sign} score`, text, MAX_VALUE_LINES, format)
+  lines.addLabelled(
+    indent,
+    `${sign} ${score.evaluatorType === 'user' ? 'user' : 'score'}`,
+    text,
+    MAX_VALUE_LINES,
+    format,
+  )
 }
 
 interface Mark {

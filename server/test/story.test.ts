@@ -53,12 +53,12 @@ beforeAll(async () => {
   })
   provider.register()
   registerTelemetry(new OpenTelemetry())
-})
+}, 60_000)
 afterAll(async () => {
   await provider.shutdown()
   await Promise.all([model.close(), page.server.stop()])
   rmSync(folder, { recursive: true, force: true })
-})
+}, 60_000)
 
 const at = (name: string): string => join(folder, name)
 

@@ -28,11 +28,17 @@ export interface Feedback {
 
 /** Feedback that was checked. */
 export interface ReadFeedback {
+  /** The span that it is about. */
   readonly target: SpanContext
+  /** What was asked. */
   readonly name: string
+  /** `true` and `false` are 1 and 0. */
   readonly value: number
+  /** `undefined` for a number without a label. */
   readonly label: string | undefined
+  /** The user's words. */
   readonly comment: string | undefined
+  /** Who the user is. */
   readonly userId: string | undefined
 }
 

@@ -12,6 +12,7 @@ export type ExplanationPolicy = 'all' | 'code' | 'none'
 
 /** Which explanations leave the process, and whether content is removed from them. */
 export interface ExplanationRules {
+  /** Those of all scorers, of code scorers only, or none. */
   readonly explanations: ExplanationPolicy
   /** Whether text from the run's content is removed from explanations and messages. */
   readonly stripContent: boolean
