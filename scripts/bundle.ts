@@ -34,7 +34,7 @@ if (process.argv[2] === 'command-line') {
       ],
     },
   })
-  await write('dist', others, names, [dts({ dtsOnly: true })])
+  await write('dist', others, names, [dts({ emitDtsOnly: true })])
 }
 
 async function write(
