@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /** The blocks of these pages are run as they are, with a scripted server in place of the models. */
 const pages = (
-  'README docs/attach docs/cases docs/coming-from docs/coming-from-mastra docs/custom-scorers docs/feedback docs/judges docs/onscore docs/privacy ' +
+  'README docs/attach docs/cases docs/ci docs/coming-from docs/coming-from-mastra docs/custom-scorers docs/feedback docs/judges docs/onscore docs/privacy ' +
   'docs/production docs/quickstart docs/retrieval docs/sampling docs/scorers docs/testing'
 ).split(' ')
 const folder = '.cache/recipes'
