@@ -41,6 +41,18 @@ it('scores are annotations of the agent span too, and wait until Phoenix has tak
     identifier: 'spanscore',
     metadata: { 'spanscore.revision': 3 },
   })
+  // Each user's feedback is an annotation of its own.
+  const runId = `${run.traceId}:${run.agentSpanId}`
+  for (const userId of ['ann', 'bob']) {
+    expect(await post(server.httpPort, { runId, name: 'thumbs', value: false, userId }, '/v1/feedback')).toBe(200)
+  }
+  const thumbs = asked.flatMap(({ data }) => data).filter(({ name }) => name === 'thumbs')
+  expect(thumbs[0]).toMatchObject({
+    span_id: run.agentSpanId,
+    annotator_kind: 'HUMAN',
+    result: { score: 0, label: 'fail' },
+  })
+  expect(new Set(thumbs.map(({ identifier }) => identifier)).size).toBe(2)
   await server.stop()
   phoenix.closeAllConnections()
   phoenix.close()
