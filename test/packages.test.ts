@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
@@ -61,5 +61,15 @@ describe('the package @spanscore/cli', () => {
   it('needs the version of spanscore that it was built with', () => {
     const { peerDependencies = {} } = manifestOf('cli')
     expect(peerDependencies['spanscore']).toBe(manifestOf('.')['version'])
+  })
+})
+
+describe('a release', () => {
+  it('is refused while the addresses in the metadata are placeholders', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/check-release.ts'], { encoding: 'utf8' })
+    const manifests = ['.', 'cli', 'server'].map((folder) => JSON.stringify(manifestOf(folder)))
+    const isPlaceholder = manifests.some((manifest) => manifest.includes('example.com'))
+    expect(status).toBe(isPlaceholder ? 1 : 0)
+    expect(stderr.includes('package.json')).toBe(isPlaceholder)
   })
 })

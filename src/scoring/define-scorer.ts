@@ -152,8 +152,9 @@ async function runOnce<Preprocessed, Analyzed>(
   const pending = evaluateInFull(scorer, run, given === undefined ? options : { ...options, given })
   const outcome = pending instanceof Promise ? await keepProcessAlive(() => pending) : pending
   const { evaluation, verdict } = outcome
-  if (evaluation.score.status !== 'scored') throw new ScoreUnavailableError(evaluation, outcome.thrown)
-  const { value, explanation } = evaluation.score
+  const { score } = evaluation
+  if (score.status !== 'scored') throw new ScoreUnavailableError(evaluation, score, outcome.thrown)
+  const { value, explanation } = score
   const { preprocessStepResult, analyzeStepResult } = verdict
   const result: Mutable<ScorerRunResult<Preprocessed, Analyzed>> =
     given === undefined

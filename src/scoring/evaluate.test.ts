@@ -284,6 +284,7 @@ describe('.run()', () => {
     const scorer = scorerOf(() => ({ status: 'skipped', reason: 'no-output', message: 'Nothing was said.' }))
     await expect(scorer.run(run)).rejects.toMatchObject({
       name: 'ScoreUnavailableError',
+      code: 'no-output',
       message: 'Nothing was said.',
       evaluation: { score: { status: 'skipped', reason: 'no-output' } },
     })
