@@ -28,6 +28,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       view: { holds: 'the run that users read', knows: ['layout'] },
     },
   },
+  conversations: {
+    holds: 'how runs with one id become a conversation, and a conversation a run that can be scored',
+    knows: ['model', 'spans', 'runs'],
+  },
   otlp: {
     holds:
       'trace files (OTLP, Jaeger, Tempo; compressed or not): the runs in them, and the scores that they hold already',
@@ -36,7 +40,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   sampling: { holds: 'rates, inclusion probabilities, budgets', knows: ['model', 'spans', 'runs'] },
   scoring: {
     holds: 'what a scorer is, evaluation, work in the background, the ledger',
-    knows: ['model', 'spans', 'runs', 'sampling'],
+    knows: ['model', 'spans', 'runs', 'conversations', 'sampling'],
     inside: { given: { holds: 'makes a run of what `.run()` was given', knows: [] } },
   },
   judge: {
@@ -67,7 +71,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   emit: {
     holds: 'one evaluation, written as attributes, event, late span, metrics',
-    knows: ['model', 'spans', 'runs', 'sampling', 'scoring'],
+    knows: ['model', 'spans', 'runs', 'conversations', 'sampling', 'scoring'],
   },
   calibration: {
     holds: 'labels that people give to runs, what they say of a judge, and rules that correct for it',
@@ -75,7 +79,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   engine: {
     holds: '`Engine`, which takes a run and a place for its scores: sampling, admission, tasks',
-    knows: ['model', 'spans', 'runs', 'sampling', 'scoring', 'emit'],
+    knows: ['model', 'spans', 'runs', 'conversations', 'sampling', 'scoring', 'emit'],
     inside: {
       config: { holds: 'the options and the environment', knows: [] },
       notices: { holds: 'the codes of notices, and what they say', knows: [] },
@@ -98,7 +102,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   entries: {
     holds: "the package's entry points: lists of exports, nothing else",
     knows:
-      'model spans runs otlp sampling scoring judge scorers cases emit calibration adapters engine processor testing'.split(
+      'model spans runs conversations otlp sampling scoring judge scorers cases emit calibration adapters engine processor testing'.split(
         ' ',
       ),
   },
@@ -130,6 +134,10 @@ export const SERVER_ROOMS: Readonly<Record<string, Room>> = {
   },
   log: { holds: 'requests in protobuf, in memory or in SQLite, and the state of each span in them', knows: ['traces'] },
   traces: { holds: 'the spans of open traces, and which of them make a run that is complete', knows: ['log'] },
+  conversations: {
+    holds: 'which conversations are open, and scoring those that are over',
+    knows: ['log', 'score', 'send'],
+  },
   score: {
     holds: 'runs before the scorers, and ids that follow from the spans of a run',
     knows: ['log', 'receive', 'send', 'traces'],

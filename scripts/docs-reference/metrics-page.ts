@@ -74,6 +74,7 @@ function recordedInstruments(): ReadonlyMap<string, Instrument> {
   for (const score of SCORES) metrics.record(evaluationOf(score), named, {})
   metrics.countFeedback('thumbs', 'fail')
   metrics.countRun('closed', 'agent')
+  metrics.countConversation('closed', 'agent')
   metrics.flush()
   for (const { observe } of found.values()) observe?.()
   return found

@@ -27,6 +27,7 @@ export interface GivenOptions {
   readonly settle: number
   readonly orphans: number
   readonly linger: number
+  readonly idle: number
   readonly maxDays: number
   readonly page: boolean
   readonly pagePort: number
@@ -179,6 +180,7 @@ export function toOptions(given: GivenOptions, limits: Limits, report: Report): 
       orphanMs: given.orphans * 1000,
       lingerMs: given.linger * 1000,
     },
+    idleMs: given.idle * 1000,
     report,
     page: given.page
       ? {

@@ -11,6 +11,8 @@ import type { RequestReader } from './receive/read-request.ts'
 import { RunSpans } from './score/run-spans.ts'
 import { SettledRuns } from './score/settled-runs.ts'
 import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
+import type { Conversations } from './conversations/conversations.ts'
+import type { KeptTurn } from './log/turn-table.ts'
 import type { Outbox } from './send/outbox.ts'
 import type { GatheredRecords } from './send/gathered-scores.ts'
 import type { LogPosition } from './traces/held-span.ts'
@@ -33,6 +35,8 @@ export interface ServiceParts {
   readonly nowMs: () => number
   /** Records of the log from before that moment are deleted, whether their scores were delivered or not. In milliseconds since the epoch. @default never */
   readonly expiresBeforeMs?: () => number
+  /** Collects runs to conversations. @default they are scored alone */
+  readonly conversations?: Conversations | undefined
   /** Observes what happens to runs; the page is one. */
   readonly observer?: ServiceObserver | undefined
 }
@@ -124,6 +128,8 @@ export class Service {
       this.#finish(finished)
       await this.#scoreAll(settled)
       if (settled.length === 0) this.#contents.forget()
+      // Runs whose scores cannot be delivered would be missing in their conversations.
+      if (outbox.failingForMs === 0) this.#parts.conversations?.sweep()
     } catch (error) {
       this.#failed(error)
     }
@@ -153,12 +159,12 @@ export class Service {
     this.#isStopping = true
     clearInterval(this.#timer)
     this.#timer = undefined
-    const { log, nowMs, outbox, report } = this.#parts
+    const { conversations, log, nowMs, outbox, report } = this.#parts
     const endMs = nowMs() + timeoutMs
     // An unavailable destination is not waited for, because undelivered scores can be computed again from the log.
     const leftMs = (): number =>
       Math.max(0, Math.min(endMs - nowMs(), outbox.failingForMs > 0 ? FAILING_MS : timeoutMs))
-    await within(leftMs(), Promise.all(this.#scoring))
+    await within(leftMs(), Promise.all([...this.#scoring, conversations?.settled()]))
     await outbox.flush(leftMs())
     const { undelivered } = outbox
     await within(leftMs(), outbox.shutdown())
@@ -222,7 +228,7 @@ export class Service {
 
   /** Resolves when all runs were passed to the scorers. */
   async #score(settled: SettledSpans, turn: Turn): Promise<void> {
-    const { buffer, nowMs, observer, scorer } = this.#parts
+    const { buffer, conversations, nowMs, observer, scorer } = this.#parts
     try {
       const offers = await this.#offersOf(settled, turn)
       // The runs hold what they need.
@@ -236,7 +242,8 @@ export class Service {
         scores.push(scorer.offer(offered, this.#released.signal))
       }
       const runIds = offers.flatMap(({ run }) => idsOf(run))
-      void this.#track(this.#deliver(settled, scores, runIds))
+      const turns = offers.flatMap(({ run }) => conversations?.turnOf(run) ?? [])
+      void this.#track(this.#deliver(settled, scores, { runIds, turns }))
     } catch (error) {
       this.#failed(error)
       // The same error would occur again, so the spans are treated as scored, and counted.
@@ -244,23 +251,25 @@ export class Service {
     }
   }
 
-  async #deliver(settled: SettledSpans, scores: readonly Promise<boolean>[], runIds: readonly string[]): Promise<void> {
+  async #deliver(settled: SettledSpans, scores: readonly Promise<boolean>[], runs: DeliveredRuns): Promise<void> {
     const { buffer, nowMs, outbox, take } = this.#parts
     try {
       // The spans of a run that another process scores stay on the log.
       if ((await Promise.all(scores)).includes(false)) return
       // Records of other runs that are being scored may be included: they are delivered before those runs' own parcels.
-      outbox.add({ ...take(), onDelivered: () => this.#delivered(settled, runIds) })
+      outbox.add({ ...take(), onDelivered: () => this.#delivered(settled, runs) })
     } catch (error) {
       this.#failed(error)
       buffer.emitted(settled, nowMs())
     }
   }
 
-  #delivered(settled: SettledSpans, runIds: readonly string[]): void {
+  #delivered(settled: SettledSpans, { runIds, turns }: DeliveredRuns): void {
     for (const id of runIds) this.#deliveredRuns.set(id, true)
     this.#mark(settled.spans, EMITTED)
     this.#states.write()
+    // They are written in the same transaction as the states.
+    this.#parts.conversations?.keep(turns)
     this.#parts.buffer.emitted(settled, this.#parts.nowMs())
   }
 
@@ -307,6 +316,7 @@ export class Service {
     this.#nextExpiryMs = beforeMs + EXPIRE_EVERY_MS
     this.#finish(buffer.expire(log.latestOffsetBefore(beforeMs)))
     this.counts.expiredRequests += log.dropForwardedBefore(beforeMs)
+    log.turns?.forgetBefore(beforeMs)
   }
 
   /** Sets the state of spans and of their log records. */
@@ -324,6 +334,13 @@ export class Service {
       `A run could not be scored because of an error in the service: ${error instanceof Error ? error.name : 'unknown'}.`,
     )
   }
+}
+
+/** What the service remembers of runs whose scores were delivered. */
+interface DeliveredRuns {
+  readonly runIds: readonly string[]
+  /** What they add to their conversations. */
+  readonly turns: readonly KeptTurn[]
 }
 
 /** The ids of a run and of those that it started. */

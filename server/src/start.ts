@@ -12,10 +12,11 @@ import { healthOf, readinessOf } from './health.ts'
 import type { Condition } from './health.ts'
 import { openDataFolder } from './log/data-folder.ts'
 import { MemoryLog } from './log/memory-log.ts'
-import type { SpanIdsOf } from './log/migrations.ts'
 import type { SpanLog } from './log/span-log.ts'
+import type { SpanIdsOf } from './log/migrations.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
 import { limited } from './limited.ts'
+import { Conversations } from './conversations/conversations.ts'
 import { listen } from './listen.ts'
 import { isLoopback } from './receive/access.ts'
 import type { AccessOptions } from './receive/access.ts'
@@ -77,6 +78,8 @@ export interface ServerOptions {
     }
   /** How long runs may take, and how many spans may wait. */
   readonly traces: HeldTracesOptions
+  /** For so many milliseconds no run may come before a conversation is over. */
+  readonly idleMs: number
   /** Receives lines for the operator. */
   readonly report: (line: string) => void
   /** The page that shows runs; it needs a data folder. @default none */
@@ -165,6 +168,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     now: monotonicMs,
     ...(options.maxWaitingScores !== undefined && { maxWaiting: options.maxWaitingScores }),
   })
+  const conversations = new Conversations({
+    turns: log.turns,
+    scorer,
+    outbox,
+    take: () => scorer.take(),
+    idleMs: options.idleMs,
+    report,
+  })
   const forwarder = to === undefined ? undefined : new Forwarder(log, to, taken, report)
   const service = new Service({
     log,
@@ -176,6 +187,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     report,
     nowMs: monotonicMs,
     expiresBeforeMs: () => epochMs() - options.limits.retentionMs,
+    conversations,
     observer: page,
   })
   const unavailable = (): string | undefined => {
@@ -249,6 +261,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         outbox: { ...outbox.counts, waiting: outbox.size },
         forward: { ...forwarder?.counts, waiting: log.waitingToForward },
         ledger: scorer.current.ledger(),
+        conversations: { open: conversations.open },
       }),
       stop: async (timeoutMs = STOP_TIMEOUT_MS) => {
         const endMs = monotonicMs() + timeoutMs
@@ -300,7 +313,7 @@ function monotonicMs(): number {
   return performance.now()
 }
 
-function openLog(folder: string | undefined, reader: RequestReader): SpanLog {
+function openLog(folder: string | undefined, reader: RequestReader): SpanLog & Required<Pick<SpanLog, 'turns'>> {
   if (folder === undefined) return new MemoryLog(epochMs)
   const spanIdsOf: SpanIdsOf = (record) => {
     const { spans, logs } = reader.decode(record)

@@ -34,6 +34,7 @@ export function serverOptions(to: string, change: Partial<ServerOptions> = {}): 
       maxSpans: 100_000,
       maxContentBytes: 256 * 1024 * 1024,
     },
+    idleMs: 900_000,
     report: () => undefined,
     ...change,
   }

@@ -44,7 +44,13 @@ test('Every attribute that is written is documented, and what is documented is w
       ...Object.keys(
         eventAttributes(
           evaluationOf(score),
-          { ...run, agent: { name: 'a' }, conversationId: 'c', steps: [{ responseId: 'r' }] } as never,
+          {
+            ...run,
+            agent: { name: 'a' },
+            conversationId: 'c',
+            conversation: { turns: [] },
+            steps: [{ responseId: 'r' }],
+          } as never,
           { rules, verdictTimeMs: 1, extra: {} },
         ),
       ),

@@ -32,10 +32,12 @@ export const eventAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
   'gen_ai.agent.name': { type: 'string', doc: 'The name of the agent.' },
   'gen_ai.evaluation.target': { type: 'string', doc: 'The name of the agent, which Logfire shows as the target.' },
   'gen_ai.conversation.id': { type: 'string', doc: 'The conversation that the run belongs to.' },
+  'session.id': { type: 'string', doc: 'The conversation that was scored; only with scores of conversations.' },
+  'spanscore.turns': { type: 'int', doc: 'The turns of the conversation that was scored.' },
   'gen_ai.response.id': { type: 'string', doc: "The id of the last model call's response, in a score of a run." },
   'spanscore.level': {
     type: 'string',
-    doc: 'What the score is about, if it is not the run: `tool-call`, `retrieval`.',
+    doc: 'What the score is about, if it is not the run: `tool-call`, `retrieval`, `conversation`.',
   },
   'gen_ai.tool.name': { type: 'string', doc: 'The tool, in a score of a tool call.' },
   'gen_ai.tool.call.id': { type: 'string', doc: "The model's id of the tool call to which the score belongs." },

@@ -8,7 +8,7 @@ import type { EmittedScore } from './emitted-scores.ts'
 import { eventAttributes, lateSpanAttributes } from './event-and-late-span-attributes.ts'
 import { isSilent } from './score-attributes.ts'
 import type { ExplanationPolicy, ExplanationRules, ScoreAttributes } from './score-attributes.ts'
-import { scoreIds } from './score-ids.ts'
+import { idsOfScore } from './score-ids.ts'
 import type { SpanSet } from './score-ids.ts'
 import type { ScoreMetrics } from './score-metrics.ts'
 import { NO_ATTRIBUTES } from './score-sums.ts'
@@ -122,7 +122,7 @@ export class Emitter {
     if (!isEvent && !isLateSpan) return
     const verdictTimeMs = this.#nowMs()
     const { endTime, extra, spans } = emission
-    const ids = spans && scoreIds(emission.target, evaluation.scorer, spans, call?.index)
+    const ids = spans && idsOfScore(emission.target, evaluation.scorer, spans, { run, call: call?.index })
     const attributes = eventAttributes(evaluation, run, {
       rules: this.#options,
       verdictTimeMs,

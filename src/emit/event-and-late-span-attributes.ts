@@ -51,6 +51,10 @@ export function eventAttributes(
       attributes['gen_ai.evaluation.target'] = name
     }
     if (conversationId !== undefined) attributes['gen_ai.conversation.id'] = shortened(conversationId, MAX_NAME_LENGTH)
+    if (run.conversation !== undefined) {
+      if (conversationId !== undefined) attributes['session.id'] = shortened(conversationId, MAX_NAME_LENGTH)
+      attributes['spanscore.turns'] = run.conversation.turns.length
+    }
     const responseId = details.call === undefined ? lastResponseId(run) : undefined
     if (responseId !== undefined) attributes['gen_ai.response.id'] = shortened(responseId, MAX_NAME_LENGTH)
   }
@@ -97,7 +101,23 @@ const EVALUATOR_TYPES = { code: 'deterministic', judge: 'llm_judge' } as const
 
 /** Attributes that a late span has besides those of the event. */
 export function lateSpanAttributes(evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {
-  return addScore({ 'gen_ai.operation.name': 'evaluation' }, evaluation, rules)
+  const attributes = addScore({ 'gen_ai.operation.name': 'evaluation' }, evaluation, rules)
+  return evaluation.scorer.level === 'conversation' ? addSession(attributes, evaluation, rules) : attributes
+}
+
+/** How OpenInference writes the evaluation of a session (`spec/annotations.md`). */
+function addSession(attributes: ScoreAttributes, evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {
+  const { scorer, score } = evaluation
+  attributes['openinference.span.kind'] = 'EVALUATOR'
+  if (score.status !== 'scored') return attributes
+  const prefix = 'session.evaluations.0.evaluation'
+  attributes[`${prefix}.name`] = scorer.id
+  attributes[`${prefix}.score`] = score.value
+  attributes[`${prefix}.label`] = score.label
+  const explanation = explanationOf(evaluation, rules)
+  if (explanation !== undefined) attributes[`${prefix}.explanation`] = explanation
+  attributes[`${prefix}.annotator_kind`] = scorer.kind === 'judge' ? 'LLM' : 'CODE'
+  return attributes
 }
 
 function addMissing(attributes: ScoreAttributes, more: Readonly<ScoreAttributes> = NO_ATTRIBUTES): void {

@@ -16,6 +16,11 @@ export const COUNTERS = {
   ],
   runs: ['spanscore.runs', '{run}', 'Agent runs that were closed, or dropped at a limit.'],
   feedback: ['spanscore.feedback', '{feedback}', "Users' feedback, by its name and label."],
+  conversations: [
+    'spanscore.conversations',
+    '{conversation}',
+    'Conversations that were scored for the first time (`closed`; `incomplete`: turns are missing; `evicted`: too many were open) or again after they went on (`revised`); of `without-id`, runs that are in none.',
+  ],
   tokens: ['spanscore.judge.tokens', '{token}', 'Tokens that judges used.'],
   cost: ['spanscore.judge.cost', '{USD}', 'The cost of judges, if the price of their model is known.'],
 } as const

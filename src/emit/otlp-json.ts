@@ -4,7 +4,7 @@ import { emittedScores, placeOfCall } from './emitted-scores.ts'
 import type { EmittedScore } from './emitted-scores.ts'
 import { eventAttributes, lateSpanAttributes } from './event-and-late-span-attributes.ts'
 import type { ExplanationPolicy, ExplanationRules } from './score-attributes.ts'
-import { scoreIds } from './score-ids.ts'
+import { idsOfScore } from './score-ids.ts'
 import type { SpanSet } from './score-ids.ts'
 
 /** What log records of scores say about the run to which they belong. */
@@ -88,7 +88,8 @@ function toLogRecord(written: EmittedScore, place: ScoredRunPlace, options: Otlp
     severityText: isFailed ? 'WARN' : 'INFO',
     eventName: 'gen_ai.evaluation.result',
     traceId,
-    spanId,
+    // A conversation has no span.
+    ...(place.run?.conversation === undefined && { spanId }),
     attributes: toOtlpAttributes(attributesOf(written, place, options)),
   }
 }
@@ -100,7 +101,7 @@ function toLateSpan(written: EmittedScore, place: IdentifiedPlace, options: Otlp
   const time = toNanoseconds(endTimeMs)
   return {
     traceId,
-    spanId: scoreIds(place, evaluation.scorer, spans, call?.index).spanId,
+    spanId: idsOfScore(place, evaluation.scorer, spans, { run: place.run, call: call?.index }).spanId,
     parentSpanId: spanId,
     name: `evaluate ${evaluation.scorer.id}`,
     kind: INTERNAL,
@@ -122,7 +123,7 @@ function attributesOf(
   const { run, spans } = place
   const details = { rules: rulesOf(options), verdictTimeMs: options.nowMs, extra: {}, call }
   if (spans === undefined) return eventAttributes(evaluation, run, details)
-  const { key, id } = scoreIds(place, evaluation.scorer, spans, call?.index)
+  const { key, id } = idsOfScore(place, evaluation.scorer, spans, { run, call: call?.index })
   const identity = { 'spanscore.score.key': key, 'spanscore.score.id': id }
   return eventAttributes({ ...evaluation, revision: spans.count }, run, { ...details, identity })
 }

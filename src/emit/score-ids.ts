@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto'
 
+import { conversationKey } from '../conversations/conversation-key.ts'
+import type { AgentRun, Conversation } from '../model/agent-run.ts'
+
 /** Identifies a score, however often and wherever it is computed. */
 export interface ScoreIds {
   /** Equal for all revisions of a score: 32 hex digits of trace, agent span, scorer and its version. */
@@ -38,6 +41,31 @@ export function scoreIds(
   const key = digest(`${run.traceId}\n${run.spanId}\n${scorer.id}\n${scorer.version}${ofCall}`)
   const id = digest(`${key}\n${spans.digest}`)
   return { key, id, spanId: nonZero(id.slice(0, 16)) }
+}
+
+/** The ids of a score of a conversation: its key stays when the conversation goes on. */
+export function conversationScoreIds(
+  { runs }: Pick<Conversation, 'runs'>,
+  scorer: { readonly id: string; readonly version: string },
+): ScoreIds {
+  const [first] = runs
+  const conversation = first === undefined ? '' : `${conversationKey(first)}\n${first.id}`
+  const key = digest(`${conversation}\n${scorer.id}\n${scorer.version}`)
+  const members = runs.map(({ id, revision }) => `${id} ${revision}`)
+  const id = digest(`${key}\n${members.toSorted().join('\n')}`)
+  return { key, id, spanId: nonZero(id.slice(0, 16)) }
+}
+
+/** The ids of a score of a run, of one of its calls, or of a conversation. */
+export function idsOfScore(
+  place: { readonly traceId: string; readonly spanId: string },
+  scorer: Parameters<typeof scoreIds>[1],
+  spans: SpanSet,
+  { run, call }: { readonly run: AgentRun | undefined; readonly call: number | undefined },
+): ScoreIds {
+  return run?.conversation === undefined
+    ? scoreIds(place, scorer, spans, call)
+    : conversationScoreIds(run.conversation, scorer)
 }
 
 function digest(text: string): string {

@@ -63,6 +63,7 @@ export class ScoreInstruments {
       chosen: counter('chosen'),
       runs: counter('runs'),
       feedback: counter('feedback'),
+      conversations: counter('conversations'),
       tokens: counter('tokens'),
       cost: counter('cost'),
     }

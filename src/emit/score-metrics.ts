@@ -8,6 +8,7 @@ import type { ScoreAttributes } from './score-attributes.ts'
 import { instrumentsOf } from './score-instruments.ts'
 import type { AlertSetting, Gauges, ScoreInstruments } from './score-instruments.ts'
 import { ScoreSums } from './score-sums.ts'
+import type { ConversationOutcome } from './score-sums.ts'
 
 /** For how many milliseconds sums are gathered before they go to the SDK. */
 const GATHER_MS = 1000
@@ -48,6 +49,13 @@ export class ScoreMetrics {
   countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
     this.#instruments()
     this.#sums.countRun(outcome, agentName)
+    this.#arm()
+  }
+
+  /** Counts a conversation that is over, or a run that is in none. */
+  countConversation(outcome: ConversationOutcome, agentName: string | undefined): void {
+    this.#instruments()
+    this.#sums.countConversation(outcome, agentName)
     this.#arm()
   }
 

@@ -71,6 +71,9 @@ interface LatestGroup {
   readonly group: Group
 }
 
+/** What became of a conversation; `without-id` is that of a run which is in none. */
+export type ConversationOutcome = 'closed' | 'incomplete' | 'evicted' | 'revised' | 'without-id'
+
 /** The sums of evaluations, runs and judges, which wait to be written as metrics. */
 export class ScoreSums {
   readonly gathered: GatheredSums = new GatheredSums()
@@ -109,6 +112,14 @@ export class ScoreSums {
       ...(label !== undefined && { 'gen_ai.evaluation.score.label': label }),
     })
     this.gathered.add(this.#other('feedback', `${name}\n${label ?? ''}`, attributes), 1)
+  }
+
+  countConversation(outcome: ConversationOutcome, agentName: string | undefined): void {
+    const agent = agentName === undefined ? undefined : this.#agents.of(agentName)
+    this.#add('conversations', 1, `${outcome}\n${agent}`, () => ({
+      'spanscore.outcome': outcome,
+      ...agentAttribute(agent),
+    }))
   }
 
   /** The settings of each scorer for each agent of which a run was chosen to be scored, so that rules can join them to the sums. */

@@ -9,6 +9,7 @@ import { admit } from './admission.ts'
 import type { Rejected } from './admission.ts'
 import { isForNested, mayChoose, rateUnread } from './choose-run.ts'
 import type { ResolvedOptions, ResolvedScorer } from './config/options.ts'
+import { isForConversations } from './conversation-offers.ts'
 import { InlineScoring } from './inline-scoring.ts'
 import type { InlineScore } from './inline-scoring.ts'
 import type { ScorePlace } from './place.ts'
@@ -50,6 +51,9 @@ export class Engine {
   readonly tasks: Tasks
   /** Whether any scorer scores nested agents. */
   readonly countsNested: boolean
+  /** The scorers of outermost runs, and those of nested ones too. */
+  readonly #ofRuns: readonly ResolvedScorer[]
+  readonly #ofNested: readonly ResolvedScorer[]
   readonly #reporter: Reporter
   readonly #onLeftOut: EngineParts['onLeftOut']
   readonly #inline: InlineScoring
@@ -61,7 +65,9 @@ export class Engine {
     this.ledger = new Ledger(options.scorers.map(({ about }) => about))
     known?.change(options.budget)
     this.budget = known ?? new Budget(options.budget, now)
-    this.countsNested = options.scorers.some(isForNested)
+    this.#ofRuns = options.scorers.filter((scorer) => !isForConversations(scorer))
+    this.#ofNested = this.#ofRuns.filter(isForNested)
+    this.countsNested = this.#ofNested.length > 0
     const write = this.#write.bind(this)
     const { budget, background, ledger } = this
     this.tasks = new Tasks({ options, budget, reporter, background, ledger, now, write })
@@ -71,7 +77,13 @@ export class Engine {
   /** Whether any scorer could want a run of this trace. */
   isWanted(traceId: string): boolean {
     const point = this.#pointOf(traceId)
-    return this.options.scorers.some((scorer) => mayChoose(scorer, point))
+    return this.#ofRuns.some((scorer) => mayChoose(scorer, point))
+  }
+
+  /** Whether any scorer could want this conversation. @param key `conversationKey` of its runs */
+  isConversationWanted(key: string): boolean {
+    const point = this.#pointOf(key)
+    return this.options.scorers.some((scorer) => isForConversations(scorer) && mayChoose(scorer, point))
   }
 
   /**
@@ -92,8 +104,7 @@ export class Engine {
     const scores = this.#scoresOf(run, createPlace())
     run.scoringState = scores
     const inline: InlineScore[] = []
-    for (const scorer of this.options.scorers) {
-      if (run.nested && !isForNested(scorer)) continue
+    for (const scorer of this.#scorersFor(run)) {
       this.ledger.offered(scorer.id)
       this.#offerTo(scores, scorer, inline)
     }
@@ -122,11 +133,16 @@ export class Engine {
   /** The run was evicted before its agent ended: no scorer is asked, and the ledger counts it for each. */
   evict(run: ScorableRun, place: ScorePlace): void {
     const scores = this.#scoresOf(run, place)
-    for (const scorer of this.options.scorers) {
+    for (const scorer of this.#ofRuns) {
       this.ledger.offered(scorer.id)
       const probability = mayChoose(scorer, scores.point) ? rateUnread(scorer) : undefined
       this.#reject(scores, scorer, { score: EVICTED, run: undefined, probability })
     }
+  }
+
+  #scorersFor({ isFor, nested }: ScorableRun): readonly ResolvedScorer[] {
+    if (isFor !== undefined) return this.options.scorers.filter(isFor)
+    return nested ? this.#ofNested : this.#ofRuns
   }
 
   #offerTo(scores: RunScores, scorer: ResolvedScorer, inline: InlineScore[]): void {
@@ -145,8 +161,7 @@ export class Engine {
   /** No scorer's fixed rate keeps the trace. This only counts it. */
   #leaveOut(run: ScorableRun): void {
     run.scoringState = LEFT_OUT
-    for (const scorer of this.options.scorers) {
-      if (run.nested && !isForNested(scorer)) continue
+    for (const scorer of this.#scorersFor(run)) {
       this.ledger.leftOut(scorer.id, 'sampled-out')
       this.#onLeftOut(run, scorer.about)
     }

@@ -1,12 +1,14 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { WorkSteps } from '../scoring/background.ts'
+import type { ResolvedScorer } from './config/options.ts'
+import type { ConversationOffer } from './conversation-offers.ts'
 
 /**
  * A run to score, whatever its source. Sampling, scorers, budgets, judges, emission and ledger treat a run of this process and one from a
  * service's log alike.
  */
 export interface ScorableRun {
-  /** 32 hex digits. */
+  /** 32 hex digits, from which samples are drawn: the trace id, or the key of a conversation. */
   readonly traceId: string
   /** Whether the agent was started by another agent's tool call. */
   readonly nested: boolean
@@ -20,6 +22,8 @@ export interface ScorableRun {
   readonly readBytes: number
   /** Whether more spans of the run may arrive. */
   readonly hasOpenSpans: boolean
+  /** Which scorers a conversation is for. Its runs were redacted before they were kept. Absent for a run. */
+  readonly isFor?: (scorer: ResolvedScorer) => boolean
   /** The engine's own state of the run. A weak map keyed by runs would slow down every garbage collection. */
   scoringState: object | undefined
   /** Reads the spans of a large run in steps, which is most of the work of putting it together. */
@@ -43,6 +47,11 @@ export function toScorable(run: AgentRun, nested: boolean, wanted: boolean): Sco
     readInSteps: nothing,
     current: () => run,
   }
+}
+
+/** A conversation to score, as a run. @param key `conversationKey` of its runs */
+export function conversationToScore(key: string, { run, isFor }: ConversationOffer, wanted: boolean): ScorableRun {
+  return { ...toScorable(run, false, wanted), traceId: key, isFor }
 }
 
 function* nothing(): WorkSteps {}

@@ -255,7 +255,8 @@ export class Tasks {
     }
     const { run, probability } = admitted
     let visible = run
-    if (task.isJudge && options.redact !== undefined) {
+    // The runs of a conversation were redacted before they were kept.
+    if (task.isJudge && options.redact !== undefined && scores.run.isFor === undefined) {
       try {
         visible = yield* scores.redacted(run, options.redact)
       } catch (error) {

@@ -1,11 +1,13 @@
 export type {
   AgentRun,
+  Conversation,
   Missing,
   ModelCall,
   Retrieval,
   RetrievedDocument,
   SideCall,
   ToolCall,
+  ConversationTurn,
 } from '../model/agent-run.ts'
 export type { Message, Part, RunError, ToolDefinition, Usage } from '../model/message.ts'
 export type {

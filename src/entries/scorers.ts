@@ -3,6 +3,7 @@ export type { CreateScorerOptions } from '../scorers/create/create-scorer.ts'
 export type {
   AnalyzedScorer,
   CallSubject,
+  ConversationSubject,
   NewScorer,
   OutputSchema,
   PreprocessedScorer,
@@ -22,6 +23,7 @@ export type {
   StepRun,
   SubjectsByLevel,
 } from '../scorers/create/scorer-steps.ts'
+export { createAbandonedScorer } from '../scorers/code/abandoned.ts'
 export { createAnswerPresentScorer } from '../scorers/code/answer-present.ts'
 export type { AnswerPresentOptions, NoAnswer } from '../scorers/code/answer-present.ts'
 export type { AllowedArguments } from '../scorers/code/allowed-arguments.ts'
@@ -35,6 +37,7 @@ export { createLoopScorer } from '../scorers/code/loop.ts'
 export type { Cycle, LoopOptions } from '../scorers/code/loop.ts'
 export { createOutputFormatScorer } from '../scorers/code/output-format.ts'
 export type { FormatCheck, OutputFormatOptions } from '../scorers/code/output-format.ts'
+export { createRepeatedQuestionScorer } from '../scorers/code/repeated-question.ts'
 export { createRunLimitsScorer } from '../scorers/code/run-limits.ts'
 export type { LimitCheck, RunLimitsOptions } from '../scorers/code/run-limits.ts'
 export { createToolArgumentsScorer } from '../scorers/code/tool-arguments.ts'
@@ -58,6 +61,16 @@ export type {
 } from '../scoring/scorer.ts'
 export { createToolCallAccuracyScorerCode } from '../scorers/code/tool-call-accuracy.ts'
 export type { ToolCallAccuracyCodeOptions, ToolCallAccuracyPreprocess } from '../scorers/code/tool-call-accuracy.ts'
+export { createGoalReachedScorer } from '../scorers/judge/conversations/goal-reached.ts'
+export type { GoalReachedAnalysis, GoalReachedScorerOptions } from '../scorers/judge/conversations/goal-reached.ts'
+export { createKnowledgeRetentionScorer } from '../scorers/judge/conversations/knowledge-retention.ts'
+export type { KnowledgeRetentionAnalysis } from '../scorers/judge/conversations/knowledge-retention.ts'
+export { createUserFrictionScorer } from '../scorers/judge/conversations/user-friction.ts'
+export type {
+  Friction,
+  UserFrictionAnalysis,
+  UserFrictionScorerOptions,
+} from '../scorers/judge/conversations/user-friction.ts'
 export { createAnswerRelevancyScorer } from '../scorers/judge/items/answer-relevancy.ts'
 export type { AnswerRelevancyAnalysis, AnswerRelevancyScorerOptions } from '../scorers/judge/items/answer-relevancy.ts'
 export type { ContextOption } from '../scorers/judge/items/answer-material.ts'

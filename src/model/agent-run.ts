@@ -76,6 +76,8 @@ export interface AgentRun {
   readonly resource: Readonly<Record<string, unknown>>
   /** The instrumentation scope of the agent span. */
   readonly scope: { readonly name: string; readonly version?: string }
+  /** Present if a conversation is scored: the other facts are then those of all its runs together. */
+  readonly conversation?: Conversation | undefined
 }
 
 /** One tool call, as requested by the model and as executed. */
@@ -198,4 +200,44 @@ export interface Missing {
     | 'undecided'
   /** The instrumentation's setting that records it, if there is one. */
   readonly switch?: string
+}
+
+/**
+ * What a user and an agent said to each other, over several runs with one id.
+ *
+ * Its runs are reduced, because conversations are kept for a while: to the new question, the answer, the calls of tools without long
+ * arguments and results, and what each run took. `missing` of each run names the rest with `why: 'limit'`.
+ */
+export interface Conversation {
+  /** The id that its runs have; absent if runs without one were passed to `.run()`. */
+  readonly id?: string | undefined
+  /** In the order of their starts. */
+  readonly turns: readonly ConversationTurn[]
+  /** The runs of all turns, in order. */
+  readonly runs: readonly AgentRun[]
+  /** The user's messages from before the first run, as its request repeats them: at most 20, the latest. */
+  readonly earlier: readonly string[]
+  /** The start of the first run, in milliseconds since the epoch. */
+  readonly startTimeMs: number
+  /** The latest end of a run, in milliseconds since the epoch. */
+  readonly endTimeMs: number
+  /**
+   * `idle`: no run came for the idle time; `marked`: a run's spans say that it was the last; `limit`: too many conversations were open;
+   * `file`: all of its runs were in the files that were read, or were passed to `.run()`.
+   */
+  readonly endedBy: 'idle' | 'marked' | 'limit' | 'file'
+  /** False if a turn is known to be missing, or a run is incomplete. */
+  readonly complete: boolean
+  /** `turns`, if some were lost (`span-lost`), could not be redacted (`redacted`), or were too many to keep (`limit`). */
+  readonly missing: readonly Missing[]
+  /** The number of its runs. */
+  readonly revision: number
+}
+
+/** A message of the user, and the runs that answered it: more than one if a run waited for an approval, and another one went on. */
+export interface ConversationTurn {
+  /** The user's message; absent if it was not recorded. */
+  readonly user?: string | undefined
+  /** The runs, in order. */
+  readonly runs: readonly AgentRun[]
 }

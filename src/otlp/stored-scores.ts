@@ -88,6 +88,11 @@ export function isLateScoreSpan(span: Pick<SourceSpan, 'name' | 'scope'>): boole
   return span.scope.name === 'spanscore' && span.name.startsWith('evaluate ')
 }
 
+/** A conversation's late span is below its last run, whose score it is not. */
+function isOfConversation(attributes: Attributes): boolean {
+  return attributes['spanscore.level'] === 'conversation'
+}
+
 /**
  * Scores by their span, however they were written: on the span, as a late span, or as an event; and what other tools and users say of it, as
  * events, as spans of evaluators, or as annotations of OpenInference.
@@ -103,7 +108,8 @@ export class StoredScores {
     this.#roots = roots
     for (const span of spans) this.#addSpan(span)
     for (const log of logs) {
-      if (log.eventName === EVENT_NAME) this.#add(keyOf(log.traceId, log.spanId), fromEvent(log.attributes, log.timeMs))
+      if (log.eventName === EVENT_NAME && !isOfConversation(log.attributes))
+        this.#add(keyOf(log.traceId, log.spanId), fromEvent(log.attributes, log.timeMs))
     }
   }
 
@@ -183,7 +189,7 @@ export class StoredScores {
     const parent = parentSpanId === undefined ? undefined : keyOf(traceId, parentSpanId)
     if (parent !== undefined) this.#parents.set(own, parent)
     const place = isLate ? parent : own
-    if (place === undefined) return
+    if (place === undefined || (isLate && isOfConversation(attributes))) return
     for (const found of fromAttributes(attributes, isLate ? 'late-span' : 'span')) this.#add(place, found)
     if (isLate) return
     for (const event of span.events)

@@ -1,15 +1,20 @@
 import type { Scorer } from '../scoring/scorer.ts'
+import { createAbandonedScorer } from './code/abandoned.ts'
 import { createAnswerPresentScorer } from './code/answer-present.ts'
 import { createHallucinatedToolScorer } from './code/hallucinated-tool.ts'
 import { createKeywordCoverageScorer } from './code/keyword-coverage.ts'
 import { createLoopScorer } from './code/loop.ts'
 import { createOutputFormatScorer } from './code/output-format.ts'
+import { createRepeatedQuestionScorer } from './code/repeated-question.ts'
 import { createRunLimitsScorer } from './code/run-limits.ts'
 import { createToolArgumentsScorer } from './code/tool-arguments.ts'
 import { createToolCallAccuracyScorerCode } from './code/tool-call-accuracy.ts'
 import { createToolErrorsScorer } from './code/tool-errors.ts'
 import { createTrajectoryScorer } from './code/trajectory.ts'
 import { createPromptAlignmentScorerLLM } from './judge/alignment/prompt-alignment.ts'
+import { createGoalReachedScorer } from './judge/conversations/goal-reached.ts'
+import { createKnowledgeRetentionScorer } from './judge/conversations/knowledge-retention.ts'
+import { createUserFrictionScorer } from './judge/conversations/user-friction.ts'
 import { createAnswerRelevancyScorer } from './judge/items/answer-relevancy.ts'
 import { createCompletenessScorer } from './judge/items/completeness.ts'
 import { createContextualRecallScorer } from './judge/items/contextual-recall.ts'
@@ -45,6 +50,8 @@ export const prebuiltScorers: Readonly<Record<string, PrebuiltScorer>> = {
   output_format: { create: createOutputFormatScorer, example: { json: true } },
   keyword_coverage: { create: createKeywordCoverageScorer, example: { keywords: ['word'] } },
   answer_present: { create: createAnswerPresentScorer, example: {} },
+  repeated_question: { create: createRepeatedQuestionScorer, example: {} },
+  abandoned: { create: createAbandonedScorer, example: {} },
   tool_call_accuracy_llm: { create: createToolCallAccuracyScorerLLM, example: { model } },
   prompt_alignment: { create: createPromptAlignmentScorerLLM, example: { model } },
   summarization: { create: createSummarizationScorer, example: { model } },
@@ -54,6 +61,9 @@ export const prebuiltScorers: Readonly<Record<string, PrebuiltScorer>> = {
   completeness: { create: createCompletenessScorer, example: { model } },
   contextual_recall: { create: createContextualRecallScorer, example: { model } },
   retrieval_relevance: { create: createRetrievalRelevanceScorer, example: { model } },
+  goal_reached: { create: createGoalReachedScorer, example: { model } },
+  user_friction: { create: createUserFrictionScorer, example: { model } },
+  knowledge_retention: { create: createKnowledgeRetentionScorer, example: { model } },
   rubric: { create: createRubricScorer, example: { model, criteria: [{ id: 'a', question: 'Is it?' }] } },
 }
 

@@ -28,6 +28,43 @@ const needsModel = 'expected model to be an AI SDK model'
 const untyped = (make: unknown): Make => make as Make
 
 const factories: Readonly<Record<string, Factory>> = {
+  createAbandonedScorer: {
+    make: untyped(prebuilt.createAbandonedScorer),
+    required: {},
+    known: 'id, passAt',
+    wrong: [],
+  },
+  createRepeatedQuestionScorer: {
+    make: untyped(prebuilt.createRepeatedQuestionScorer),
+    required: {},
+    known: 'id, passAt',
+    wrong: [],
+  },
+  createGoalReachedScorer: {
+    make: untyped(prebuilt.createGoalReachedScorer),
+    required: { model },
+    missing: needsModel,
+    known: 'id, passAt, model, judge, goals, handOver',
+    wrong: [
+      [{ goals: 'refund' }, 'expected goals to be a list of texts, got "refund"'],
+      [{ goals: Array.from({ length: 9 }, () => 'a') }, 'expected goals to be at most 8'],
+      [{ handOver: [1] }, 'expected handOver to be a list of texts'],
+    ],
+  },
+  createUserFrictionScorer: {
+    make: untyped(prebuilt.createUserFrictionScorer),
+    required: { model },
+    missing: needsModel,
+    known: 'id, passAt, model, judge, count',
+    wrong: [[{ count: ['sighs'] }, 'expected count to be a list of repeats, corrects, complains, gives_up']],
+  },
+  createKnowledgeRetentionScorer: {
+    make: untyped(prebuilt.createKnowledgeRetentionScorer),
+    required: { model },
+    missing: needsModel,
+    known: 'id, passAt, model, judge',
+    wrong: [],
+  },
   createAnswerPresentScorer: {
     make: untyped(prebuilt.createAnswerPresentScorer),
     required: {},

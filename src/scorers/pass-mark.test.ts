@@ -47,7 +47,7 @@ describe.each(Object.entries(factories))('%s', (_, create) => {
         ? plain.kind === 'code'
           ? 1
           : 0.7
-        : ['loop', 'hallucinated_tool'].includes(plain.id)
+        : ['loop', 'hallucinated_tool', 'repeated_question', 'abandoned'].includes(plain.id)
           ? 0
           : 0.3,
     )

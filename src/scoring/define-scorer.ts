@@ -1,9 +1,14 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { ScorerLevel, Skipped } from '../model/score.ts'
+import { toConversationRun } from '../conversations/conversation-run.ts'
+import { joinMembers } from '../conversations/join-members.ts'
+import { toMember } from '../conversations/member.ts'
+import { contentFree } from '../model/explanation.ts'
 import { RUN_FACTS } from './absence.ts'
 import type { RunFact } from './absence.ts'
 import { evaluateInFull } from './evaluate.ts'
 import { toRunInput } from './given/run-input.ts'
+import type { RunInput } from './given/run-input.ts'
 import { Reads } from './reads.ts'
 import { scorerView } from './run-view.ts'
 import { ScoreUnavailableError } from './score-unavailable-error.ts'
@@ -22,6 +27,7 @@ import { canonicalJson } from '../spans/json.ts'
 import { formatValue } from './format-value.ts'
 import { keepProcessAlive } from './keep-process-alive.ts'
 import { adopted, isThenable } from './thenable.ts'
+import { skipped } from './unscored.ts'
 import { withOwnFacts } from '../runs/view/with-own-facts.ts'
 
 /** The parts from which `defineScorer` builds a scorer. */
@@ -108,10 +114,20 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
     inline,
     needs,
     ...(judge !== undefined && { judge }),
-    assess: (run, context) => assessView(definition, readsOf(run, context), context),
+    assess: (run, context) =>
+      skipWithoutTurns(definition, run) ?? assessView(definition, readsOf(run, context), context),
     run: (input, options) => runOnce(scorer, input, definition.anyForm, options),
   }
   return Object.freeze(scorer)
+}
+
+/** Judges would take a conversation for worse than it was if a part of it is missing. */
+function skipWithoutTurns({ id, kind }: Pick<Scorer, 'id' | 'kind'>, { conversation }: AgentRun): Skipped | undefined {
+  if (conversation === undefined || kind !== 'judge') return undefined
+  const missing = conversation.missing.find(({ why }) => why !== 'limit')
+  if (missing === undefined) return undefined
+  const why = missing.why === 'redacted' ? 'redact threw' : 'a request repeats messages that no known run answered'
+  return skipped('incomplete', contentFree(`${id}: turns of the conversation are missing: ${why}.`))
 }
 
 const ALL_FACTS: ReadonlySet<RunFact> = new Set(RUN_FACTS)
@@ -142,11 +158,14 @@ function assessView<Preprocessed, Analyzed>(
 /** Implements `.run()` for every scorer: it turns messages into an `AgentRun`, and rejects if there is no score. */
 async function runOnce<Preprocessed, Analyzed>(
   scorer: Scorer<Preprocessed, Analyzed>,
-  input: ScorerInput,
+  input: ScorerInput | readonly ScorerInput[],
   anyForm = false,
   options: ScorerRunOptions = {},
 ): Promise<ScorerRunResult<Preprocessed, Analyzed>> {
-  const { run: lazyRun, given } = toRunInput(input, anyForm)
+  const { run: lazyRun, given }: RunInput =
+    scorer.level === 'conversation'
+      ? { run: toConversation(scorer.id, input) }
+      : toRunInput(oneOf(scorer.id, input), anyForm)
   // Steps of an application may compare or copy the run in a test. Prebuilt scorers do not, and are faster without.
   const run = anyForm ? withOwnFacts(lazyRun) : lazyRun
   const pending = evaluateInFull(scorer, run, given === undefined ? options : { ...options, given })
@@ -165,6 +184,23 @@ async function runOnce<Preprocessed, Analyzed>(
   if (preprocessStepResult !== undefined) result.preprocessStepResult = preprocessStepResult
   if (analyzeStepResult !== undefined) result.analyzeStepResult = analyzeStepResult
   return result
+}
+
+function toConversation(id: string, inputs: ScorerInput | readonly ScorerInput[]): AgentRun {
+  if (!Array.isArray(inputs) || inputs.length === 0) {
+    throw new TypeError(`Scorer ${id}: expected a list of the runs of a conversation, got ${formatValue(inputs)}.`)
+  }
+  const members = inputs.map((input: ScorerInput) => toMember(toRunInput(input).run))
+  return toConversationRun(joinMembers(members, { endedBy: 'file' }))
+}
+
+function oneOf(id: string, input: ScorerInput | readonly ScorerInput[]): ScorerInput {
+  if (!isList(input)) return input
+  throw new TypeError(`Scorer ${id}: expected one run, got a list, which is for scorers of conversations.`)
+}
+
+function isList(input: ScorerInput | readonly ScorerInput[]): input is readonly ScorerInput[] {
+  return Array.isArray(input)
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }

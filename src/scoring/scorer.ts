@@ -164,10 +164,13 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
     context: ScoringContext,
   ): Verdict<Preprocessed, Analyzed> | Promise<Verdict<Preprocessed, Analyzed>>
   /**
-   * Scores one run, for tests, CI and scripts. Rejects with a `ScoreUnavailableError` where a live run would be
+   * Scores one run, for tests, CI and scripts; a scorer of conversations is given a list of the runs of one. Rejects with a `ScoreUnavailableError` where a live run would be
    * skipped or failed.
    */
-  run(input: ScorerInput, options?: ScorerRunOptions): Promise<ScorerRunResult<Preprocessed, Analyzed>>
+  run(
+    input: ScorerInput | readonly ScorerInput[],
+    options?: ScorerRunOptions,
+  ): Promise<ScorerRunResult<Preprocessed, Analyzed>>
 }
 
 /** The input of `.run()`: an `AgentRun`, or input and output messages. */

@@ -1,7 +1,7 @@
 import { carriesScore } from '../../../src/emit/score-attributes.ts'
 import { lateSpansAsOtlp, scoresAsOtlp } from '../../../src/emit/otlp-json.ts'
 import type { ExplanationPolicy } from '../../../src/emit/score-attributes.ts'
-import { toSpanSet } from '../../../src/emit/score-ids.ts'
+import type { SpanSet } from '../../../src/emit/score-ids.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
 import type { EvaluatedRun, HasScore } from '../score/run-scorers.ts'
 import { UsageError } from '../usage-error.ts'
@@ -45,11 +45,11 @@ export class ScoreSender {
   }
 
   /** Only scores are sent: why there is none may be different the next time. */
-  async add({ run, evaluations }: EvaluatedRun, { spanIdsOf }: StoredRun): Promise<void> {
+  async add({ run, evaluations }: EvaluatedRun, spans: SpanSet): Promise<void> {
     const scored = evaluations.filter(({ score }) => score.status === 'scored')
     if (scored.length === 0) return
     const { traceId, spanId, endTimeMs, resource } = run
-    const place = { traceId, spanId, endTimeMs, resource, run, spans: toSpanSet(spanIdsOf(run)) }
+    const place = { traceId, spanId, endTimeMs, resource, run, spans }
     this.#waiting.resourceSpans.push(...(lateSpansAsOtlp(place, scored, this.#options)?.resourceSpans ?? []))
     if (this.#takesEvents)
       this.#waiting.resourceLogs.push(...(scoresAsOtlp(place, scored, this.#options)?.resourceLogs ?? []))

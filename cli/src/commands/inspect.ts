@@ -2,6 +2,7 @@ import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
 import { collectValues } from '../command.ts'
 import type { CliCommand, CommandContext } from '../command.ts'
+import { ConversationList, renderConversations } from '../conversation-list.ts'
 import { createPaint, write } from '../output.ts'
 import type { OutputStream } from '../output.ts'
 import { describeCount, readFiles } from '../read-files.ts'
@@ -26,13 +27,16 @@ export const inspectCommand: CliCommand = {
       .summary('show the agent runs in trace files')
       .description(
         'Shows the agent runs in trace files: what each was given, its steps and tool calls, its answer, the scores that ' +
-          'are already on its spans, and what its spans do not hold.',
+          'are already on its spans, and what its spans do not hold. Runs with the same id of a conversation are listed as its turns.',
       )
       .argument(
         '<files...>',
         'files with traces and logs: OTLP (JSON, JSON lines, protobuf), Jaeger or Tempo; plain, gzip or zstd; - is standard input',
       )
-      .option('--json', 'print { "runs": [ … ] } for programs, by start time, each with the scores that it has already')
+      .option(
+        '--json',
+        'print { "runs": [ … ] } for programs, by start time, each with the scores that it has already, and "conversations" if runs have one id',
+      )
       .option('--agent <name>', 'only runs of this agent, or with a nested run of it (may be repeated)', collectValues)
       .option(
         '--trace <id>',
@@ -51,26 +55,44 @@ export const inspectCommand: CliCommand = {
 async function inspect(files: readonly string[], options: InspectOptions, context: CommandContext): Promise<void> {
   const filter = new RunFilter({ agents: options.agent ?? [], traces: options.trace ?? [] })
   const { runs, summary } = readFiles(files, context)
-  const chosen = matching(runs, filter)
-  const count = options.json === true ? await writeJson(chosen, context.stdout) : await writeTrees(chosen, context)
+  const conversations = new ConversationList()
+  const chosen = matching(runs, filter, conversations)
+  const count =
+    options.json === true
+      ? await writeJson(chosen, conversations, context.stdout)
+      : await writeTrees(chosen, conversations, context)
   const result = describeCount(count, summary())
   if (options.json !== true) await write(context.stdout, `${result}\n`)
   else if (count === 0) context.stderr.write(`spanscore: ${result}\n`)
 }
 
-async function* matching(runs: AsyncIterable<StoredRun>, filter: RunFilter): AsyncGenerator<StoredRun> {
-  for await (const stored of runs) if (filter.matchesWithin(stored.run)) yield stored
+async function* matching(
+  runs: AsyncIterable<StoredRun>,
+  filter: RunFilter,
+  conversations: ConversationList,
+): AsyncGenerator<StoredRun> {
+  for await (const stored of runs) {
+    if (!filter.matchesWithin(stored.run)) continue
+    conversations.add(stored.run)
+    yield stored
+  }
   filter.check()
 }
 
-async function writeJson(runs: AsyncIterable<StoredRun>, stdout: OutputStream): Promise<number> {
+async function writeJson(
+  runs: AsyncIterable<StoredRun>,
+  conversations: ConversationList,
+  stdout: OutputStream,
+): Promise<number> {
   let count = 0
   for await (const { run, scoresOf } of runs) {
     const json = JSON.stringify(withScores(run, scoresOf))
     await write(stdout, `${count === 0 ? '{ "runs": [\n' : ',\n'}${safeJson(json)}`)
     count++
   }
-  await write(stdout, count === 0 ? '{ "runs": [] }\n' : '\n] }\n')
+  const { all } = conversations
+  const end = all.length === 0 ? '' : `, "conversations": ${safeJson(JSON.stringify(all))}`
+  await write(stdout, `${count === 0 ? '{ "runs": []' : '\n]'}${end} }\n`)
   return count
 }
 
@@ -87,7 +109,11 @@ function withScores(run: AgentRun, scoresOf: StoredRun['scoresOf']): unknown {
   }
 }
 
-async function writeTrees(runs: AsyncIterable<StoredRun>, { stdout, environment }: CommandContext): Promise<number> {
+async function writeTrees(
+  runs: AsyncIterable<StoredRun>,
+  conversations: ConversationList,
+  { stdout, environment }: CommandContext,
+): Promise<number> {
   const columns = Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 80))
   const style = { columns, paint: createPaint(stdout, environment) }
   let count = 0
@@ -95,5 +121,7 @@ async function writeTrees(runs: AsyncIterable<StoredRun>, { stdout, environment 
     await write(stdout, `${renderRun(run, { ...style, scoresOf })}\n`)
     count++
   }
+  const { all } = conversations
+  if (all.length > 0) await write(stdout, `${renderConversations(all, columns)}\n\n`)
   return count
 }

@@ -1,14 +1,18 @@
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { Evaluation, Score } from '../../../src/model/score.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../../../src/engine/config/options.ts'
+import { conversationKey } from '../../../src/conversations/conversation-key.ts'
+import { toMember, toUnreadMember } from '../../../src/conversations/member.ts'
+import type { ConversationMember } from '../../../src/conversations/member.ts'
 import { chooseRun, isForNested } from '../../../src/engine/choose-run.ts'
+import { conversationOffers, isForConversations } from '../../../src/engine/conversation-offers.ts'
 import { redactFailed, redactInSteps } from '../../../src/engine/redact.ts'
 import { SamplePoint } from '../../../src/sampling/sample-point.ts'
 import { withoutPause } from '../../../src/scoring/background.ts'
 import { evaluate } from '../../../src/scoring/evaluate.ts'
 import { isolated } from '../../../src/scoring/isolation.ts'
 
-/** A run, top-level or nested, and the evaluations of its scorers. */
+/** A run, top-level or nested, or a conversation as a run, and the evaluations of its scorers. */
 export interface EvaluatedRun {
   readonly run: AgentRun
   readonly evaluations: readonly Evaluation[]
@@ -36,6 +40,9 @@ export type HasScore = (run: AgentRun, scorer: Evaluation['scorer']) => boolean
 export class RunScorers {
   readonly #options: ResolvedOptions
   readonly #scorers: readonly ResolvedScorer[]
+  readonly #ofConversations: readonly ResolvedScorer[]
+  /** The runs of each conversation. */
+  readonly #conversations = new Map<string, ConversationMember[]>()
   readonly #matches: (run: AgentRun) => boolean
   readonly #groundTruthOf: RunScorersOptions['groundTruthOf']
   /** Why a judge cannot be called, by scorer. */
@@ -46,7 +53,9 @@ export class RunScorers {
 
   constructor({ options, judgeLimit, matches, groundTruthOf }: RunScorersOptions) {
     this.#options = options
-    this.#scorers = options.scorers.map((scorer) => ({ ...scorer, sample: 1 }))
+    const scorers = options.scorers.map((scorer) => ({ ...scorer, sample: 1 }))
+    this.#scorers = scorers.filter((scorer) => !isForConversations(scorer))
+    this.#ofConversations = scorers.filter(isForConversations)
     this.#matches = matches
     this.#groundTruthOf = groundTruthOf
     this.#judgeScoresLeft = judgeLimit
@@ -70,6 +79,7 @@ export class RunScorers {
 
   /** Scores a top-level run and its nested runs. Runs without a matching scorer are left out, and scores that exist. */
   async score(run: AgentRun, hasScore: HasScore = () => false): Promise<readonly EvaluatedRun[]> {
+    this.#keep(run)
     const scored: EvaluatedRun[] = []
     for (const one of withNested(run)) {
       if (!this.#matches(one)) continue
@@ -83,11 +93,48 @@ export class RunScorers {
         const evaluation = this.#evaluate(scorer, one, one !== run)
         if (evaluation === undefined) continue
         const done = evaluation instanceof Promise ? await evaluation : evaluation
-        evaluations.push(this.#options.stripContent ? withoutContent(done) : done)
+        evaluations.push(this.#shown(done))
       }
       if (evaluations.length > 0) scored.push({ run: one, evaluations })
     }
     return scored
+  }
+
+  /** Scores the conversations of all runs that were scored before. */
+  async *conversations(): AsyncGenerator<EvaluatedRun> {
+    for (const members of this.#conversations.values()) {
+      for (const { run, isFor } of conversationOffers(this.#ofConversations, members, { endedBy: 'file' })) {
+        const evaluations: Evaluation[] = []
+        for (const scorer of this.#ofConversations.filter(isFor)) {
+          const evaluation = await this.#evaluate(scorer, run, false)
+          if (evaluation !== undefined) evaluations.push(this.#shown(evaluation))
+        }
+        if (evaluations.length > 0) yield { run, evaluations }
+      }
+    }
+  }
+
+  /** Only a part of each run is kept, so that memory grows with the turns of conversations alone. */
+  #keep(run: AgentRun): void {
+    const key = this.#ofConversations.length > 0 && this.#matches(run) ? conversationKey(run) : undefined
+    if (key === undefined) return
+    const members = this.#conversations.get(key) ?? []
+    this.#conversations.set(key, members)
+    members.push(this.#memberOf(run))
+  }
+
+  #memberOf(run: AgentRun): ConversationMember {
+    const { redact } = this.#options
+    if (redact === undefined) return toMember(run)
+    try {
+      return { ...toMember(withoutPause(redactInSteps(redact, run))), isLast: false }
+    } catch {
+      return toUnreadMember(run)
+    }
+  }
+
+  #shown(evaluation: Evaluation): Evaluation {
+    return this.#options.stripContent ? withoutContent(evaluation) : evaluation
   }
 
   /** Returns `undefined` if the scorer does not apply to this run. */
@@ -108,7 +155,9 @@ export class RunScorers {
     }
     const { redact } = this.#options
     try {
-      const seen = redact === undefined ? run : withoutPause(redactInSteps(redact, run))
+      // The runs of a conversation were redacted before they were kept.
+      const seen =
+        redact === undefined || run.conversation !== undefined ? run : withoutPause(redactInSteps(redact, run))
       this.#judgeScoresLeft--
       this.#judgeScores++
       return this.#ask(scorer, seen)

@@ -4,10 +4,13 @@ import { pMapIterable } from 'p-map'
 import type { ResolvedOptions } from '../../../src/engine/config/options.ts'
 import { resolveOptions } from '../../../src/engine/config/options.ts'
 import type { Scorer } from '../../../src/scoring/scorer.ts'
+import { toSpanSet } from '../../../src/emit/score-ids.ts'
+import { isForConversations } from '../../../src/engine/conversation-offers.ts'
 import { keepProcessAlive } from '../../../src/scoring/keep-process-alive.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
 import { createProgress } from '../progress.ts'
+import type { OtlpSummary } from '../../../src/otlp/read-runs.ts'
 import { createBackfill } from '../backfill/backfill.ts'
 import type { BackfillItem } from '../backfill/backfill.ts'
 import { hasStoredScore, ScoreSender } from '../backfill/score-sender.ts'
@@ -33,6 +36,7 @@ import { loadConfig } from './load-config.ts'
 import { toMarkdown } from './markdown.ts'
 import { OtlpLogFile } from './otlp-logs.ts'
 import { RunScorers } from './run-scorers.ts'
+import type { EvaluatedRun } from './run-scorers.ts'
 import type { ScoreOptions } from './score-options.ts'
 import { renderBaseline, renderDetails, renderGates, renderScores, renderUnused } from './table.ts'
 import { Tallies } from './tally.ts'
@@ -67,6 +71,12 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
     throw new UsageError(`--from: expected either a backend or files, got both: ${files.join(', ')}`)
   if (given.junitFailures === true && given.junit === undefined) {
     throw new UsageError('--junit-failures: expected --junit with the file of the report, got none')
+  }
+  const ofConversations = options.scorers.find(isForConversations)
+  if (given.resume !== undefined && ofConversations !== undefined) {
+    throw new UsageError(
+      `--resume: expected scorers of runs or calls, got ${ofConversations.id}, which needs all runs of a conversation at once`,
+    )
   }
   const report = given.json === true ? new JsonReport() : undefined
   const work = { given, options, gates, baselineGates, cases, report }
@@ -128,23 +138,32 @@ async function scoreFiles(
     const hasScore = sender === undefined ? undefined : hasStoredScore(item)
     return { item, scoredRuns: await scorers.score(item.run, hasScore) }
   }
+  const add = async (one: EvaluatedRun): Promise<void> => {
+    tallies.add(one.run, one.evaluations)
+    for (const evaluation of one.evaluations) judgeUse.add(evaluation)
+    baseline?.add(one)
+    if (one.run.conversation === undefined) cases?.add(one)
+    await report?.add(one)
+    await out?.add(one)
+  }
   try {
     // Up to `concurrency` runs are scored at the same time; they come out in the order in which they were read.
     for await (const { item, scoredRuns } of pMapIterable(items, scoreItem, { concurrency: options.concurrency })) {
       for (const one of scoredRuns) {
-        tallies.add(one.run, one.evaluations)
-        for (const evaluation of one.evaluations) judgeUse.add(evaluation)
-        baseline?.add(one)
-        cases?.add(one)
-        await report?.add(one)
-        await out?.add(one)
-        if (!('doneMs' in item)) await sender?.add(one, item)
+        await add(one)
+        if (!('doneMs' in item)) await sender?.add(one, toSpanSet(item.spanIdsOf(one.run)))
       }
       if ('doneMs' in item) {
         await sender?.flush()
         backfill?.resume.done(item.doneMs)
         ;({ doneMs } = item)
       }
+      progress.show(() => describeProgress(tallies.runs, scorers.judgeScores, backfill?.resume.range, doneMs))
+    }
+    // A conversation may go on until the last run of the files.
+    for await (const one of scorers.conversations()) {
+      await add(one)
+      await sender?.add(one, { count: one.run.revision, digest: '' })
       progress.show(() => describeProgress(tallies.runs, scorers.judgeScores, backfill?.resume.range, doneMs))
     }
     await sender?.flush()
@@ -161,8 +180,7 @@ async function scoreFiles(
   ]
   const rows = tallies.rows()
   const delivery = sender === undefined ? '' : describeDelivery(sender.sent, scorers.existing)
-  const count =
-    tallies.runs === 0 && scorers.existing > 0 ? 'no run lacks a score' : describeCount(tallies.runs, summary())
+  const count = tallies.runs === 0 && scorers.existing > 0 ? 'no run lacks a score' : describeAll(tallies, summary())
   const shown = given.failedOnly === true ? rows.filter(({ tally }) => tally.hasFailures) : rows
   if (given.junit !== undefined) {
     writeReport('--junit', given.junit, toJunit(rows, results, given.junitFailures === true))
@@ -189,6 +207,13 @@ function withScorers(options: ResolvedOptions, scorers: readonly Scorer[]): Reso
   if (scorers.length === 0) return options
   const more = resolveOptions({ scorers: scorers.map((scorer) => ({ scorer, scope: 'every-agent' })) }, true)
   return { ...options, scorers: [...options.scorers, ...more.scorers] }
+}
+
+/** How many runs and conversations were scored. */
+function describeAll({ runs, conversations }: Tallies, summary: OtlpSummary | undefined): string {
+  const count = `${conversations.toLocaleString('en')} ${conversations === 1 ? 'conversation' : 'conversations'}`
+  if (conversations === 0) return describeCount(runs, summary)
+  return runs === 0 ? count : `${describeCount(runs, summary)}, ${count}`
 }
 
 interface Report {
@@ -240,7 +265,10 @@ function describeUnused(options: ResolvedOptions, rows: readonly TallyRow[], run
   const all = runs === 1 ? 'the only run' : `any of the ${runs} runs`
   return options.scorers
     .filter(({ id }) => !used.has(id))
-    .map(({ id, agents }) => {
+    .map(({ id, agents, about }) => {
+      if (about.level === 'conversation') {
+        return `${id} did not apply to any conversation: runs need an id of one (gen_ai.conversation.id or session.id), or see agent and when of its entry.`
+      }
       const filter = agents === undefined ? 'see scope and when of its entry' : `its agent is ${[...agents].join(', ')}`
       return `${id} did not apply to ${all}: ${filter}.`
     })

@@ -39,9 +39,11 @@ function toCells(agent: string, tally: Tally): string[] {
   const found = tally.mean()
   const unscored = [...tally.skipped.values(), ...tally.failed.values()].reduce((sum, { count }) => sum + count, 0)
   const share = tally.scored === 0 ? '' : `${Math.round((tally.passed / tally.scored) * 100)} %`
+  const { id, level, better } = tally.scorer
+  const name = level === 'conversation' ? `${id} (conversations)` : id
   return [
     safeLine(agent),
-    tally.scorer.better === 'lower' ? `${tally.scorer.id} ↓` : tally.scorer.id,
+    better === 'lower' ? `${name} ↓` : name,
     String(tally.scored),
     found === undefined ? '' : found.mean.toFixed(2),
     found === undefined ? '' : found.interval95.map((end) => end.toFixed(2)).join(' to '),

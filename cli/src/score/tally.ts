@@ -147,6 +147,7 @@ export class Tallies {
   readonly #byScorer: ReadonlyMap<string, Tally>
   readonly #options: TallyOptions
   #runs = 0
+  #conversations = 0
 
   constructor(scorers: readonly Scorer[], options: TallyOptions) {
     this.#options = options
@@ -158,8 +159,14 @@ export class Tallies {
     return this.#runs
   }
 
+  /** Number of conversations to which at least one scorer applied. */
+  get conversations(): number {
+    return this.#conversations
+  }
+
   add(run: AgentRun, evaluations: readonly Evaluation[]): void {
-    this.#runs++
+    if (run.conversation === undefined) this.#runs++
+    else this.#conversations++
     const byScorer = this.#ofAgent(run.agent.name ?? UNNAMED)
     for (const evaluation of evaluations) {
       const { scorer } = evaluation

@@ -25,7 +25,7 @@ const idsOf = ({ options }: ReturnType<typeof loadServiceConfig>) =>
 describe('a configuration of the service', () => {
   it('suggests the scorer that a misspelt name probably meant', () => {
     const message =
-      /scorers\[1\]: expected one of answer_present, .*, got tool_call_acuracy\. Did you mean tool_call_accuracy\?/
+      /scorers\[1\]: expected one of abandoned, .*, got tool_call_acuracy\. Did you mean tool_call_accuracy\?/
     expect(() => load('typo.yaml', 'scorers: [loop, { name: tool_call_acuracy }]')).toThrow(message)
     expect(() => load('typo.yaml', 'scorers: [loop, tool_call_acuracy]')).toThrow(message)
   })

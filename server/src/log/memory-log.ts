@@ -1,8 +1,12 @@
+import { DatabaseSync } from 'node:sqlite'
+
 import type { Append, ForwardedRequest, LogRecord, SpanLog } from './span-log.ts'
+import { TURN_SCHEMA, TurnTable } from './turn-table.ts'
 
 /** A log in memory. Its contents are lost when the process ends. */
 export class MemoryLog implements SpanLog {
   readonly isDurable = false
+  readonly turns: TurnTable
   readonly #nowMs: () => number
   readonly #records = new Map<number, LogRecord>()
   readonly #forward = new Map<number, ForwardedRequest & { readonly timeMs: number }>()
@@ -14,6 +18,13 @@ export class MemoryLog implements SpanLog {
   /** @param nowMs milliseconds since the epoch */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
+    const database = new DatabaseSync(':memory:')
+    database.exec(TURN_SCHEMA)
+    const write = (): void => {
+      this.turns.write()
+      this.turns.written()
+    }
+    this.turns = new TurnTable(database, nowMs, write, write)
   }
 
   get heldBytes(): number {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 
 import { EMITTED, FINISHED } from './record-states.ts'
 import type { NewRecord } from './span-log.ts'
+import { TURN_SCHEMA } from './turn-table.ts'
 
 /** The ids of a record's spans and log records, by index; `undefined` for those that are left out. */
 export type SpanIdsOf = (record: NewRecord) => readonly (string | undefined)[]
@@ -46,6 +47,8 @@ const MIGRATIONS: readonly (string | ((database: DatabaseSync, spanIdsOf: SpanId
   UPDATE forward SET time_ms = unixepoch() * 1000.0;
   `,
   "ALTER TABLE forward ADD COLUMN passed TEXT NOT NULL DEFAULT ''",
+  // The runs of conversations.
+  TURN_SCHEMA,
 ]
 
 /**

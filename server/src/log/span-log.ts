@@ -1,5 +1,6 @@
 import type { HeldSpan, LogFacts } from '../traces/held-span.ts'
 import type { RecordBytes } from './record-body.ts'
+import type { TurnTable } from './turn-table.ts'
 
 /** The contents of a log's record. */
 export type Signal = 'traces' | 'logs'
@@ -89,5 +90,7 @@ export interface SpanLog {
   readonly failure?: string | undefined
   /** How many requests wait to be forwarded. */
   readonly waitingToForward: number
+  /** The runs of conversations; absent if the log cannot keep them. They are written together with the changes of `update`. */
+  readonly turns?: TurnTable
   close(): void
 }

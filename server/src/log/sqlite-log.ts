@@ -3,6 +3,7 @@ import { constants, zstdCompressSync } from 'node:zlib'
 
 import type { DataFolder } from './data-folder.ts'
 import type { Append, ForwardedRequest, LogRecord, Signal, SpanLog } from './span-log.ts'
+import { TurnTable } from './turn-table.ts'
 
 /** Uncompressed bodies from this size on are compressed: spans are text, and the disk is slower than the CPU. */
 const COMPRESS_FROM_BYTES = 4096
@@ -35,6 +36,7 @@ interface Waiting {
  */
 export class SqliteLog implements SpanLog {
   readonly isDurable = true
+  readonly turns: TurnTable
   readonly #folder: DataFolder
   readonly #nowMs: () => number
   readonly #statements: ReturnType<typeof prepare>
@@ -57,6 +59,12 @@ export class SqliteLog implements SpanLog {
     this.#folder = folder
     this.#nowMs = nowMs
     this.#statements = prepare(folder)
+    this.turns = new TurnTable(
+      folder.database,
+      nowMs,
+      () => this.#scheduleLater(),
+      () => this.#commit(),
+    )
     this.#heldBytes = numberIn(this.#statements.bytes.get(), 'bytes')
     this.#waitingToForward = numberIn(this.#statements.forwardCount.get(), 'count')
   }
@@ -154,7 +162,7 @@ export class SqliteLog implements SpanLog {
     if (this.#isClosed) return
     const waiting = this.#takeWaiting()
     const { database } = this.#folder
-    const hasLater = this.#finished.length + this.#states.size + this.#forwarded.length > 0
+    const hasLater = this.#finished.length + this.#states.size + this.#forwarded.length > 0 || this.turns.hasChanges
     if (waiting.length === 0 && !hasLater) return
     const timeMs = this.#nowMs()
     const records: LogRecord[] = []
@@ -178,6 +186,7 @@ export class SqliteLog implements SpanLog {
         heldBytes -= numberIn(row, 'bytes')
         waitingToForward -= 1
       }
+      this.turns.write()
       database.exec('COMMIT')
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK')
@@ -189,7 +198,8 @@ export class SqliteLog implements SpanLog {
     this.#failure = undefined
     this.#heldBytes = heldBytes
     this.#waitingToForward = waitingToForward
-    if (this.#finished.length + this.#forwarded.length > 0) this.#forgetLater()
+    if (this.#finished.length + this.#forwarded.length > 0 || this.turns.hasChanges) this.#forgetLater()
+    this.turns.written()
     this.#finished = []
     this.#states = new Map()
     this.#forwarded = []

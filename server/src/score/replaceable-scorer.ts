@@ -1,12 +1,14 @@
-import type { ScoringOptions } from 'spanscore/engine'
+import type { AgentRun, ScoringOptions } from 'spanscore/engine'
 
+import type { KeptTurn } from '../log/turn-table.ts'
 import type { GatheredRecords } from '../send/gathered-scores.ts'
+import type { ConversationScorer, OfferedConversation } from './conversation-scorer.ts'
 import type { OfferedRun, RunScorer } from './run-scorer.ts'
 import { ServiceScorer } from './service-scorer.ts'
 import type { ServiceScorerParts } from './service-scorer.ts'
 
 /** A scorer whose configuration may change: each run is scored by the configuration that is in effect when it is complete. */
-export class ReplaceableScorer implements RunScorer {
+export class ReplaceableScorer implements RunScorer, ConversationScorer {
   readonly #parts: Omit<ServiceScorerParts, 'options' | 'replaced'>
   #current: ServiceScorer
   /** Replaced scorers that may still have runs or records, and the number of their runs. */
@@ -38,12 +40,16 @@ export class ReplaceableScorer implements RunScorer {
     this.#runs.set(this.#current, 0)
   }
 
-  async offer(offered: OfferedRun, lost: AbortSignal): Promise<boolean> {
-    const scorer = this.#current
-    this.#count(scorer, 1)
-    const isScored = await scorer.offer(offered, lost)
-    this.#count(scorer, -1)
-    return isScored
+  offer(offered: OfferedRun, lost: AbortSignal): Promise<boolean> {
+    return this.#with((scorer) => scorer.offer(offered, lost))
+  }
+
+  turnOf(run: AgentRun, onWithoutId: () => void): KeptTurn | undefined {
+    return this.#current.turnOf(run, onWithoutId)
+  }
+
+  offerConversation(offered: OfferedConversation, lost: AbortSignal): Promise<boolean> {
+    return this.#with((scorer) => scorer.offerConversation(offered, lost))
   }
 
   leaveUnasked(): void {
@@ -67,6 +73,14 @@ export class ReplaceableScorer implements RunScorer {
   /** Drops pending scores. */
   async shutdown(): Promise<void> {
     await Promise.all([...this.#runs.keys()].map((scorer) => scorer.shutdown()))
+  }
+
+  async #with(offer: (scorer: ServiceScorer) => Promise<boolean>): Promise<boolean> {
+    const scorer = this.#current
+    this.#count(scorer, 1)
+    const isScored = await offer(scorer)
+    this.#count(scorer, -1)
+    return isScored
   }
 
   #count(scorer: ServiceScorer, change: number): void {

@@ -2,18 +2,37 @@ import { TraceFlags } from '@opentelemetry/api'
 import type { SpanContext } from '@opentelemetry/api'
 import {
   carriesScore,
+  conversationKey,
+  conversationOffers,
+  conversationScoreIds,
+  conversationToScore,
   CopiedAttributes,
   Engine,
+  isForConversations,
+  redactInSteps,
   Reporter,
   resolveOptions,
   scoreIds,
+  toMember,
   toScorable,
+  toUnreadMember,
   withoutPause,
 } from 'spanscore/engine'
-import type { AgentRun, Evaluation, ExplanationRules, ScoreIds, ScorePlace, ScoringOptions } from 'spanscore/engine'
+import type {
+  AgentRun,
+  Evaluation,
+  ConversationMember,
+  ExplanationRules,
+  ScorableRun,
+  ScoreIds,
+  ScorePlace,
+  ScoringOptions,
+} from 'spanscore/engine'
 
+import type { KeptTurn } from '../log/turn-table.ts'
 import type { GatheredRecords } from '../send/gathered-scores.ts'
 import type { ServiceMeters } from '../send/service-meters.ts'
+import type { ConversationScorer, OfferedConversation } from './conversation-scorer.ts'
 import type { OfferedRun, RunScorer } from './run-scorer.ts'
 import { ScoreOutputs } from './score-outputs.ts'
 
@@ -24,12 +43,17 @@ export interface ServiceScorerParts {
   readonly meters: ServiceMeters
   /** Receives each result as it is written. */
   readonly onScore?: OnScore
+  /** Receives each result for a conversation. */
+  readonly onConversationScore?: OnConversationScore
   /** The scorer that this one replaces. What its judges have spent counts against the budget. */
   readonly replaced?: ServiceScorer | undefined
 }
 
 /** Called with each result of a scorer; the id is the run's. */
 export type OnScore = (runId: string, ids: ScoreIds, evaluation: Evaluation) => void
+
+/** Called with each result of a scorer for a conversation, which is given as a run. */
+export type OnConversationScore = (run: AgentRun, ids: ScoreIds, evaluation: Evaluation) => void
 
 /**
  * Maximum milliseconds for one call of an inline scorer. No application request waits for it, and queueing a score costs more than a quick
@@ -38,15 +62,18 @@ export type OnScore = (runId: string, ids: ScoreIds, evaluation: Evaluation) => 
 const MAX_INLINE_MS = 50
 
 /** Scores runs, and writes the results. */
-export class ServiceScorer implements RunScorer {
+export class ServiceScorer implements RunScorer, ConversationScorer {
   readonly #engine: Engine
+  readonly #scoresConversations: boolean
   readonly #outputs: ScoreOutputs
   readonly #copied: CopiedAttributes
   readonly #onScore: OnScore | undefined
+  readonly #onConversationScore: OnConversationScore | undefined
 
   /** @throws TypeError `<path>: expected …, got …` */
-  constructor({ options, meters, onScore, replaced }: ServiceScorerParts) {
+  constructor({ options, meters, onScore, onConversationScore, replaced }: ServiceScorerParts) {
     this.#onScore = onScore
+    this.#onConversationScore = onConversationScore
     const resolved = resolveOptions(options, true)
     this.#engine = new Engine({
       options: resolved,
@@ -58,6 +85,7 @@ export class ServiceScorer implements RunScorer {
       maxInlineMs: MAX_INLINE_MS,
       budget: replaced?.budget,
     })
+    this.#scoresConversations = resolved.scorers.some(isForConversations)
     this.#outputs = new ScoreOutputs(resolved, meters, {
       queueSize: () => this.queued,
       budgetUsedRatio: () => this.#engine.budget.usedRatio(),
@@ -122,6 +150,75 @@ export class ServiceScorer implements RunScorer {
     return whole.every(Boolean)
   }
 
+  turnOf(run: AgentRun, onWithoutId: () => void): KeptTurn | undefined {
+    if (!this.#scoresConversations) return undefined
+    const key = conversationKey(run)
+    if (key === undefined) {
+      onWithoutId()
+      this.#outputs.metricsOf(run.resource).countConversation('without-id', run.agent.name)
+      return undefined
+    }
+    return this.#engine.isConversationWanted(key) ? { key, member: this.#memberOf(run) } : undefined
+  }
+
+  /** Nothing is kept that `redact` was to remove. */
+  #memberOf(run: AgentRun): ConversationMember {
+    const { redact } = this.#engine.options
+    if (redact === undefined) return toMember(run)
+    try {
+      return { ...toMember(withoutPause(redactInSteps(redact, run))), isLast: toUnreadMember(run).isLast }
+    } catch {
+      return toUnreadMember(run)
+    }
+  }
+
+  async offerConversation(offered: OfferedConversation, lost: AbortSignal): Promise<boolean> {
+    const { key, members, hasBeenScored } = offered
+    const isWanted = this.#engine.isConversationWanted(key)
+    const offers = conversationOffers(this.#engine.options.scorers, members, offered)
+    const whole = await Promise.all(
+      offers.map((offer) =>
+        this.#settle(
+          conversationToScore(key, offer, isWanted),
+          () => this.#placeOfConversation(offer.run, !hasBeenScored),
+          lost,
+        ),
+      ),
+    )
+    const [first] = offers
+    if (first !== undefined) this.#countConversation(first.run, offered)
+    return whole.every(Boolean)
+  }
+
+  #countConversation(
+    { agent, resource, conversation }: AgentRun,
+    { hasBeenScored, endedBy }: OfferedConversation,
+  ): void {
+    const isIncomplete = conversation !== undefined && conversation.missing.length > 0
+    const closed = endedBy === 'limit' ? 'evicted' : isIncomplete ? 'incomplete' : 'closed'
+    this.#outputs.metricsOf(resource).countConversation(hasBeenScored ? 'revised' : closed, agent.name)
+  }
+
+  #placeOfConversation(run: AgentRun, isCounted: boolean): ScorePlace {
+    const target = targetOf(run)
+    const { resource, endTimeMs, conversation } = run
+    const extra = this.#copied.of({ attributes: {}, resource: { attributes: resource } })
+    return {
+      target,
+      isHeld: false,
+      claim: () => true,
+      write: (evaluation, read, isFirst) => {
+        if (conversation === undefined) return
+        const ids = conversationScoreIds(conversation, evaluation.scorer)
+        this.#onConversationScore?.(run, ids, evaluation)
+        const counted = isFirst && isCounted
+        const spans = { count: conversation.revision, digest: '' }
+        this.#outputs.write(resource, { evaluation, run: read, target, endTimeMs, spans, counted, extra })
+      },
+      allIn: () => undefined,
+    }
+  }
+
   leaveUnasked(): void {
     this.#engine.tasks.withdrawUnasked()
   }
@@ -139,9 +236,14 @@ export class ServiceScorer implements RunScorer {
   }
 
   /** @returns false if another process scores the run */
-  async #offerOne(offered: OfferedRun, run: AgentRun, lost: AbortSignal): Promise<boolean> {
+  #offerOne(offered: OfferedRun, run: AgentRun, lost: AbortSignal): Promise<boolean> {
     const scorable = toScorable(run, run !== offered.run, this.#engine.isWanted(run.traceId))
-    const scores = this.#engine.settle(scorable, true, () => this.#placeOf(offered, run))
+    return this.#settle(scorable, () => this.#placeOf(offered, run), lost)
+  }
+
+  /** @returns false if another process scores it */
+  async #settle(scorable: ScorableRun, createPlace: () => ScorePlace, lost: AbortSignal): Promise<boolean> {
+    const scores = this.#engine.settle(scorable, true, createPlace)
     if (scores === undefined) return true
     const withdraw = () => this.#engine.tasks.withdraw(scores)
     lost.addEventListener('abort', withdraw)

@@ -66,7 +66,9 @@ export class GatheredScores {
     { evaluation, target, endTime, attributes, verdictTimeMs }: PreparedScore,
   ): Uint8Array {
     const failed = evaluation.score.status === 'failed'
-    const { start, end } = writeEvent({ target, time: endTime, observedMs: verdictTimeMs, failed, attributes })
+    // A conversation has no span.
+    const place = evaluation.scorer.level === 'conversation' ? { ...target, spanId: undefined } : target
+    const { start, end } = writeEvent({ target: place, time: endTime, observedMs: verdictTimeMs, failed, attributes })
     const bytes = writer.take()
     this.#logRecords.push({ origin, bytes })
     return bytes.subarray(start, end)
@@ -119,7 +121,7 @@ function writeEvent({
   failed,
   attributes,
 }: {
-  readonly target: SpanContext
+  readonly target: Pick<SpanContext, 'traceId' | 'traceFlags'> & { readonly spanId: string | undefined }
   readonly time: PreparedScore['endTime']
   readonly observedMs: number
   readonly failed: boolean
@@ -133,7 +135,7 @@ function writeEvent({
   const end = writer.length
   writer.fixed32(8, target.traceFlags)
   writer.id(9, target.traceId)
-  writer.id(10, target.spanId)
+  if (target.spanId !== undefined) writer.id(10, target.spanId)
   writer.time(11, toHrTime(observedMs))
   writer.string(12, 'gen_ai.evaluation.result')
   return { start, end }

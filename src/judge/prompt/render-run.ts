@@ -48,7 +48,7 @@ export function toolCallsSection(calls: readonly ToolCall[]): SectionDraft[] {
     {
       title: 'the tool calls, in their order (id, tool, outcome)',
       fragments: calls.flatMap((call, index) => [
-        { text: `${promptCallId(index)}: ${name(call.name)}, ${call.status}\n` },
+        { text: `${promptCallId(index)}: ${shortName(call.name)}, ${call.status}\n` },
         ...payload('  arguments: ', call.arguments),
         ...payload('  result: ', call.result, promptCallId(index)),
         ...payload('  error: ', errorOf(call), promptCallId(index)),
@@ -62,7 +62,7 @@ export function catalogueSection(tools: readonly ToolDefinition[]): SectionDraft
   return {
     title: 'the tools that the agent was offered',
     fragments: tools.flatMap(({ name: tool, description }, index) => [
-      { text: `t${index + 1}: ${name(tool)}${description === undefined ? '\n' : ''}` },
+      { text: `t${index + 1}: ${shortName(tool)}${description === undefined ? '\n' : ''}` },
       ...payload(' ', description),
     ]),
   }
@@ -74,7 +74,7 @@ export function toolResultsSection(calls: readonly ToolCall[]): SectionDraft[] {
     call.result === undefined
       ? []
       : [
-          { text: `${promptCallId(index)}: ${name(call.name)}\n` },
+          { text: `${promptCallId(index)}: ${shortName(call.name)}\n` },
           ...payload('  arguments: ', call.arguments),
           ...payload('  result: ', call.result),
         ],
@@ -160,12 +160,12 @@ export async function writePayloads(calls: readonly ToolCall[]): Promise<void> {
 }
 
 /** Shortens a name. Names are never cut to fit, and models invent long ones. */
-function name(text: string): string {
+export function shortName(text: string): string {
   return quoted(text.length <= 160 ? text : `${text.slice(0, 159).toWellFormed()}…`)
 }
 
 /** Renders any value on one line: JSON has no raw line ends. */
-function quoted(value: unknown): string {
+export function quoted(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value)
   const known = typeof value === 'object' && value !== null ? written.get(value) : undefined
   return known ?? toJsonText(value) ?? '(no JSON form)'

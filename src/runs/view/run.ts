@@ -14,6 +14,7 @@ import {
 import { runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { printAsJson } from './print-as-json.ts'
+import { endsConversation } from '../../spans/ends-conversation.ts'
 import { copyOf } from '../../spans/json.ts'
 import { isShared } from '../../spans/shared-resource.ts'
 import { takenRecord } from '../../spans/take-values.ts'
@@ -251,6 +252,13 @@ export class ReconstructedRun implements AgentRun {
   /** An attribute of the agent's span, as in `attributes`, without copying all the others. */
   static attributeOf(run: AgentRun, key: string): unknown {
     return #plan in run ? frozen(run.#attribute(key)) : run.attributes[key]
+  }
+
+  /** Whether a span of the run says that its conversation is over. */
+  static endsConversation(run: AgentRun): boolean {
+    if (!(#plan in run)) return endsConversation(run.attributes)
+    const { root, models, tools, inside } = run.#plan
+    return [root, ...inside, ...models, ...tools].some(({ span }) => endsConversation(span.attributes))
   }
 
   /** The entry of `missing` for a fact, without looking for all others. */

@@ -26,8 +26,9 @@ export interface CreateScorerOptions<
   /** One sentence about what the score means. */
   readonly description: string
   /**
-   * What a score is about: the whole `run`, each `tool-call` of it, or each `retrieval`. The steps of a scorer of calls are given one `call`
-   * after the other, and the whole `agentRun`.
+   * What a score is about: the whole `run`, each `tool-call` of it, or each `retrieval`; or a `conversation` of several runs with one id. The
+   * steps of a scorer of calls are given one `call` after the other, and the whole `agentRun`; those of a scorer of conversations the
+   * `conversation`.
    *
    * @default 'run'
    */
@@ -110,7 +111,12 @@ export function createScorer<Input = unknown, Output = unknown, Level extends ke
 }
 
 /** The levels of scorers that are made of steps. */
-const LEVELS: Readonly<Record<keyof SubjectsByLevel, true>> = { run: true, 'tool-call': true, retrieval: true }
+const LEVELS: Readonly<Record<keyof SubjectsByLevel, true>> = {
+  run: true,
+  'tool-call': true,
+  retrieval: true,
+  conversation: true,
+}
 
 /** Checks options that `defineScorer` and the judge of the steps do not check. */
 function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
@@ -175,6 +181,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
     id,
     description: options.description ?? options.name ?? '',
     kind: judging === undefined ? 'code' : 'judge',
+    level,
     range,
     ...(better !== undefined && { better }),
     passAt,
@@ -188,13 +195,13 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
       judge: judging?.identity,
       steps: options.version === undefined ? sourceOf(steps) : Object.keys(steps),
     },
-    level,
     assess: (run, context, reads) => {
       const ask = (subject: Readonly<Record<string, unknown>>, ofSubject: Reads): StepVerdict | Promise<StepVerdict> =>
         runSyncOrAsync(
           assessSteps({ id, range }, steps, { subject, reads: ofSubject }, judging?.asker(ofSubject, context)),
         )
       if (level === 'run') return ask(runSubject(run, context.given, reads), reads)
+      if (level === 'conversation') return ask({ conversation: reads.run.conversation }, reads)
       return assessCalls({ id, level, isAsked: judging !== undefined }, reads, ask)
     },
   })

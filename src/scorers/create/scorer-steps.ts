@@ -1,7 +1,7 @@
 import type { Explanation } from '../../model/explanation.ts'
 import type { JudgeSettings } from '../../judge/settings.ts'
 import type { JudgeModel } from '../../judge/transport/judge-model.ts'
-import type { AgentRun, Retrieval, ToolCall } from '../../model/agent-run.ts'
+import type { AgentRun, Conversation, Retrieval, ToolCall } from '../../model/agent-run.ts'
 import type { Skipped } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 
@@ -32,6 +32,12 @@ export interface CallSubject<Call> {
   readonly agentRun: AgentRun
 }
 
+/** What the steps of a scorer of conversations are given. */
+export interface ConversationSubject {
+  /** The conversation, whose runs are reduced. */
+  readonly conversation: Conversation
+}
+
 /** What the steps of a scorer are given, by its level. */
 export interface SubjectsByLevel<Input = unknown, Output = unknown> {
   /** One run. */
@@ -40,6 +46,8 @@ export interface SubjectsByLevel<Input = unknown, Output = unknown> {
   readonly 'tool-call': CallSubject<ToolCall>
   /** One of the run's retrievals. */
   readonly retrieval: CallSubject<Retrieval>
+  /** Several runs with one id of a conversation. */
+  readonly conversation: ConversationSubject
 }
 
 /** The context of a step: its subject, and the results of earlier steps. */

@@ -1,0 +1,115 @@
+import type { AgentRun } from 'spanscore/engine'
+
+import type { KeptTurn, TurnTable } from '../log/turn-table.ts'
+import type { ConversationScorer } from '../score/conversation-scorer.ts'
+import type { GatheredRecords } from '../send/gathered-scores.ts'
+import type { Outbox } from '../send/outbox.ts'
+import { ConversationWarnings } from './conversation-warnings.ts'
+import { OpenConversations } from './open-conversations.ts'
+import type { EndedConversation } from './open-conversations.ts'
+
+/** What conversations need. */
+export interface ConversationsParts {
+  readonly turns: TurnTable
+  readonly scorer: ConversationScorer
+  readonly outbox: Outbox
+  /** Records written since the last call. */
+  readonly take: () => GatheredRecords
+  /** For so many milliseconds no run may come before a conversation is over. */
+  readonly idleMs: number
+  readonly report: (message: string) => void
+}
+
+/** Conversations that are scored at the same time. Others wait, and lose nothing. */
+const MAX_AT_ONCE = 16
+
+/** Collects runs to conversations, and scores each when it is over. */
+export class Conversations {
+  readonly #parts: ConversationsParts
+  readonly #open: OpenConversations
+  readonly #warnings: ConversationWarnings
+  readonly #released = new AbortController()
+  readonly #scoring = new Set<Promise<void>>()
+
+  constructor(parts: ConversationsParts) {
+    const { turns, idleMs, report } = parts
+    this.#parts = parts
+    this.#open = new OpenConversations(idleMs)
+    this.#warnings = new ConversationWarnings(report)
+    // The service may have been down for long, so their users get the idle time anew.
+    const { nowMs } = turns
+    for (const { key, isScored } of turns.conversations()) this.#open.restore(key, nowMs, isScored)
+  }
+
+  /** Conversations that are not over. */
+  get open(): number {
+    return this.#open.open
+  }
+
+  /** Resolves when the scores of all conversations that were over are in. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#scoring)
+  }
+
+  /** What a run adds to its conversation; `undefined` if no scorer wants it. */
+  turnOf(run: AgentRun): KeptTurn | undefined {
+    return this.#parts.scorer.turnOf(run, () => this.#warnings.withoutId(run))
+  }
+
+  /** Keeps runs whose scores were delivered. They are written together with the states of their spans. */
+  keep(kept: readonly KeptTurn[]): void {
+    const { turns } = this.#parts
+    const { nowMs } = turns
+    for (const turn of kept) {
+      // Only the first run shows what was said before it.
+      const member = this.#open.has(turn.key) ? { ...turn.member, earlier: [] } : turn.member
+      turns.keep({ key: turn.key, member })
+      this.#open.add(turn.key, nowMs, member.isLast)
+    }
+  }
+
+  /** Scores the conversations that are over, and forgets those that are over for long. */
+  sweep(): void {
+    const { turns } = this.#parts
+    const { nowMs } = turns
+    turns.forget(this.#open.takeForgotten(nowMs))
+    const room = MAX_AT_ONCE - this.#scoring.size
+    if (room <= 0) return
+    for (const ended of this.#open.takeOver(nowMs, room)) this.#track(this.#score(ended))
+  }
+
+  /** Leaves what is not scored to the next process. */
+  release(): void {
+    this.#released.abort()
+  }
+
+  #track(scoring: Promise<void>): void {
+    const tracked = scoring.finally(() => this.#scoring.delete(tracked))
+    this.#scoring.add(tracked)
+  }
+
+  async #score({ key, endedBy }: EndedConversation): Promise<void> {
+    const { turns, scorer, outbox, take, report } = this.#parts
+    try {
+      const kept = turns.of(key)
+      // The disk is full: it is tried again after the idle time.
+      if (kept === undefined) this.#open.add(key, turns.nowMs, false)
+      if (kept === undefined || kept.members.length === 0) return
+      this.#warnings.ended(kept)
+      const isWhole = await scorer.offerConversation({ key, endedBy, ...kept }, this.#released.signal)
+      if (!isWhole) return
+      outbox.add({
+        ...take(),
+        onDelivered: () => {
+          turns.scored(kept)
+          this.#open.scored(key)
+        },
+      })
+    } catch (error) {
+      // An error message may quote its subject.
+      report(
+        `A conversation could not be scored because of an error in the service: ${error instanceof Error ? error.name : 'unknown'}.`,
+      )
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+
+import { OpenConversations } from './open-conversations.ts'
+
+const MINUTE = 60_000
+const IDLE = 15 * MINUTE
+
+describe('open conversations', () => {
+  it('are over when no run has come for the idle time, and go on with a further run', () => {
+    const open = new OpenConversations(IDLE)
+    for (const minute of [0, 10, 20]) {
+      open.add('a', minute * MINUTE, false)
+      expect(open.takeOver(minute * MINUTE, 9)).toEqual([])
+    }
+    expect(open.takeOver(34 * MINUTE, 9)).toEqual([])
+    expect(open.takeOver(35 * MINUTE, 9)).toEqual([{ key: 'a', endedBy: 'idle' }])
+    expect(open.takeOver(36 * MINUTE, 9)).toEqual([])
+    open.scored('a')
+    open.add('a', 40 * MINUTE, false)
+    expect(open.open).toBe(1)
+    expect(open.takeOver(55 * MINUTE, 9)).toEqual([{ key: 'a', endedBy: 'idle' }])
+  })
+
+  it('are over at once if a run says so', () => {
+    const open = new OpenConversations(IDLE)
+    open.add('a', 0, true)
+    expect(open.takeOver(0, 9)).toEqual([{ key: 'a', endedBy: 'marked' }])
+  })
+
+  it('are forgotten four idle times after their end, once their scores were delivered', () => {
+    const open = new OpenConversations(IDLE)
+    open.add('a', 0, false)
+    open.takeOver(IDLE, 9)
+    expect(open.takeForgotten(9 * IDLE)).toEqual([])
+    open.scored('a')
+    expect(open.has('a')).toBe(true)
+    expect(open.takeForgotten(5 * IDLE - 1)).toEqual([])
+    expect(open.takeForgotten(5 * IDLE)).toEqual(['a'])
+    expect(open.has('a')).toBe(false)
+  })
+
+  it('are taken a few at a time, and the oldest is closed if there are too many', () => {
+    const open = new OpenConversations(IDLE, 3)
+    for (const key of ['a', 'b', 'a', 'c', 'd']) open.add(key, 0, false)
+    expect(open.takeOver(0, 9)).toEqual([{ key: 'b', endedBy: 'limit' }])
+    expect(open.takeOver(IDLE, 2).map(({ key }) => key)).toEqual(['a', 'c'])
+    expect(open.takeOver(IDLE, 2).map(({ key }) => key)).toEqual(['d'])
+  })
+
+  it('hold a bounded number of a million conversations', () => {
+    const open = new OpenConversations(IDLE, 1000)
+    let closed = 0
+    for (let index = 0; index < 1_000_000; index++) {
+      open.add(`${index}`, index, false)
+      if (index % 1000 < 999) continue
+      for (const { key } of open.takeOver(index, 1000)) {
+        closed += 1
+        open.scored(key)
+      }
+      open.takeForgotten(index)
+    }
+    expect(closed).toBe(999_000)
+    expect(open.open).toBe(1000)
+    expect(open.has('998000')).toBe(true)
+    expect(open.has('997000')).toBe(false)
+  })
+
+  it('begin their idle time anew when the service starts', () => {
+    const open = new OpenConversations(IDLE)
+    open.restore('a', 100 * MINUTE, false)
+    open.restore('b', 100 * MINUTE, true)
+    expect(open.takeOver(114 * MINUTE, 9)).toEqual([])
+    expect(open.takeOver(115 * MINUTE, 9)).toEqual([{ key: 'a', endedBy: 'idle' }])
+    expect(open.takeForgotten(175 * MINUTE)).toEqual(['b'])
+  })
+})

@@ -1,0 +1,28 @@
+import type { AgentRun, Conversation } from 'spanscore/engine'
+
+import type { KeptConversation, KeptTurn } from '../log/turn-table.ts'
+
+/** A conversation to score. */
+export interface OfferedConversation extends KeptConversation {
+  /** `conversationKey` of its runs. */
+  readonly key: string
+  readonly endedBy: Conversation['endedBy']
+}
+
+/** Scores conversations, and decides which are kept. */
+export interface ConversationScorer {
+  /**
+   * What is kept of a run, after `redact`.
+   *
+   * @param onWithoutId called if the run has no id of a conversation, although there are scorers of conversations
+   * @returns `undefined` if no scorer wants its conversation
+   */
+  turnOf(run: AgentRun, onWithoutId: () => void): KeptTurn | undefined
+  /**
+   * Resolves when every scorer has scored, skipped or failed. Never rejects.
+   *
+   * @param lost aborted when another process scores the conversation
+   * @returns false if another process scores it
+   */
+  offerConversation(offered: OfferedConversation, lost: AbortSignal): Promise<boolean>
+}

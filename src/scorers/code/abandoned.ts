@@ -1,0 +1,58 @@
+import { contentFree } from '../../model/explanation.ts'
+import type { AgentRun } from '../../model/agent-run.ts'
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import { skipWithoutFact } from '../../scoring/absence.ts'
+import type { Scorer } from '../../scoring/scorer.ts'
+import { readOptions } from '../read-options.ts'
+import { scorerKeys } from '../scorer-options.ts'
+import type { ScorerOptions } from '../scorer-options.ts'
+
+/**
+ * Abandoned conversations, by code: 1 if the last run failed, gave no answer, or still waits for a tool or an approval; else 0. Lower is
+ * better; passes at 0.
+ *
+ * A user who says nothing after an answer has not abandoned the conversation. If the spans do not show an answer because content is not
+ * recorded, `skipped: no-content`.
+ *
+ * @example
+ * ```ts
+ * const scorer = createAbandonedScorer()
+ * ```
+ *
+ * @throws TypeError if an option is invalid or unknown
+ */
+export function createAbandonedScorer(options: ScorerOptions = {}): Scorer {
+  const { id = 'abandoned', passAt = 0 } = readOptions('createAbandonedScorer', options, scorerKeys)
+  return defineScorer({
+    id,
+    description: 'Whether the conversation ended with a run that failed, waits, or gave no answer.',
+    kind: 'code',
+    level: 'conversation',
+    better: 'lower',
+    passAt,
+    identity: { scorer: 'abandoned' },
+    needs: ['output'],
+    mayLack: ['output'],
+    assess: (_view, _context, { run }) => {
+      const why = whyAbandoned(run)
+      if (why !== undefined) {
+        return { status: 'scored', value: 1, explanation: contentFree(`The last run ${why}.`) }
+      }
+      if (run.output === undefined) {
+        const missing = skipWithoutFact(run, 'output', id)
+        if (missing !== undefined) return missing
+      }
+      const isAnswered = run.output !== undefined && run.output.trim() !== ''
+      return isAnswered
+        ? { status: 'scored', value: 0, explanation: contentFree('The last run gave an answer.') }
+        : { status: 'scored', value: 1, explanation: contentFree('The last run gave no answer.') }
+    },
+  })
+}
+
+function whyAbandoned({ status, conversation }: AgentRun): string | undefined {
+  if (status === 'error') return 'failed'
+  if (status === 'aborted') return 'was stopped'
+  const isWaiting = conversation?.runs.at(-1)?.toolCalls.some((call) => call.status === 'waiting') === true
+  return status === 'waiting' || isWaiting ? 'waits for a tool or an approval' : undefined
+}
