@@ -16,7 +16,7 @@ import type { Product } from '../corpus/product.ts'
 import { weightedMean } from '../../src/sampling/weighted-mean.ts'
 import { rawScorer } from '../fuzz/raw-scorer.ts'
 
-const RUNS = 1500
+const RUNS = 750
 
 class Reader extends MetricReader {
   constructor() {
@@ -59,7 +59,7 @@ export interface EstimateCase {
   readonly restarts?: boolean
   /** Runs are lost, and no weight compensates for them. */
   readonly loses?: boolean
-  /** Runs of a period. @default 1500 */
+  /** Runs of a period. @default 750 */
   readonly runs?: number
   /** @default 40 */
   readonly periods?: number
@@ -152,6 +152,7 @@ export const CASES: Readonly<Record<string, EstimateCase>> = {
     options: () => ({ budget: { callsPerMinute: 3 } }),
     kind: 'judge',
     paceMs: 1000,
+    runs: 1500,
     periods: 60,
   },
 }
