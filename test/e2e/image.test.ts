@@ -1,0 +1,145 @@
+/**
+ * The image of the service, built and started without a container engine: `buildah --isolation chroot`, on a base of Debian with the
+ * project's own Node.js in place of `node:24-slim`. Its health check and its volume are not run.
+ */
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
+
+import { expect, it } from 'vitest'
+
+import { eventually, freePort } from './stack.ts'
+
+const BASE = `localhost/spanscore-e2e-base:${process.version}`
+const IMAGE = 'localhost/spanscore-e2e-server'
+
+const missing = ['buildah', 'mmdebstrap'].filter((name) => spawnSync(name, ['--version']).error !== undefined)
+const needs = missing.length === 0 ? '' : ` (not run: apt-get install ${missing.join(' ')})`
+
+function buildah(...args: readonly string[]): string {
+  return execFileSync('buildah', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim()
+}
+
+/** Debian with Node.js, npm and the user `node`, as `node:24-slim` has them. */
+function makeBase(): void {
+  if (buildah('images', '--quiet', '--filter', `reference=${BASE}`) !== '') return
+  const folder = mkdtempSync(join(tmpdir(), 'spanscore-base-'))
+  try {
+    const put = (name: string, text: string, mode = 0o644): string => {
+      writeFileSync(join(folder, name), text, { mode })
+      return join(folder, name)
+    }
+    const packages = 'libc6,libstdc++6,libgcc-s1,ca-certificates,coreutils,dash'
+    const tar = join(folder, 'base.tar')
+    execFileSync('mmdebstrap', ['--quiet', '--variant=extract', `--include=${packages}`, 'stable', tar])
+    const npm = dirname(
+      dirname(realpathSync(execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim())),
+    )
+    const container = buildah('from', 'scratch')
+    buildah('add', '--quiet', container, tar, '/')
+    const files = {
+      [process.execPath]: '/usr/local/bin/node',
+      [npm]: '/usr/local/lib/node_modules/npm',
+      [put('npm', '#!/bin/sh\nexec node /usr/local/lib/node_modules/npm/bin/npm-cli.js "$@"\n', 0o755)]:
+        '/usr/local/bin/npm',
+      [put('passwd', 'root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n')]: '/etc/passwd',
+      [put('group', 'root:x:0:\nnode:x:1000:\n')]: '/etc/group',
+    }
+    for (const [from, to] of Object.entries(files)) buildah('copy', '--quiet', container, from, to)
+    buildah('config', '--env', 'PATH=/usr/local/bin:/usr/bin:/bin', container)
+    // A network with a certificate authority of its own needs it in the container too.
+    const authority = process.env['NODE_EXTRA_CA_CERTS']
+    if (authority !== undefined) {
+      buildah('copy', '--quiet', container, authority, authority)
+      buildah('config', '--env', `NODE_EXTRA_CA_CERTS=${authority}`, container)
+    }
+    buildah('commit', '--quiet', '--rm', container, BASE)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
+const message = (role: string, content: string) => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
+
+/** One run of an agent, as OTLP. */
+function agentRun(): string {
+  const endMs = Date.now()
+  const span = {
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId: 'b7ad6b7169203331',
+    name: 'invoke_agent weather',
+    kind: 1,
+    startTimeUnixNano: `${endMs - 1000}000000`,
+    endTimeUnixNano: `${endMs}000000`,
+    attributes: [
+      text('gen_ai.operation.name', 'invoke_agent'),
+      text('gen_ai.agent.name', 'weather'),
+      text('gen_ai.input.messages', message('user', 'Is it warm in Oslo?')),
+      text('gen_ai.output.messages', message('assistant', 'No, it is 4 °C.')),
+    ],
+  }
+  const scopeSpans = [{ scope: { name: 'image-test' }, spans: [span] }]
+  return JSON.stringify({ resourceSpans: [{ resource: { attributes: [] }, scopeSpans }] })
+}
+
+it.skipIf(missing.length > 0)(
+  `the image is built, starts and scores a run${needs}`,
+  { timeout: 1_200_000 },
+  async () => {
+    makeBase()
+    const isolation = ['--isolation', 'chroot']
+    buildah(
+      'build',
+      '--quiet',
+      ...isolation,
+      '--build-arg',
+      `BASE=${BASE}`,
+      '-f',
+      'server/Dockerfile',
+      '-t',
+      IMAGE,
+      '.',
+    )
+    const { OCIv1 } = JSON.parse(buildah('inspect', '--type', 'image', IMAGE)) as {
+      OCIv1: { config: { Entrypoint: string[]; User: string } }
+    }
+    expect(OCIv1.config.User).toBe('node')
+
+    const [http, grpc, to] = [await freePort(), await freePort(), await freePort()]
+    let received = ''
+    const backend = createServer(async (request, response) => {
+      const body = await buffer(request)
+      received += (request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString('latin1')
+      response.setHeader('content-type', 'application/x-protobuf').end()
+    }).listen(to, '127.0.0.1')
+    const container = buildah('from', IMAGE)
+    const ports = ['--http-port', String(http), '--grpc-port', String(grpc)]
+    const options = ['--to', `http://127.0.0.1:${to}`, '--settle', '1', ...ports]
+    const service = spawn('buildah', ['run', ...isolation, container, '--', ...OCIv1.config.Entrypoint, ...options], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+      detached: true,
+    })
+    try {
+      await eventually('the health of the service', () =>
+        fetch(`http://127.0.0.1:${http}/health`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      )
+      const headers = { 'content-type': 'application/json' }
+      const sent = await fetch(`http://127.0.0.1:${http}/v1/traces`, { method: 'POST', headers, body: agentRun() })
+      expect(sent.status).toBe(200)
+      await eventually('the first score', async () => received.includes('answer_present'))
+    } finally {
+      if (service.pid !== undefined) process.kill(-service.pid)
+      await new Promise((resolve) => service.once('close', resolve))
+      buildah('rm', container)
+      backend.close()
+    }
+  },
+)
