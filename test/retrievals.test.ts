@@ -330,6 +330,18 @@ describe('retrieval_relevance', () => {
     expect(calls[0]?.prompt).toContain('searched for: "cold?"')
   })
 
+  it('scores each retrieval alone, in one request', async () => {
+    const [first, second] = [retrieval([{ id: 'a', content: 'A' }]), retrieval([{ id: 'b', content: 'B' }])]
+    const model = createScriptedJudge({ verdicts: { d1: 'relevant', d2: 'not' } })
+    const { score, calls } = await createRetrievalRelevanceScorer({ model }).run(agentWith(first, second))
+    expect(score).toBe(0.5)
+    expect(calls).toMatchObject([
+      { index: 0, score: { value: 1, label: 'pass' }, spanId: expect.any(String) },
+      { index: 1, score: { value: 0, label: 'fail', explanation: expect.stringContaining('1 not relevant') } },
+    ])
+    expect(model.calls).toHaveLength(1)
+  })
+
   it('shows 40 documents of 1,000 characters at most, the first of each retrieval', async () => {
     const many = retrieval(
       Array.from({ length: 60 }, (_, index) => ({ id: `${index}`, content: `${index} `.repeat(2000) })),

@@ -73,3 +73,27 @@ test('With all errors and 5 % of the rest scored, the weighted interval holds th
   expect(naiveCovered / DAYS).toBeLessThan(0.01)
   expect(naiveBias).toBeLessThan(-0.2)
 }, 60_000)
+
+test('The interval of a scorer of calls holds the true mean on 95 % of days, and one that treats each call alone does not', () => {
+  const random = generator(20_261_128)
+  let [covered, coveredAlone] = [0, 0]
+  for (let day = 0; day < DAYS; day += 1) {
+    let [sums, alone] = [NOTHING, NOTHING]
+    for (let run = 0; run < 300; run += 1) {
+      // One to nine calls. In six of ten runs they share their outcome: 80 % of all calls pass.
+      const count = 1 + Math.floor(random() * 9)
+      const shared = random() < 0.6 ? Number(random() < 0.8) : undefined
+      const ys = Array.from({ length: count }, () => shared ?? Number(random() < 0.8))
+      sums = addWeighted(sums, 0.5, ...ys)
+      for (const y of ys) alone = addWeighted(alone, 0.5, y)
+    }
+    const [inAll, inAlone] = [sums, alone].map((each) => {
+      const { interval95 } = weightedMean(each)!
+      return interval95[0] <= 0.8 && 0.8 <= interval95[1]
+    })
+    if (inAll === true) covered += 1
+    if (inAlone === true) coveredAlone += 1
+  }
+  expect(covered / DAYS).toBeGreaterThanOrEqual(0.95)
+  expect(coveredAlone / DAYS).toBeLessThan(0.85)
+})

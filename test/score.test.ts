@@ -193,6 +193,29 @@ describe('spanscore score', () => {
     )
   })
 
+  it('shows scores of calls by call, and inspect shows each at its call', async () => {
+    const named =
+      "prebuilt.createScorer({ id: 'named', description: 'x', level: 'tool-call' }).generateScore(({ call }) => call.name === 'weather-tool')"
+    const path = config('calls', named)
+    const out = join(directory, 'calls.jsonl')
+    const { stdout } = await run(['score', traces, '--config', path, '--out', out, '--fail-under', 'named=0.1'])
+    expect(stdout).toMatch(/\n✓ weather-agent +named \(calls\) +\d+ +1\.00/)
+    expect(stdout).toMatch(/named: the mean [\d.]+ of \d+ calls is not under 0\.1/)
+    const { evaluations, summary } = await report(traces, '--config', path)
+    expect(summary[0]).toMatchObject({ scorer: 'named', level: 'tool-call' })
+    const calls = evaluations.flatMap((each) => ('calls' in each ? (each.calls as readonly object[]) : []))
+    expect(summary.reduce((sum, { scored }) => sum + scored, 0)).toBe(calls.length)
+    expect(calls[0]).toMatchObject({ index: 0, name: 'weather-tool', status: 'scored', value: 1, label: 'pass' })
+
+    const { runs } = JSON.parse((await run(['inspect', '--json', traces, out])).stdout) as {
+      readonly runs: readonly { readonly scores?: readonly { readonly calls: readonly object[] }[] }[]
+    }
+    expect(runs.flatMap(({ scores = [] }) => scores.flatMap((score) => score.calls))).toHaveLength(calls.length)
+    expect((await run(['inspect', traces, out])).stdout).toMatch(
+      /weather-tool[^\n]*\n(?:[│ ]+→[^\n]*\n)?[│ ]+✓ score {2}named 1\n/,
+    )
+  })
+
   it('exits 1 if a gate fails, by the mean or by the bound of its interval', async () => {
     expect(await gated('--fail-under', 'tool_call_accuracy=0.9')).toEqual([
       0,

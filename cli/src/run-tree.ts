@@ -92,15 +92,16 @@ function addRun(run: AgentRun, lines: Lines, depth: number, indent = ''): void {
   const history = run.input.length - 1
   if (history > 0) lines.addLabelled(indent, 'history', `${history} earlier ${plural(history, 'message')}`, 1)
   if (run.userInput !== undefined) lines.addLabelled(indent, 'user', run.userInput, MAX_TEXT_LINES)
-  addSteps(run, lines, depth, indent)
+  const scores = lines.scoresOf(run)
+  addSteps(run, { lines, depth, scores }, indent)
   if (run.output !== undefined) lines.addLabelled(indent, 'answer', run.output, MAX_TEXT_LINES)
   if (run.error !== undefined) lines.addLabelled(indent, 'error', describeError(run.error), MAX_VALUE_LINES)
-  for (const score of lines.scoresOf(run)) addScore(score, lines, indent)
+  for (const score of scores) addScore(score, lines, indent)
   addMissing(run.missing, lines, indent)
 }
 
 /** `✓ score  tool_errors 1  why`, or `✗ user   thumbs 0  why`: the sign says whether it passed, because for some scorers lower is better. */
-function addScore(score: StoredScore, lines: Lines, indent: string): void {
+function addScore(score: Omit<StoredScore, 'calls'>, lines: Lines, indent: string): void {
   const { scorerId, value, label, explanation, status, reason, message } = score
   const { sign, format } = MARKS[label ?? ''] ?? MARKS.other
   const absence = `${status ?? 'failed'}${reason === undefined ? '' : ` (${reason})`}`
@@ -126,7 +127,25 @@ const MARKS: Readonly<Record<string, Mark>> & { readonly other: Mark } = {
   other: { sign: '–', format: 'yellow' },
 }
 
-function addSteps(run: AgentRun, lines: Lines, depth: number, indent: string): void {
+/** What the parts of a run are drawn with. */
+interface Drawing {
+  readonly lines: Lines
+  readonly depth: number
+  readonly scores: readonly StoredScore[]
+}
+
+/** The scores of one call, each where the call is. */
+function addCallScores(level: string, index: number, { scores, lines }: Drawing, indent: string): void {
+  for (const { scorerId, level: itsLevel, calls = [] } of scores) {
+    if (itsLevel !== level) continue
+    for (const { index: ofCall, ...score } of calls) {
+      if (ofCall === index) addScore({ scorerId, ...score }, lines, indent)
+    }
+  }
+}
+
+function addSteps(run: AgentRun, drawing: Drawing, indent: string): void {
+  const { lines, depth } = drawing
   const children = new Map(run.children.map((child) => [child.id, child]))
   const callsOf = Map.groupBy(run.toolCalls, (call) => call.step)
   const count = run.toolCalls.reduce((most, call) => Math.max(most, call.step + 1), run.steps.length)
@@ -142,7 +161,9 @@ function addSteps(run: AgentRun, lines: Lines, depth: number, indent: string): v
     for (const [index, call] of calls.entries()) {
       const child = call.childRunId === undefined ? undefined : children.get(call.childRunId)
       if (child !== undefined) children.delete(child.id)
-      addCall(call, child, lines, depth, `${indent}│  `, index === calls.length - 1)
+      const isLast = index === calls.length - 1
+      addCall(call, child, lines, depth, `${indent}│  `, isLast)
+      addCallScores('tool-call', run.toolCalls.indexOf(call), drawing, `${indent}│  ${isLast ? ' ' : '│'}  `)
     }
   }
   for (const call of run.sideCalls) {
@@ -150,7 +171,10 @@ function addSteps(run: AgentRun, lines: Lines, depth: number, indent: string): v
     const head = `${indent}├─ side call  `
     lines.add(`${lines.paint('dim', head)}${lines.cut(`${name}  ${describeStep(call)}`, head)}`)
   }
-  for (const retrieval of run.retrievals) addRetrieval(retrieval, lines, indent)
+  for (const [index, retrieval] of run.retrievals.entries()) {
+    addRetrieval(retrieval, lines, indent)
+    addCallScores('retrieval', index, drawing, `${indent}│  `)
+  }
   for (const child of children.values()) addChild(child, lines, depth, `${indent}│  `)
 }
 

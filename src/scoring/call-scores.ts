@@ -66,8 +66,10 @@ const MAX_NAMED = 3
 /**
  * The score of a run by its calls: the mean of those that have a score, which fails if one of them fails. Without such a call, it is what
  * kept the scorer from scoring them.
+ *
+ * @param details what was found, if the scorer is a judge
  */
-export function scoreOfCalls(scorer: Scorer, run: AgentRun, calls: readonly CallScore[]): Score {
+export function scoreOfCalls(scorer: Scorer, run: AgentRun, calls: readonly CallScore[], details: unknown): Score {
   const scored = calls.flatMap(({ name, score }) => (score.status === 'scored' ? [{ name, score }] : []))
   if (scored.length === 0) {
     const unscored = calls.map(({ score }) => score)
@@ -91,6 +93,7 @@ export function scoreOfCalls(scorer: Scorer, run: AgentRun, calls: readonly Call
     label: failing.length === 0 ? 'pass' : 'fail',
     explanation: text,
     explanationWithoutContent: withoutContent,
+    ...(scorer.kind === 'judge' && details !== undefined && { details }),
   }
 }
 

@@ -138,7 +138,10 @@ function toEvaluation(
     revision: run.revision,
     complete: isComplete(run),
     durationMs,
-    score: calls === undefined ? toScore(scorer, options.passAt, verdict) : scoreOfCalls(scorer, run, calls),
+    score:
+      calls === undefined
+        ? toScore(scorer, options.passAt, verdict)
+        : scoreOfCalls(scorer, run, calls, verdict.analyzeStepResult),
   }
   if (calls !== undefined) evaluation.calls = calls
   if (options.probability !== undefined) evaluation.probability = options.probability

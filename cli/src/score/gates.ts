@@ -77,7 +77,11 @@ export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): 
     ? `the ${end} bound of the mean, ${numberText(compared)} (mean ${numberText(found.mean)}),`
     : `the mean ${numberText(compared)}`
   const verdict = passed ? (fails === 'under' ? 'is not under' : 'is not over') : `is ${fails}`
-  return { ...gate, passed, message: `${scorerId}: ${what} of ${tally.scored} runs ${verdict} ${numberText(bound)}` }
+  return {
+    ...gate,
+    passed,
+    message: `${scorerId}: ${what} of ${tally.scored} ${tally.units} ${verdict} ${numberText(bound)}`,
+  }
 }
 
 /** Skip reasons of runs that should have had a score. */

@@ -3,13 +3,13 @@ import type { WriteStream } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
-import type { Evaluation } from '../../../src/model/score.ts'
+import type { Evaluation, Score } from '../../../src/model/score.ts'
 import { write } from '../output.ts'
 import type { OutputStream } from '../output.ts'
 import { safeJson } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
 import type { GateResult } from './gates.ts'
-import type { ReportedEvaluation } from './reported-evaluation.ts'
+import type { ReportedEvaluation, ReportedScore } from './reported-evaluation.ts'
 import { inputKeyOf } from '../../../src/cases/input-key.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
 import type { ReasonCount, TallyRow } from './tally.ts'
@@ -68,19 +68,36 @@ export class JsonReport {
   }
 }
 
-function toReported({ scorer, score, judge }: Evaluation): Omit<ReportedEvaluation, 'runId'> {
-  const about = { scorer: scorer.id, version: scorer.version.slice(0, 8), status: score.status }
-  const asked = judge === undefined ? {} : { judge }
-  if (score.status === 'skipped') return { ...about, reason: score.reason, message: score.message, ...asked }
-  if (score.status === 'failed') return { ...about, reason: score.code, message: score.message, ...asked }
+function toReported({ scorer, score, judge, calls }: Evaluation): Omit<ReportedEvaluation, 'runId'> {
+  const { level } = scorer
+  const about = {
+    scorer: scorer.id,
+    version: scorer.version.slice(0, 8),
+    ...(level !== 'run' && { level }),
+    ...toReportedScore(score),
+  }
+  return {
+    ...about,
+    ...(calls !== undefined && {
+      calls: calls.map(({ score: ofCall, ...call }) => ({ ...call, ...toReportedScore(ofCall) })),
+    }),
+    ...(judge !== undefined && { judge }),
+  }
+}
+
+function toReportedScore(score: Score): ReportedScore {
+  const { status } = score
+  if (status === 'skipped') return { status, reason: score.reason, message: score.message }
+  if (status === 'failed') return { status, reason: score.code, message: score.message }
   const { value, label, explanation } = score
-  return { ...about, value, label, ...(explanation !== undefined && { explanation }), ...asked }
+  return { status, value, label, ...(explanation !== undefined && { explanation }) }
 }
 
 function toSummary({ agent, tally }: TallyRow): unknown {
   return {
     agent,
     scorer: tally.scorer.id,
+    ...(tally.scorer.level !== 'run' && { level: tally.scorer.level }),
     scored: tally.scored,
     ...tally.mean(),
     passed: tally.passed,

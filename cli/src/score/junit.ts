@@ -64,7 +64,7 @@ function failureOf(tally: Tally): string {
   const failing = tally.scored - tally.passed
   const absent =
     tally.failed.size === 0 ? [] : [[...tally.failed].map(([code, { count }]) => `${code} ${count}`).join(', ')]
-  return [...(failing === 0 ? [] : [`${failing} of ${tally.scored} runs did not pass`]), ...absent].join('; ')
+  return [...(failing === 0 ? [] : [`${failing} of ${tally.scored} ${tally.units} did not pass`]), ...absent].join('; ')
 }
 
 function absence(tally: Tally): string {

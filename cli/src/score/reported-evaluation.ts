@@ -1,13 +1,7 @@
-import type { Evaluation } from '../../../src/model/score.ts'
+import type { CallScore, Evaluation } from '../../../src/model/score.ts'
 
-/** One line of the report: one scorer's result for one run. It holds no content but explanations. */
-export interface ReportedEvaluation {
-  readonly runId: string
-  readonly agent?: string
-  /** Equal for runs of the same agent with the same input. */
-  readonly inputKey?: string
-  readonly scorer: string
-  readonly version: string
+/** A score, or why there is none. It holds no content but explanations. */
+export interface ReportedScore {
   readonly status: 'scored' | 'skipped' | 'failed'
   readonly value?: number
   readonly label?: 'pass' | 'fail'
@@ -15,5 +9,19 @@ export interface ReportedEvaluation {
   /** Why there is no value: a skip reason or a failure code. */
   readonly reason?: string
   readonly message?: string
+}
+
+/** One line of the report: one scorer's result for one run. */
+export interface ReportedEvaluation extends ReportedScore {
+  readonly runId: string
+  readonly agent?: string
+  /** Equal for runs of the same agent with the same input. */
+  readonly inputKey?: string
+  readonly scorer: string
+  readonly version: string
+  /** What the scores are about, if they are not about runs. */
+  readonly level?: string
+  /** The scores of the run's calls, by a scorer of calls. */
+  readonly calls?: readonly (Omit<CallScore, 'score'> & ReportedScore)[]
   readonly judge?: Evaluation['judge']
 }

@@ -32,6 +32,11 @@ export function renderScores(rows: readonly TallyRow[], { columns, paint }: Tabl
   return hasLower ? `${table}\n${paint('dim', '  ↓ lower is better')}` : table
 }
 
+/** `retrieval_relevance (calls)`: what is counted, if it is not runs. */
+export function nameOf({ scorer, units }: Tally): string {
+  return units === 'runs' ? scorer.id : `${scorer.id} (${units})`
+}
+
 const HEADING = ['agent', 'scorer', 'scored', 'mean', '95 % interval', 'passed', 'not scored']
 const RIGHT = new Set([2, 3, 5, 6])
 
@@ -39,11 +44,10 @@ function toCells(agent: string, tally: Tally): string[] {
   const found = tally.mean()
   const unscored = [...tally.skipped.values(), ...tally.failed.values()].reduce((sum, { count }) => sum + count, 0)
   const share = tally.scored === 0 ? '' : `${Math.round((tally.passed / tally.scored) * 100)} %`
-  const { id, level, better } = tally.scorer
-  const name = level === 'conversation' ? `${id} (conversations)` : id
+  const name = nameOf(tally)
   return [
     safeLine(agent),
-    better === 'lower' ? `${name} ↓` : name,
+    tally.scorer.better === 'lower' ? `${name} ↓` : name,
     String(tally.scored),
     found === undefined ? '' : found.mean.toFixed(2),
     found === undefined ? '' : found.interval95.map((end) => end.toFixed(2)).join(' to '),
@@ -76,7 +80,7 @@ export function renderUnused(messages: readonly string[], style: TableStyle): st
 export function renderDetails(rows: readonly TallyRow[], style: TableStyle): string {
   const lines = rows.flatMap(({ agent, tally }) => {
     const details = [...unscoredLines(tally, style), ...tally.worst.flatMap((run) => worstLines(run, style))]
-    const heading = style.paint('bold', cutLine(`${agent}, ${tally.scorer.id}`, style.columns))
+    const heading = style.paint('bold', cutLine(`${agent}, ${nameOf(tally)}`, style.columns))
     return details.length === 0 ? [] : [[heading, ...details].join('\n')]
   })
   return lines.join('\n\n')
@@ -89,7 +93,7 @@ function unscoredLines(tally: Tally, style: TableStyle): string[] {
   ] as const
   return kinds.flatMap(([kind, counts]) =>
     [...counts].flatMap(([reason, { count, message }]) => {
-      const runs = count === 1 ? '1 run' : `${count} runs`
+      const runs = count === 1 ? `1 ${tally.units.slice(0, -1)}` : `${count} ${tally.units}`
       const text = `${runs} ${kind} (${reason}): ${message}`
       return indented(style.paint('yellow', '–'), text, style)
     }),

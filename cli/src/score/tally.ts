@@ -1,5 +1,5 @@
 import type { AgentRun } from '../../../src/model/agent-run.ts'
-import type { Evaluation } from '../../../src/model/score.ts'
+import type { Evaluation, Score, Scored } from '../../../src/model/score.ts'
 import { addWeighted, weightedMean } from '../../../src/sampling/weighted-mean.ts'
 import type { WeightedSums } from '../../../src/sampling/weighted-mean.ts'
 
@@ -54,12 +54,18 @@ export class Tally {
     this.#options = options
   }
 
-  /** Runs with a score. */
+  /** What is counted. */
+  get units(): 'runs' | 'calls' | 'conversations' {
+    const { level } = this.scorer
+    return level === 'run' ? 'runs' : level === 'conversation' ? 'conversations' : 'calls'
+  }
+
+  /** Runs with a score; calls, if the scorer is one of calls. */
   get scored(): number {
     return this.#scored
   }
 
-  /** Runs whose score passed. */
+  /** Those whose score passed. */
   get passed(): number {
     return this.#passed
   }
@@ -74,13 +80,20 @@ export class Tally {
     return this.#worst
   }
 
-  add(run: AgentRun, { score }: Evaluation): void {
-    if (score.status === 'skipped') return count(this.skipped, score.reason, score.message)
-    if (score.status === 'failed') return count(this.failed, score.code, score.message)
-    this.#scored++
-    this.#sums = addWeighted(this.#sums, 1, this.#toPosition(score.value))
-    if (score.label === 'pass') this.#passed++
-    else this.#keepWorst(run, score.value, score.explanation)
+  add(run: AgentRun, { score, calls }: Evaluation): void {
+    // Of calls that are not the scorer's matter nothing is shown, and of runs without any that is.
+    const all = (calls ?? []).map((call) => call.score).filter((each) => !isNotApplicable(each))
+    const scored: Scored[] = []
+    for (const each of all.length === 0 ? [score] : all) {
+      if (each.status === 'skipped') count(this.skipped, each.reason, each.message)
+      else if (each.status === 'failed') count(this.failed, each.code, each.message)
+      else scored.push(each)
+    }
+    if (score.status !== 'scored') return
+    this.#scored += scored.length
+    this.#passed += scored.filter(({ label }) => label === 'pass').length
+    this.#sums = addWeighted(this.#sums, 1, ...scored.map(({ value }) => this.#toPosition(value)))
+    if (score.label === 'fail') this.#keepWorst(run, score.value, score.explanation)
   }
 
   /** `undefined` if nothing was scored. */
@@ -123,6 +136,10 @@ export class Tally {
     const [low, high] = this.scorer.range
     return low + (high - low) * (this.scorer.better === 'higher' ? position : 1 - position)
   }
+}
+
+function isNotApplicable(score: Score): boolean {
+  return score.status === 'skipped' && score.reason === 'not-applicable'
 }
 
 function count(counts: Map<string, ReasonCount>, reason: string, message: string): void {

@@ -78,7 +78,7 @@ export type JudgeVerdict<Analyzed> =
   | (Omit<Extract<Verdict<unknown, Analyzed>, { readonly status: 'scored' }>, 'explanation'> & {
       readonly explanation: Explanation
     })
-  | Extract<Verdict<unknown, Analyzed>, { readonly status: 'skipped' | 'failed' }>
+  | Extract<Verdict<unknown, Analyzed>, { readonly status: 'skipped' | 'failed' | 'calls' }>
 
 /** Creates a judge scorer. */
 export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<Analyzed>): Scorer<unknown, Analyzed> {
@@ -117,6 +117,7 @@ function withoutLabel<Analyzed>(
   verdict: JudgeVerdict<Analyzed>,
   passAt: JudgeScorerOptions['passAt'],
 ): JudgeVerdict<Analyzed> {
+  // Verdicts on calls have no labels of their own.
   if (verdict.status !== 'scored' || passAt === undefined) return verdict
   const { label: _label, ...byValue } = verdict
   return byValue

@@ -4,7 +4,7 @@ import { documentsSection, promptDocumentId } from '../../../judge/prompt/render
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Skipped } from '../../../model/score.ts'
-import type { Scorer } from '../../../scoring/scorer.ts'
+import type { CallVerdict, Scorer } from '../../../scoring/scorer.ts'
 import { skipWithoutFact } from '../../../scoring/absence.ts'
 import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, textOr } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
@@ -61,8 +61,8 @@ const question =
 /**
  * Retrieval relevance, by a judge: whether the retrieved documents help with what was searched for.
  *
- * Score: the mean over the run's retrievals of the share of their documents that are relevant, where partly relevant ones count half; with
- * `measure: 'hit'`, the share of retrievals with a relevant document. Two decimals; higher is better. `k` counts the first documents only. The judge sees
+ * Each retrieval has a score of its own, level `retrieval`: the share of its documents that are relevant, where partly relevant ones count half; with
+ * `measure: 'hit'`, whether any is relevant. The score of the run is their mean. Two decimals; higher is better. `k` counts the first documents only. The judge sees
  * at most 40 documents and 1,000 characters of each. Without retrievals, or if nothing was found, `skipped: not-applicable`; if the spans
  * do not hold the documents' texts, `skipped: no-content`. One judge call.
  *
@@ -84,6 +84,7 @@ export function createRetrievalRelevanceScorer(
   return defineJudgeScorer<RetrievalRelevanceAnalysis>({
     id,
     description: 'Whether the documents that were retrieved are relevant to what was searched for.',
+    level: 'retrieval',
     options,
     calls: 1,
     answers: (run) => countOf(shownOf(run, k)),
@@ -123,9 +124,11 @@ export function createRetrievalRelevanceScorer(
         return { retrieval: index, value: valueOf(verdicts, measure), documents: verdicts }
       })
       return {
-        status: 'scored',
-        value: twoDecimals(judged.reduce((sum, { value }) => sum + value, 0) / judged.length),
-        explanation: explainJudged(judged),
+        status: 'calls',
+        calls: judged.map((one): CallVerdict => {
+          const { retrieval: index, value } = one
+          return { index, verdict: { status: 'scored', value: twoDecimals(value), explanation: explainJudged(one) } }
+        }),
         analyzeStepResult: { retrievals: judged },
       }
     },
@@ -180,8 +183,7 @@ function skipWithoutDocuments(run: AgentRun, id: string): Skipped {
   return skip('not-applicable', contentFree(`${id}: ${why}.`))
 }
 
-function explainJudged(judged: readonly JudgedRetrieval[]): ReturnType<typeof shorten> {
-  const all = judged.flatMap(({ documents }) => documents)
+function explainJudged({ documents: all }: JudgedRetrieval): ReturnType<typeof shorten> {
   const counted = VERDICTS.flatMap((verdict) => {
     const count = all.filter((document) => document.verdict === verdict).length
     return count === 0
@@ -192,9 +194,8 @@ function explainJudged(judged: readonly JudgedRetrieval[]): ReturnType<typeof sh
     .filter(({ verdict }) => verdict !== 'relevant')
     .slice(0, 5)
     .map(({ id, verdict, reasoning }) => `${id ?? 'a document'} ${verdict}${reasoning === '' ? '' : ` (${reasoning})`}`)
-  const of = judged.length === 1 ? 'one retrieval' : `${judged.length} retrievals`
   const said = others.length === 0 ? '' : ` ${others.join('; ')}.`
   return shorten(
-    explain`Of ${all.length} documents of ${contentFree(of)}: ${contentFree(counted.join(', '))}.${contentOnly(said)}`,
+    explain`Of ${all.length} ${contentFree(all.length === 1 ? 'document' : 'documents')}: ${contentFree(counted.join(', '))}.${contentOnly(said)}`,
   )
 }
