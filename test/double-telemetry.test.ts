@@ -13,6 +13,7 @@ import { createScriptedOpenAIServer, type ScriptedOpenAIServer } from '../src/te
 
 const exporter = new InMemorySpanExporter()
 const scored: string[] = []
+const conversations: (string | undefined)[] = []
 const noteAgent = defineScorer({
   id: 'note_agent',
   description: 'Notes which agents are scored.',
@@ -20,6 +21,7 @@ const noteAgent = defineScorer({
   inline: true,
   assess(run) {
     scored.push(run.agent.name ?? '')
+    conversations.push(run.conversationId)
     return { status: 'scored', value: 1 }
   },
 })
@@ -45,6 +47,7 @@ beforeAll(async () => {
 beforeEach(() => {
   exporter.reset()
   scored.length = 0
+  conversations.length = 0
 })
 afterAll(() => server.close())
 
@@ -54,6 +57,13 @@ describe('AI SDK 7 with its new and its legacy telemetry both on', () => {
     expect(traceCount()).toBe(2)
     expect(scored).toEqual(['weather'])
     expect(summary()).toEqual([{ agent: 'weather', output: 'Sunny.', dialect: 'ai-sdk', tools: [], children: [] }])
+  })
+
+  it('knows the conversation in either order, although only the older form has its id', async () => {
+    const telemetry = { functionId: 'weather', includeRuntimeContext: { sessionId: true } } as const
+    await generateText({ model: model(), prompt: 'Weather?', runtimeContext: { sessionId: 's1' }, telemetry })
+    expect(conversations).toEqual(['s1'])
+    expect(reconstructRuns(exporter.getFinishedSpans()).map((run) => run.conversationId)).toEqual(['s1'])
   })
 
   it('gives one run for each of two calls under one server span', async () => {

@@ -100,6 +100,14 @@ describe('reading runs from OTLP', () => {
     ])
   })
 
+  it('names Codex, whose log records cannot be read', async () => {
+    const reasons: string[] = []
+    const result = { attributes: [{ key: 'event.name', value: { stringValue: 'codex.tool_result' } }] }
+    const logs = { resourceLogs: [{ scopeLogs: [{ logRecords: [result, result] }] }] }
+    expect(await read([logs], { onDamage: ({ reason }) => reasons.push(reason) })).toEqual([])
+    expect(reasons).toEqual([expect.stringContaining('log records of Codex are not read')])
+  })
+
   it('rejects if a file cannot be opened', async () => {
     await expect(collect('no/such/file.json')).rejects.toThrow(/ENOENT/)
   })

@@ -127,6 +127,9 @@ class OtlpReader {
           `${batch.invalid} spans or log records without a valid trace and span id`,
         )
       }
+      if (batch.logs.some(({ eventName }) => eventName?.startsWith('codex.'))) {
+        this.#reportDamage(name, record.place, CODEX)
+      }
       this.#keep(batch, this.#bytesRead - recordStart)
       recordStart = this.#bytesRead
     }
@@ -176,6 +179,9 @@ class OtlpReader {
     this.#archive.add(entries, byteLength)
   }
 }
+
+/** Codex writes what its agent did as log records. */
+const CODEX = "log records of Codex are not read: they lack the agent's answers, and the trace in which each happened"
 
 /** Only the place in the trace is needed of a span that no dialect recognises. */
 function toLink(span: SourceSpan): SourceSpan {

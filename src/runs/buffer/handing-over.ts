@@ -1,6 +1,8 @@
 import type { Dialect } from '../../spans/dialect.ts'
 import { markIncomplete } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
+import { takeIds } from '../layout/record-ids.ts'
+import { MAX_APART_MS } from '../layout/run-records.ts'
 import { EndedRun, rootOf, spansOf } from './ended-run.ts'
 import { PlacedSpan } from './trace-place.ts'
 import type { TracePlace } from './trace-place.ts'
@@ -25,6 +27,8 @@ export class HandingOver {
   readonly #known: { readonly plan: RunPlan; readonly bytes: number }[] = []
   #knownBytes = 0
   readonly #forms = { newer: false, older: false }
+  /** Agents of the latest runs that were dropped because they are in a library's older form. */
+  readonly #dropped: PlacedSpan[] = []
 
   constructor(units: Units, options: HandingOverOptions) {
     this.#units = units
@@ -96,6 +100,7 @@ export class HandingOver {
   readonly duplicate = (plan: RunPlan): void => {
     const root = rootOf(plan)
     if (root.isCovered || this.#unitOf(root) === undefined) return
+    if (this.#isSecondForm(root) && this.#dropped.push(root) > MAX_KNOWN) this.#dropped.shift()
     this.#cover(plan)
     this.#options.onDuplicate()
   }
@@ -173,7 +178,27 @@ export class HandingOver {
 
   #give(run: EndedRun, plan: RunPlan): void {
     if (rootOf(plan).outermost.isTruncated) markIncomplete(plan)
+    this.#takeIdsOfOlderForm(plan)
     run.take(plan)
+  }
+
+  /** Only the older of two forms may have the ids. Its record of the run is still open, or was dropped when it ended. */
+  #takeIdsOfOlderForm(plan: RunPlan): void {
+    const root = rootOf(plan)
+    if (!this.#forms.older || root.dialect.quirks?.formOfTwo !== 'newer' || root.otherIds !== undefined) return
+    const found = [...this.#dropped, ...this.#openTops()].filter(
+      ({ dialect, agent, span }) =>
+        dialect.quirks?.formOfTwo === 'older' &&
+        agent?.name === root.agent?.name &&
+        Math.abs(span.startTimeMs - root.span.startTimeMs) <= MAX_APART_MS,
+    )
+    const [other] = found
+    // Of several, nothing shows which is the record of this run.
+    if (other !== undefined && found.length === 1) takeIds(root, { root: other, models: [], tools: [] })
+  }
+
+  *#openTops(): Generator<PlacedSpan, void> {
+    for (const { tops } of this.#units) for (const top of tops) if (top.isOpen) yield top
   }
 
   /** @returns how many spans are covered by it, and were not before */
