@@ -169,7 +169,9 @@ function callsOf(span: SourceSpan): ToolCallPart[] {
   const calls = list.flatMap((call) => toToolCallPart(call) ?? [])
   const providerTools = providerToolsOf(span)
   if (providerTools.size === 0) return calls
-  return calls.map((call) => (providerTools.has(call.name) ? { ...call, providerExecuted: true } : call))
+  const isProvided = ({ name }: ToolCallPart): boolean =>
+    providerTools.has(name) || (name.startsWith(MCP) && providerTools.has(MCP))
+  return calls.map((call) => (isProvided(call) ? { ...call, providerExecuted: true } : call))
 }
 
 /** The provider's own tools that were offered: `generateText` does not mark their calls. */
@@ -179,10 +181,15 @@ function providerToolsOf(span: SourceSpan): ReadonlySet<string> {
   const tools = typeof written === 'string' && written.includes('provider') ? parseJson(written) : written
   if (!Array.isArray(tools)) return NO_NAMES
   const provided = tools.filter((tool: unknown) => typeof tool === 'string' && tool.startsWith('{"type":"provider'))
-  return provided.length === 0 ? NO_NAMES : new Set(toToolDefinitions(provided)?.map((tool) => tool.name))
+  if (provided.length === 0) return NO_NAMES
+  const names = new Set(toToolDefinitions(provided)?.map((tool) => tool.name))
+  return provided.some((tool: unknown) => /"id":"\w{1,99}\.mcp"/.test(String(tool))) ? names.add(MCP) : names
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** What the names of an MCP server's tools begin with, if the provider calls them. */
+const MCP = 'mcp.'
 
 function usageOf({ attributes }: SourceSpan): Usage {
   const read = (...keys: string[]): number | undefined => {
