@@ -22,6 +22,9 @@ const KINDS: ReadonlyMap<string, AsideKind> = new Map<string, AsideKind>([
   ['retriever', 'retrieval'],
   ['reranker', 'retrieval'],
   ['embedding', 'retrieval'],
+  // Genkit's and VoltAgent's.
+  ['embedder', 'retrieval'],
+  ['middleware', 'middleware'],
   // Mastra's.
   ['processor_run', 'middleware'],
   ['memory_operation', 'memory'],

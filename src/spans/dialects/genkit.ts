@@ -1,4 +1,5 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
+import { asideKind } from '../asides.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
@@ -29,6 +30,8 @@ export const genkit: Dialect = {
     const name = subtype !== '' && genkit.roleOf(span) === 'entry' ? textOf(span.attributes['genkit:name']) : undefined
     return name === undefined ? undefined : { name }
   },
+
+  aside: (span) => asideKind(subtypeOf(span)),
 
   conversationKeys: ['genkit:sessionId', 'genkit:metadata:sessionId'],
 

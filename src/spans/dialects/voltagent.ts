@@ -1,4 +1,5 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
+import { asideKind } from '../asides.ts'
 import { numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import { systemTextOf, textMessage, toMessages } from '../content/messages.ts'
 import { makeUsage } from '../semconv.ts'
@@ -22,6 +23,8 @@ export const voltAgent: Dialect = {
     const entity = span.attributes['entity.type']
     return entity === 'agent' ? 'agent' : entity === 'workflow' ? 'entry' : 'step'
   },
+
+  aside: (span) => asideKind(span.attributes['span.type']),
 
   agent(span) {
     const { attributes } = span
