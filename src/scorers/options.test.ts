@@ -197,7 +197,7 @@ const factories: Readonly<Record<string, Factory>> = {
     make: untyped(prebuilt.createRubricScorer),
     required: { model, criteria },
     missing: 'expected criteria to be a list of at least one, got undefined',
-    known: 'id, passAt, model, judge, criteria',
+    known: 'id, passAt, model, judge, criteria, level',
     wrong: [
       [
         { criteria: [{ ...criteria[0], wieght: 3 }] },

@@ -33,7 +33,7 @@ export function renderScores(rows: readonly TallyRow[], { columns, paint }: Tabl
 }
 
 /** `retrieval_relevance (calls)`: what is counted, if it is not runs. */
-export function nameOf({ scorer, units }: Tally): string {
+function nameOf({ scorer, units }: Tally): string {
   return units === 'runs' ? scorer.id : `${scorer.id} (${units})`
 }
 

@@ -41,17 +41,20 @@ export function promptCallId(index: number): string {
 /**
  * All tool calls in order. Id, name and status are always whole; arguments, result and error are one line of JSON each, and are cut if
  * space is short. No section if there are none.
+ *
+ * @param isSplit whether each part of an inquiry that is asked in several shows results of its own calls only
  */
-export function toolCallsSection(calls: readonly ToolCall[]): SectionDraft[] {
+export function toolCallsSection(calls: readonly ToolCall[], isSplit: boolean = true): SectionDraft[] {
   if (calls.length === 0) return []
+  const about = (index: number): string | undefined => (isSplit ? promptCallId(index) : undefined)
   return [
     {
       title: 'the tool calls, in their order (id, tool, outcome)',
       fragments: calls.flatMap((call, index) => [
         { text: `${promptCallId(index)}: ${shortName(call.name)}, ${call.status}\n` },
         ...payload('  arguments: ', call.arguments),
-        ...payload('  result: ', call.result, promptCallId(index)),
-        ...payload('  error: ', errorOf(call), promptCallId(index)),
+        ...payload('  result: ', call.result, about(index)),
+        ...payload('  error: ', errorOf(call), about(index)),
       ]),
     },
   ]

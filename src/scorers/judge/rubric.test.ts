@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { createScriptedJudge } from '../../testing/scripted-judge.ts'
+import { createTestMessage, createToolInvocation } from '../../testing/test-messages.ts'
 import { createRubricScorer } from './rubric.ts'
 import type { RubricCriterion } from './rubric.ts'
 
@@ -46,5 +47,45 @@ describe('rubric', () => {
   ])('refuses %j', (wrong, message) => {
     const model = createScriptedJudge({})
     expect(() => createRubricScorer({ model, criteria: wrong })).toThrow(message)
+  })
+})
+
+describe('a rubric of tool calls', () => {
+  const invocations = Array.from({ length: 20 }, (_, index) =>
+    createToolInvocation({ toolCallId: `c${index}`, toolName: 'refund', args: {}, result: 'ok', state: 'result' }),
+  )
+  const asked = {
+    input: [createTestMessage({ role: 'user', content: 'Hi' })],
+    output: [createTestMessage({ role: 'assistant', content: 'Done.', toolInvocations: invocations })],
+  }
+  const two = criteria.slice(0, 2)
+
+  it('asks about all calls in one request, and scores each', async () => {
+    const verdicts = Object.fromEntries(
+      invocations.flatMap((_, index) => [
+        [`polite.call_${index + 1}`, index === 0 ? 'fail' : 'pass'],
+        [`correct.call_${index + 1}`, 'pass'],
+      ]),
+    )
+    const model = createScriptedJudge({ verdicts })
+    const scorer = createRubricScorer({ model, criteria: two, level: 'tool-call', judge: { maxOutputTokens: 8000 } })
+    const { score, calls, evaluation } = await scorer.run(asked)
+    expect(model.calls).toHaveLength(1)
+    expect(calls?.map((call) => call.score.status === 'scored' && call.score.value)).toEqual([
+      0.75,
+      ...Array(19).fill(1),
+    ])
+    expect(score).toBeCloseTo((0.75 + 19) / 20)
+    expect(evaluation).toMatchObject({ scorer: { level: 'tool-call' }, judge: { calls: 1 } })
+  })
+
+  it('is skipped without calls, and refuses other levels', async () => {
+    const model = createScriptedJudge({})
+    await expect(createRubricScorer({ model, criteria: two, level: 'tool-call' }).run(run)).rejects.toThrow(
+      'rubric: the run has no tool call.',
+    )
+    expect(() => createRubricScorer({ model, criteria: two, level: 'span' as 'run' })).toThrow(
+      'expected level to be run or',
+    )
   })
 })

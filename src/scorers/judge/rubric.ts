@@ -1,14 +1,22 @@
 import { contentFree, contentOnly, explain, joinExplanations } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
 import { inquire } from '../../judge/judging.ts'
-import { contextSection, historySection, mainSection, toolCallsSection } from '../../judge/prompt/render-run.ts'
+import {
+  contextSection,
+  documentsSection,
+  historySection,
+  mainSection,
+  promptCallId,
+  toolCallsSection,
+} from '../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnjudgeable, textOr } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
-import { readOptions } from '../read-options.ts'
+import { callsAt, skipWithoutCallsAt } from '../../scoring/call-scores.ts'
+import { expectOption, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { twoDecimals } from '../two-decimals.ts'
 
@@ -28,9 +36,11 @@ export interface RubricCriterion {
 export interface RubricScorerOptions extends JudgeScorerOptions {
   /** At least one. */
   readonly criteria: readonly RubricCriterion[]
+  /** What the criteria are about: the run, each of its tool calls, or each of its retrievals, all in one request. @default 'run' */
+  readonly level?: 'run' | 'tool-call' | 'retrieval'
 }
 
-const KNOWN: KeysOf<RubricScorerOptions> = { ...judgeKeys, criteria: true }
+const KNOWN: KeysOf<RubricScorerOptions> = { ...judgeKeys, criteria: true, level: true }
 const NESTED: KeysOf<RubricCriterion> = { id: true, question: true, weight: true, required: true }
 
 /** Every criterion, with its verdict. */
@@ -54,7 +64,7 @@ const verdicts = ['pass', 'fail'] as const
  * A rubric of your own, by a judge: criteria that each pass or fail.
  *
  * Score: weights of the passed criteria ÷ all weights, two decimals; 0 if a required one failed. The judge never sees weights and required
- * flags. One judge call.
+ * flags. With `level: 'tool-call'` or `'retrieval'`, each call has a score of its own. One judge call for all of them.
  *
  * @example
  * ```ts
@@ -70,59 +80,117 @@ const verdicts = ['pass', 'fail'] as const
  * @throws TypeError if the model, a criterion or an option is invalid or unknown
  */
 export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown, RubricAnalysis> {
-  const { id = 'rubric', criteria: list } = readJudgeOptions('createRubricScorer', options, KNOWN)
+  const { id = 'rubric', criteria: list, level = 'run' } = readJudgeOptions('createRubricScorer', options, KNOWN)
+  expectOption(
+    Object.hasOwn(UNITS, level),
+    'createRubricScorer',
+    `level to be ${Object.keys(UNITS).join(' or ')}`,
+    level,
+  )
   const criteria = checkCriteria(id, list)
   const totalWeight = criteria.reduce((sum, { weight }) => sum + weight, 0)
+  const isOfRun = level === 'run'
+  const unit = UNITS[level]
+  const countOf = (run: AgentRun): number => (isOfRun ? 1 : callsAt(run, level).length)
   return defineJudgeScorer<RubricAnalysis>({
     id,
-    description: 'The weighted share of the criteria that the run meets.',
+    description: `The weighted share of the criteria that the ${unit} meets.`,
+    level,
     options,
     calls: 1,
-    answers: () => criteria.length,
-    identity: { criteria, prompts: [role, verdicts] },
-    needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
-    drafts: toDrafts,
+    answers: (run) => criteria.length * countOf(run),
+    identity: { criteria, prompts: [role, verdicts, ...(isOfRun ? [] : [aboutCalls(unit)])] },
+    needs: [
+      ...(['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'] as const),
+      ...(level === 'retrieval' ? (['documents'] as const) : []),
+    ],
+    drafts: (run) => toDrafts(run, level),
     assess: async (run, session, context) => {
-      const unfinished = skipUnjudgeable(run, context, id)
-      if (unfinished !== undefined) return unfinished
-      const answer = textOr(run, 'output', id)
-      if (typeof answer !== 'string' && run.toolCalls.length === 0) return answer
+      if (isOfRun) {
+        const unfinished = skipUnjudgeable(run, context, id)
+        if (unfinished !== undefined) return unfinished
+        const answer = textOr(run, 'output', id)
+        if (typeof answer !== 'string' && run.toolCalls.length === 0) return answer
+      } else if (countOf(run) === 0) return skipWithoutCallsAt(run, level, id)
+      const units = Array.from({ length: countOf(run) }, (_, index) => index)
+      const idOf = (criterion: string, index: number): string =>
+        isOfRun ? criterion : `${criterion}.${unitId(level, index)}`
       const asked = await inquire(session, {
-        role,
-        sections: toDrafts(run),
+        role: isOfRun ? role : `${role} ${aboutCalls(unit)}`,
+        sections: toDrafts(run, level),
         questions: criteria.map((criterion) => ({
-          ids: [criterion.id],
+          ids: units.map((index) => idOf(criterion.id, index)),
           text: criterion.question,
           verdicts,
         })),
       })
       if (!asked.ok) return asked.score
-      const judged = criteria.map((criterion) => {
-        const given = asked.value.answers.get(criterion.id)
-        return { ...criterion, passed: given?.verdict === 'pass', reasoning: given?.reasoning ?? '' }
-      })
-      const vetoed = judged.some(({ passed, required }) => required && !passed)
-      const passedWeight = judged.reduce((sum, { passed, weight }) => sum + (passed ? weight : 0), 0)
+      const judge = (index: number): RubricAnalysis['criteria'] =>
+        criteria.map((criterion) => {
+          const given = asked.value.answers.get(idOf(criterion.id, index))
+          return { ...criterion, passed: given?.verdict === 'pass', reasoning: given?.reasoning ?? '' }
+        })
+      if (isOfRun) {
+        const judged = judge(0)
+        return { ...scoreOf(judged, totalWeight), analyzeStepResult: { criteria: judged } }
+      }
       return {
-        status: 'scored',
-        value: vetoed ? 0 : twoDecimals(passedWeight / totalWeight),
-        explanation: explainCriteria(judged, vetoed),
-        analyzeStepResult: { criteria: judged },
+        status: 'calls',
+        calls: units.map((index) => {
+          const judged = judge(index)
+          return { index, verdict: { ...scoreOf(judged, totalWeight), details: { criteria: judged } } }
+        }),
       }
     },
   })
 }
 
-function toDrafts(run: AgentRun): SectionDraft[] {
+function scoreOf(
+  judged: RubricAnalysis['criteria'],
+  totalWeight: number,
+): { readonly status: 'scored'; readonly value: number; readonly explanation: Explanation } {
+  const vetoed = judged.some(({ passed, required }) => required && !passed)
+  const passedWeight = judged.reduce((sum, { passed, weight }) => sum + (passed ? weight : 0), 0)
+  return {
+    status: 'scored',
+    value: vetoed ? 0 : twoDecimals(passedWeight / totalWeight),
+    explanation: explainCriteria(judged, vetoed),
+  }
+}
+
+/** What the criteria are about, by level. */
+const UNITS = { run: 'run', 'tool-call': 'tool call', retrieval: 'retrieval' } as const
+
+/** The id of a call in the material, and at the end of the ids of questions about it. */
+function unitId(level: keyof typeof UNITS, index: number): string {
+  return level === 'retrieval' ? `search_${index + 1}` : promptCallId(index)
+}
+
+function aboutCalls(unit: string): string {
+  return `Each question is about one ${unit}, whose id is the end of the question's id. Judge that ${unit} alone; the rest is context.`
+}
+
+function toDrafts(run: AgentRun, level: keyof typeof UNITS): SectionDraft[] {
   return [
     ...(run.systemInstructions === undefined
       ? []
       : [contextSection("the agent's system instructions", run.systemInstructions)]),
     ...historySection(run, 10),
     ...(run.userInput === undefined ? [] : [mainSection("the user's request", run.userInput)]),
-    ...toolCallsSection(run.toolCalls),
+    ...toolCallsSection(run.toolCalls, level === 'run'),
+    ...(level === 'retrieval' ? retrievalSections(run) : []),
     ...(run.output === undefined ? [] : [mainSection("the agent's answer", run.output)]),
   ]
+}
+
+function retrievalSections({ retrievals }: AgentRun): SectionDraft[] {
+  let first = 0
+  return retrievals.flatMap(({ query, documents = [] }, index) => {
+    const texts = documents.flatMap(({ content }) => content ?? [])
+    const section = documentsSection(unitId('retrieval', index), query, texts, first)
+    first += texts.length
+    return section
+  })
 }
 
 function explainCriteria(criteria: RubricAnalysis['criteria'], vetoed: boolean): Explanation {
