@@ -26,6 +26,18 @@ describe('what a scorer found', () => {
     ])
   })
 
+  it('is the score of a tool call, at the call, from a scorer of calls', () => {
+    const { scorer, ...rest } = evaluationOf(undefined)
+    const calls = [
+      { index: 0, name: 'refund', score: { status: 'scored', value: 1, label: 'pass' } },
+      { index: 2, name: 'refund', score: { status: 'scored', value: 0, label: 'fail', explanation: 'too much' } },
+    ] as const
+    expect(findingsOf({ ...rest, scorer: { ...scorer, level: 'tool-call' }, calls })).toMatchObject([
+      { toolCall: 0, isGood: true },
+      { toolCall: 2, isGood: false, verdict: 'scorer 0', why: 'too much' },
+    ])
+  })
+
   it('is read from requirements, tool calls and lists of missing parts', () => {
     const details = {
       requirementsFulfillment: {

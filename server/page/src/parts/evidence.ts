@@ -1,5 +1,7 @@
 import type { ShownEvaluation } from '../../../src/page/shown-evaluation.ts'
 
+type CallScore = NonNullable<ShownEvaluation['calls']>[number]
+
 /** One thing that a scorer found. */
 export interface Finding {
   readonly text: string
@@ -62,13 +64,21 @@ const GOOD_FLAGS: Readonly<Record<string, string>> = {
 const BAD_LISTS = new Set(['missing', 'missingElements', 'missingTools', 'hallucinated', 'unexpected'])
 
 /** What a scorer found in a run, read from the details of its result. Custom scorers may put anything there. */
-export function findingsOf({ score, scorer }: ShownEvaluation): readonly Finding[] {
+export function findingsOf({ score, scorer, calls = [] }: ShownEvaluation): readonly Finding[] {
   if (score.status !== 'scored') return []
-  const found: Finding[] = []
+  const found: Finding[] = scorer.level === 'tool-call' ? calls.flatMap((call) => findingOf(scorer.id, call)) : []
   // For a hallucination scorer, supported claims are good, although lower scores are better.
   walk(score.details, '', found, 0)
   const isAllGood = score.value === (scorer.better === 'higher' ? scorer.range?.[1] : scorer.range?.[0])
   return isAllGood ? found.filter(({ isGood }) => isGood !== undefined) : found
+}
+
+/** The score of one tool call, which is shown at the call if it fails. */
+function findingOf(scorerId: string, { index, name = '', score }: CallScore): readonly Finding[] {
+  if (score.status !== 'scored') return []
+  const { value, label, explanation = '' } = score
+  const verdict = `${scorerId} ${Number(value.toFixed(3))}`
+  return [{ text: name, isGood: label === 'pass', why: explanation, verdict, kind: 'calls', toolCall: index }]
 }
 
 function walk(value: unknown, key: string, found: Finding[], depth: number): void {
