@@ -4,11 +4,16 @@ type Scorer = Evaluation['scorer']
 type Scored = Extract<Evaluation['score'], { readonly status: 'scored' }>
 type Judge = NonNullable<Evaluation['judge']>
 
+type CallScore = NonNullable<Evaluation['calls']>[number]
+/** Scores of other tools have other labels, or none. */
+type ShownScore = Exclude<Evaluation['score'], Scored> | (Omit<Scored, 'label'> & Partial<Pick<Scored, 'label'>>)
+
 /** A scorer's result as the page shows it. A file holds less of it than the service does. */
-export type ShownEvaluation = Omit<Evaluation, 'scorer' | 'score' | 'judge' | 'durationMs'> & {
+export type ShownEvaluation = Omit<Evaluation, 'scorer' | 'score' | 'calls' | 'judge' | 'durationMs'> & {
   readonly scorer: Pick<Scorer, 'id'> & Partial<Scorer>
-  /** Scores of other tools have other labels, or none. */
-  readonly score: Exclude<Evaluation['score'], Scored> | (Omit<Scored, 'label'> & Partial<Pick<Scored, 'label'>>)
+  readonly score: ShownScore
+  /** The scores of the run's calls, by a scorer of calls. */
+  readonly calls?: readonly (Omit<CallScore, 'score'> & { readonly score: ShownScore })[]
   readonly judge?: Pick<Judge, 'model'> & Partial<Judge>
   readonly durationMs?: number
 }

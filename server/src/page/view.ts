@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 
-import type { AgentRun, StoredRun, StoredScore } from 'spanscore/engine'
+import type { AgentRun, StoredCallScore, StoredRun, StoredScore } from 'spanscore/engine'
 
 import { listen } from '../listen.ts'
 import { createReadApi } from './api.ts'
@@ -116,12 +116,14 @@ class Loader {
 
 /** A score of a file as a result; `undefined` if it is neither a number nor a reason. */
 function toEvaluation(run: AgentRun, stored: StoredScore): ShownEvaluation | undefined {
-  const { scorerId, about } = stored
+  const { scorerId, about, level } = stored
+  const calls = stored.calls?.flatMap((call) => callOf(call) ?? [])
   const score = scoreOf(stored)
   if (score === undefined) return undefined
   return {
     scorer: {
       id: scorerId,
+      ...((level === 'tool-call' || level === 'retrieval') && { level }),
       ...(about !== undefined && {
         version: about.version,
         kind: about.judgeModel === undefined ? 'code' : 'judge',
@@ -137,7 +139,13 @@ function toEvaluation(run: AgentRun, stored: StoredScore): ShownEvaluation | und
     ...(about !== undefined && { probability: about.probability ?? 1 }),
     ...(about?.upstreamProbability !== undefined && { upstreamProbability: about.upstreamProbability }),
     score,
+    ...(calls !== undefined && { calls }),
   }
+}
+
+function callOf({ index, ...stored }: StoredCallScore): NonNullable<ShownEvaluation['calls']>[number] | undefined {
+  const score = scoreOf(stored)
+  return index === undefined || score === undefined ? undefined : { index, score }
 }
 
 function scoreOf({
@@ -147,7 +155,7 @@ function scoreOf({
   status,
   reason,
   message,
-}: StoredScore): ShownEvaluation['score'] | undefined {
+}: Omit<StoredScore, 'scorerId'>): ShownEvaluation['score'] | undefined {
   if (value !== undefined) {
     const isVerdict = label === 'pass' || label === 'fail'
     return {
