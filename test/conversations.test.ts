@@ -9,8 +9,13 @@ import {
   createAbandonedScorer,
   createGoalReachedScorer,
   createKnowledgeRetentionScorer,
+  createLoopScorer,
   createRepeatedQuestionScorer,
+  createRubricScorer,
+  createRunLimitsScorer,
   createScorer,
+  createToolErrorsScorer,
+  createTrajectoryScorer,
   createUserFrictionScorer,
 } from '../src/entries/main.ts'
 import type { Scorer } from '../src/entries/main.ts'
@@ -95,6 +100,23 @@ describe('scorers of conversations by code', () => {
     expect(result).toMatchObject({ score: 0.33, evaluation: { score: { label: 'fail', details: { turns: [2] } } } })
     expect(result.reason).toBe('1 of 3 messages repeat an earlier one: turn 3 (where is my parcel 4711).')
     expect(await outcomeOf(createRepeatedQuestionScorer(), runsOf(again.slice(0, 1)))).toBe('not-applicable')
+  })
+
+  it('are those of runs with level: conversation, over the calls of all runs', async () => {
+    const level = 'conversation'
+    const runs = runsOf(parcel)
+    expect(await outcomeOf(createRunLimitsScorer({ level, maxTurns: 10, maxToolCalls: 4 }), runs)).toBe(0.5)
+    expect(await outcomeOf(createToolErrorsScorer({ level }), runs)).toBe(0.25)
+    // The failed call was made again in a later turn.
+    expect(await outcomeOf(createToolErrorsScorer({ level, countRecovered: false }), runs)).toBe(0)
+    expect(await outcomeOf(createLoopScorer({ level }), runs)).toBe(0.25)
+    const expected = ['track', 'change_address']
+    expect(await outcomeOf(createTrajectoryScorer({ level, expected, measure: 'recall' }), runs)).toBe(1)
+    expect(() => createRunLimitsScorer({ maxTurns: 3 })).toThrow("expected maxTurns to have level: 'conversation'")
+    const model = createScriptedJudge({ verdicts: { polite: 'pass' } })
+    const rubric = createRubricScorer({ level, model, criteria: [{ id: 'polite', question: 'Is the agent polite?' }] })
+    expect(await outcomeOf(rubric, runs)).toBe(1)
+    expect(model.calls[0]?.prompt).toContain('turn 12, agent: "Goodbye."')
   })
 
   it('find abandoned conversations by their last run', async () => {

@@ -6,8 +6,10 @@ import { textMessage } from '../spans/content/messages.ts'
 const MAX_TEXT = 4000
 /** Characters that the JSON of a tool call's arguments or result may have to be kept. */
 const MAX_PAYLOAD = 500
-/** Tool calls and model calls that are kept of a run. */
+/** Tool calls that are kept of a run. */
 const MAX_CALLS = 100
+/** Model calls that are kept of a run, each without its messages. */
+const MAX_STEPS = 500
 /** Characters that are kept of the message of an error. */
 const MAX_ERROR = 500
 
@@ -29,7 +31,7 @@ export function reduceRun(run: AgentRun): AgentRun {
     ...(userInput !== undefined && { userInput }),
     ...(output !== undefined && { output }),
     toolCalls,
-    steps: run.steps.slice(0, MAX_CALLS).map(reduceStep),
+    steps: run.steps.slice(0, MAX_STEPS).map(reduceStep),
     sideCalls: [],
     retrievals: [],
     children: [],

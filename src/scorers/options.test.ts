@@ -155,9 +155,9 @@ const factories: Readonly<Record<string, Factory>> = {
   createLoopScorer: {
     make: untyped(prebuilt.createLoopScorer),
     required: {},
-    known: 'id, passAt, maxIdentical, ignore',
+    known: 'id, passAt, level, maxIdentical, ignore',
     wrong: [
-      [{ maxIdentcal: 3 }, 'expected one of id, passAt, maxIdentical, ignore, got an unknown option'],
+      [{ maxIdentcal: 3 }, 'expected one of id, passAt, level, maxIdentical, ignore, got an unknown option'],
       [{ maxIdentical: '3' }, 'expected maxIdentical to be a whole number from 1, got "3"'],
       [{ ignore: 'get_status' }, 'expected ignore to be a list of texts, got "get_status"'],
     ],
@@ -213,7 +213,7 @@ const factories: Readonly<Record<string, Factory>> = {
     make: untyped(prebuilt.createRunLimitsScorer),
     required: { maxSteps: 3 },
     missing: 'expected at least one of maxSteps, maxToolCalls, maxInputTokens, maxOutputTokens, maxDurationMs',
-    known: 'id, passAt, maxSteps, maxToolCalls, maxInputTokens, maxOutputTokens, maxDurationMs',
+    known: 'id, passAt, level, maxTurns, maxSteps, maxToolCalls, maxInputTokens, maxOutputTokens, maxDurationMs',
     wrong: [
       [{ maxSteps: '8' }, 'expected maxSteps to be a non-negative number, got "8"'],
       [{ maxDurationMs: null }, 'expected maxDurationMs to be a non-negative number, got null'],
@@ -284,14 +284,14 @@ const factories: Readonly<Record<string, Factory>> = {
   createToolErrorsScorer: {
     make: untyped(prebuilt.createToolErrorsScorer),
     required: {},
-    known: 'id, passAt, countRecovered',
+    known: 'id, passAt, level, countRecovered',
     wrong: [[{ countRecovered: 'false' }, 'expected countRecovered to be true or false, got "false"']],
   },
   createTrajectoryScorer: {
     make: untyped(prebuilt.createTrajectoryScorer),
     required: { expected: ['weather'] },
     missing: "expected expected to be calls (a tool's name, or { name, arguments }) or a function, got undefined",
-    known: 'id, passAt, expected, mode, measure, ignore',
+    known: 'id, passAt, level, expected, mode, measure, ignore',
     wrong: [
       [{ expected: [{ name: 'a', args: { city: 'Oslo' } }] }, 'expected expected to be calls'],
       [{ expected: [{ name: 'a', arguments: '{}' }] }, 'expected expected to be calls'],

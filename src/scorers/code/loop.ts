@@ -6,20 +6,20 @@ import { canonicalJson } from '../../spans/json.ts'
 import { count } from './code-scorer.ts'
 import { expectOption, expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
-import { scorerKeys } from '../scorer-options.ts'
-import type { ScorerOptions } from '../scorer-options.ts'
+import { expectLevel, scorerKeys } from '../scorer-options.ts'
+import type { LevelOption, ScorerOptions } from '../scorer-options.ts'
 import { skipWithoutFact } from '../../scoring/absence.ts'
 import { skip } from '../skip.ts'
 
 /** Options of `createLoopScorer`. */
-export interface LoopOptions extends ScorerOptions {
+export interface LoopOptions extends ScorerOptions, LevelOption {
   /** How often the same call, with the same arguments, may be made. @default 2, which allows one retry */
   readonly maxIdentical?: number
   /** Tools that may be called any number of times, such as those that poll. @default none */
   readonly ignore?: readonly string[]
 }
 
-const KNOWN: KeysOf<LoopOptions> = { ...scorerKeys, maxIdentical: true, ignore: true }
+const KNOWN: KeysOf<LoopOptions> = { ...scorerKeys, level: true, maxIdentical: true, ignore: true }
 
 /** A sequence of calls that was repeated several times in a row. */
 export interface Cycle {
@@ -45,7 +45,8 @@ export interface Cycle {
  */
 export function createLoopScorer(options: LoopOptions = {}): Scorer {
   const factory = 'createLoopScorer'
-  const { id = 'loop', maxIdentical = 2, ignore = [], passAt = 0 } = readOptions(factory, options, KNOWN)
+  const { id = 'loop', level = 'run', maxIdentical = 2, ignore = [], passAt = 0 } = readOptions(factory, options, KNOWN)
+  expectLevel(factory, level)
   const isCount = Number.isInteger(maxIdentical) && maxIdentical >= 1
   expectOption(isCount, factory, 'maxIdentical to be a whole number from 1', maxIdentical)
   expectTexts(factory, 'ignore', ignore)
@@ -53,6 +54,7 @@ export function createLoopScorer(options: LoopOptions = {}): Scorer {
     id,
     description: 'Share of tool calls that repeat an identical call once too often.',
     kind: 'code',
+    level,
     better: 'lower',
     passAt,
     identity: { scorer: 'loop', maxIdentical, ignore },

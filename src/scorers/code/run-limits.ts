@@ -5,13 +5,15 @@ import type { Scorer } from '../../scoring/scorer.ts'
 import { list } from './code-scorer.ts'
 import { expectAmounts, expectOption, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
-import { scorerKeys } from '../scorer-options.ts'
-import type { ScorerOptions } from '../scorer-options.ts'
+import { expectLevel, scorerKeys } from '../scorer-options.ts'
+import type { LevelOption, ScorerOptions } from '../scorer-options.ts'
 import { skipWithoutFact } from '../../scoring/absence.ts'
 import { skip } from '../skip.ts'
 
 /** Options of `createRunLimitsScorer`: at least one limit. */
-export interface RunLimitsOptions extends ScorerOptions {
+export interface RunLimitsOptions extends ScorerOptions, LevelOption {
+  /** Maximum number of turns; with `level: 'conversation'` only. */
+  readonly maxTurns?: number
   /** Maximum number of model calls. */
   readonly maxSteps?: number
   /** Maximum number of tool calls of the run, without nested runs. */
@@ -24,7 +26,7 @@ export interface RunLimitsOptions extends ScorerOptions {
   readonly maxDurationMs?: number
 }
 
-type Limit = Exclude<keyof RunLimitsOptions, keyof ScorerOptions>
+type Limit = Exclude<keyof RunLimitsOptions, keyof ScorerOptions | keyof LevelOption>
 
 /** One limit, and the run's value. */
 export interface LimitCheck {
@@ -36,10 +38,19 @@ export interface LimitCheck {
   readonly actual?: number
 }
 
-const LIMITS: readonly Limit[] = ['maxSteps', 'maxToolCalls', 'maxInputTokens', 'maxOutputTokens', 'maxDurationMs']
+const LIMITS: readonly Limit[] = [
+  'maxSteps',
+  'maxToolCalls',
+  'maxInputTokens',
+  'maxOutputTokens',
+  'maxDurationMs',
+  'maxTurns',
+]
 
 const KNOWN: KeysOf<RunLimitsOptions> = {
   ...scorerKeys,
+  level: true,
+  maxTurns: true,
   maxSteps: true,
   maxToolCalls: true,
   maxInputTokens: true,
@@ -48,6 +59,7 @@ const KNOWN: KeysOf<RunLimitsOptions> = {
 }
 
 const ACTUAL: Readonly<Record<Limit, (run: AgentRun) => number | undefined>> = {
+  maxTurns: ({ conversation }) => conversation?.turns.length,
   maxSteps: (run) => (run.steps.length > 0 ? run.steps.length : undefined),
   maxToolCalls: (run) => (skipWithoutFact(run, 'toolCalls', '') === undefined ? run.toolCalls.length : undefined),
   maxInputTokens: (run) => run.usage.inputTokens,
@@ -70,7 +82,10 @@ const ACTUAL: Readonly<Record<Limit, (run: AgentRun) => number | undefined>> = {
  */
 export function createRunLimitsScorer(options: RunLimitsOptions): Scorer {
   const factory = 'createRunLimitsScorer'
-  const { id = 'run_limits', passAt, ...given } = readOptions(factory, options, KNOWN)
+  const { id = 'run_limits', level = 'run', passAt, ...given } = readOptions(factory, options, KNOWN)
+  expectLevel(factory, level)
+  const isOfRun = level === 'run' && given.maxTurns !== undefined
+  expectOption(!isOfRun, factory, "maxTurns to have level: 'conversation' beside it", given.maxTurns)
   const limits = LIMITS.flatMap((limit) => (given[limit] === undefined ? [] : [{ limit, allowed: given[limit] }]))
   expectOption(limits.length > 0, factory, `at least one of ${LIMITS.join(', ')}`, options)
   expectAmounts(factory, given)
@@ -78,6 +93,7 @@ export function createRunLimitsScorer(options: RunLimitsOptions): Scorer {
     id,
     description: 'Share of the limits on steps, calls, tokens and time that the run kept.',
     kind: 'code',
+    level,
     passAt,
     identity: { scorer: 'run_limits', limits },
     inline: true,

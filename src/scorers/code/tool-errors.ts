@@ -6,17 +6,17 @@ import type { Scorer } from '../../scoring/scorer.ts'
 import { count } from './code-scorer.ts'
 import { expectFlags, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
-import { scorerKeys } from '../scorer-options.ts'
-import type { ScorerOptions } from '../scorer-options.ts'
+import { expectLevel, scorerKeys } from '../scorer-options.ts'
+import type { LevelOption, ScorerOptions } from '../scorer-options.ts'
 import { skip, skipWithoutCalls } from '../skip.ts'
 
 /** Options of `createToolErrorsScorer`. */
-export interface ToolErrorsOptions extends ScorerOptions {
+export interface ToolErrorsOptions extends ScorerOptions, LevelOption {
   /** Whether a failed call counts even if a later call of the same tool succeeded. @default true */
   readonly countRecovered?: boolean
 }
 
-const KNOWN: KeysOf<ToolErrorsOptions> = { ...scorerKeys, countRecovered: true }
+const KNOWN: KeysOf<ToolErrorsOptions> = { ...scorerKeys, level: true, countRecovered: true }
 
 /** A failed call. */
 export interface FailedCall {
@@ -43,12 +43,14 @@ export interface FailedCall {
  */
 export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer {
   const factory = 'createToolErrorsScorer'
-  const { id = 'tool_errors', countRecovered = true, passAt } = readOptions(factory, options, KNOWN)
+  const { id = 'tool_errors', level = 'run', countRecovered = true, passAt } = readOptions(factory, options, KNOWN)
+  expectLevel(factory, level)
   expectFlags(factory, { countRecovered })
   return defineScorer({
     id,
     description: 'Share of tool calls that failed.',
     kind: 'code',
+    level,
     better: 'lower',
     passAt,
     identity: { scorer: 'tool_errors', countRecovered },

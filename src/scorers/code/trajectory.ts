@@ -9,8 +9,8 @@ import { listNames } from './code-scorer.ts'
 import { expectReturned } from '../expect-returned.ts'
 import { expectOption, expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
-import { scorerKeys } from '../scorer-options.ts'
-import type { ScorerOptions } from '../scorer-options.ts'
+import { expectLevel, scorerKeys } from '../scorer-options.ts'
+import type { LevelOption, ScorerOptions } from '../scorer-options.ts'
 import { KnownTools } from './known-tools.ts'
 import { expectedTools } from './expected-tools.ts'
 import { pairCalls } from './pair-calls.ts'
@@ -34,7 +34,7 @@ export type ExpectedCall =
 export type TrajectoryMode = 'exact' | 'ordered' | 'unordered' | 'subset' | 'superset'
 
 /** Options of `createTrajectoryScorer`. */
-export interface TrajectoryOptions extends ScorerOptions {
+export interface TrajectoryOptions extends ScorerOptions, LevelOption {
   /** The calls that the run should make, or a function that returns them for each run (`undefined` for a run without an expectation). */
   readonly expected: readonly ExpectedCall[] | ((run: AgentRun) => readonly ExpectedCall[] | undefined)
   /** How the calls must match: exactly, in order, in any order, only expected ones, or all expected ones. @default 'ordered' */
@@ -50,7 +50,14 @@ export interface TrajectoryOptions extends ScorerOptions {
   readonly ignore?: readonly string[]
 }
 
-const KNOWN: KeysOf<TrajectoryOptions> = { ...scorerKeys, expected: true, mode: true, measure: true, ignore: true }
+const KNOWN: KeysOf<TrajectoryOptions> = {
+  ...scorerKeys,
+  level: true,
+  expected: true,
+  mode: true,
+  measure: true,
+  ignore: true,
+}
 
 /** What `createTrajectoryScorer` found. */
 export interface TrajectoryDetails {
@@ -88,7 +95,8 @@ export interface TrajectoryDetails {
 export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
   const factory = 'createTrajectoryScorer'
   const { id = 'trajectory', expected, passAt, ...more } = readOptions(factory, options, KNOWN)
-  const { mode = 'ordered', measure = 'match', ignore = [] } = more
+  const { level = 'run', mode = 'ordered', measure = 'match', ignore = [] } = more
+  expectLevel(factory, level)
   expectOption(typeof expected === 'function' || areCalls(expected), factory, `${CALLS} or a function`, expected)
   expectTexts(factory, 'ignore', ignore)
   expectOption(Object.hasOwn(MODES, mode), factory, `mode to be one of ${Object.keys(MODES).join(', ')}`, mode)
@@ -100,6 +108,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
     id,
     description: 'Whether the run made the calls that it should make.',
     kind: 'code',
+    level,
     passAt,
     identity: { scorer: 'trajectory', expected, mode, measure, ignore },
     inline: true,

@@ -9,6 +9,7 @@ import {
   promptCallId,
   toolCallsSection,
 } from '../../judge/prompt/render-run.ts'
+import { conversationSection } from '../../judge/prompt/render-conversation.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
@@ -36,8 +37,12 @@ export interface RubricCriterion {
 export interface RubricScorerOptions extends JudgeScorerOptions {
   /** At least one. */
   readonly criteria: readonly RubricCriterion[]
-  /** What the criteria are about: the run, each of its tool calls, or each of its retrievals, all in one request. @default 'run' */
-  readonly level?: 'run' | 'tool-call' | 'retrieval'
+  /**
+   * What the criteria are about: the run, each of its tool calls, or each of its retrievals, all in one request; or a whole conversation.
+   *
+   * @default 'run'
+   */
+  readonly level?: 'run' | 'tool-call' | 'retrieval' | 'conversation'
 }
 
 const KNOWN: KeysOf<RubricScorerOptions> = { ...judgeKeys, criteria: true, level: true }
@@ -89,9 +94,9 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
   )
   const criteria = checkCriteria(id, list)
   const totalWeight = criteria.reduce((sum, { weight }) => sum + weight, 0)
-  const isOfRun = level === 'run'
+  const isWhole = level === 'run' || level === 'conversation'
   const unit = UNITS[level]
-  const countOf = (run: AgentRun): number => (isOfRun ? 1 : callsAt(run, level).length)
+  const countOf = (run: AgentRun): number => (isWhole ? 1 : callsAt(run, level).length)
   return defineJudgeScorer<RubricAnalysis>({
     id,
     description: `The weighted share of the criteria that the ${unit} meets.`,
@@ -99,24 +104,24 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
     options,
     calls: 1,
     answers: (run) => criteria.length * countOf(run),
-    identity: { criteria, prompts: [role, verdicts, ...(isOfRun ? [] : [aboutCalls(unit)])] },
+    identity: { criteria, prompts: [role, verdicts, ...(isWhole ? [] : [aboutCalls(unit)])] },
     needs: [
       ...(['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'] as const),
       ...(level === 'retrieval' ? (['documents'] as const) : []),
     ],
     drafts: (run) => toDrafts(run, level),
     assess: async (run, session, context) => {
-      if (isOfRun) {
+      if (level === 'run') {
         const unfinished = skipUnjudgeable(run, context, id)
         if (unfinished !== undefined) return unfinished
         const answer = textOr(run, 'output', id)
         if (typeof answer !== 'string' && run.toolCalls.length === 0) return answer
-      } else if (countOf(run) === 0) return skipWithoutCallsAt(run, level, id)
+      } else if (!isWhole && countOf(run) === 0) return skipWithoutCallsAt(run, level, id)
       const units = Array.from({ length: countOf(run) }, (_, index) => index)
       const idOf = (criterion: string, index: number): string =>
-        isOfRun ? criterion : `${criterion}.${unitId(level, index)}`
+        isWhole ? criterion : `${criterion}.${unitId(level, index)}`
       const asked = await inquire(session, {
-        role: isOfRun ? role : `${role} ${aboutCalls(unit)}`,
+        role: isWhole ? role : `${role} ${aboutCalls(unit)}`,
         sections: toDrafts(run, level),
         questions: criteria.map((criterion) => ({
           ids: units.map((index) => idOf(criterion.id, index)),
@@ -130,7 +135,7 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
           const given = asked.value.answers.get(idOf(criterion.id, index))
           return { ...criterion, passed: given?.verdict === 'pass', reasoning: given?.reasoning ?? '' }
         })
-      if (isOfRun) {
+      if (isWhole) {
         const judged = judge(0)
         return { ...scoreOf(judged, totalWeight), analyzeStepResult: { criteria: judged } }
       }
@@ -159,7 +164,12 @@ function scoreOf(
 }
 
 /** What the criteria are about, by level. */
-const UNITS = { run: 'run', 'tool-call': 'tool call', retrieval: 'retrieval' } as const
+const UNITS = {
+  run: 'run',
+  'tool-call': 'tool call',
+  retrieval: 'retrieval',
+  conversation: 'conversation',
+} as const
 
 /** The id of a call in the material, and at the end of the ids of questions about it. */
 function unitId(level: keyof typeof UNITS, index: number): string {
@@ -171,6 +181,7 @@ function aboutCalls(unit: string): string {
 }
 
 function toDrafts(run: AgentRun, level: keyof typeof UNITS): SectionDraft[] {
+  if (run.conversation !== undefined) return conversationSection(run.conversation)
   return [
     ...(run.systemInstructions === undefined
       ? []
