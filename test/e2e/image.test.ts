@@ -33,9 +33,10 @@ function makeBase(): void {
       writeFileSync(join(folder, name), text, { mode })
       return join(folder, name)
     }
-    const packages = 'libc6,libstdc++6,libgcc-s1,ca-certificates,coreutils,dash'
+    const packages = 'base-files,libc6,libstdc++6,libgcc-s1,ca-certificates,coreutils,dash'
     const tar = join(folder, 'base.tar')
-    execFileSync('mmdebstrap', ['--quiet', '--variant=extract', `--include=${packages}`, 'stable', tar])
+    const source = 'deb http://deb.debian.org/debian stable main'
+    execFileSync('mmdebstrap', ['--quiet', '--variant=extract', `--include=${packages}`, 'stable', tar, source])
     const npm = dirname(
       dirname(realpathSync(execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim())),
     )
