@@ -44,7 +44,7 @@ export function scoreIds(
 }
 
 /** The ids of a score of a conversation: its key stays when the conversation goes on. */
-export function conversationScoreIds(
+function conversationScoreIds(
   { runs }: Pick<Conversation, 'runs'>,
   scorer: { readonly id: string; readonly version: string },
 ): ScoreIds {

@@ -4,7 +4,6 @@ import {
   carriesScore,
   conversationKey,
   conversationOffers,
-  conversationScoreIds,
   conversationToScore,
   CopiedAttributes,
   Engine,
@@ -43,17 +42,12 @@ export interface ServiceScorerParts {
   readonly meters: ServiceMeters
   /** Receives each result as it is written. */
   readonly onScore?: OnScore
-  /** Receives each result for a conversation. */
-  readonly onConversationScore?: OnConversationScore
   /** The scorer that this one replaces. What its judges have spent counts against the budget. */
   readonly replaced?: ServiceScorer | undefined
 }
 
 /** Called with each result of a scorer; the id is the run's. */
 export type OnScore = (runId: string, ids: ScoreIds, evaluation: Evaluation) => void
-
-/** Called with each result of a scorer for a conversation, which is given as a run. */
-export type OnConversationScore = (run: AgentRun, ids: ScoreIds, evaluation: Evaluation) => void
 
 /**
  * Maximum milliseconds for one call of an inline scorer. No application request waits for it, and queueing a score costs more than a quick
@@ -68,12 +62,10 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
   readonly #outputs: ScoreOutputs
   readonly #copied: CopiedAttributes
   readonly #onScore: OnScore | undefined
-  readonly #onConversationScore: OnConversationScore | undefined
 
   /** @throws TypeError `<path>: expected …, got …` */
-  constructor({ options, meters, onScore, onConversationScore, replaced }: ServiceScorerParts) {
+  constructor({ options, meters, onScore, replaced }: ServiceScorerParts) {
     this.#onScore = onScore
-    this.#onConversationScore = onConversationScore
     const resolved = resolveOptions(options, true)
     this.#engine = new Engine({
       options: resolved,
@@ -209,8 +201,6 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       claim: () => true,
       write: (evaluation, read, isFirst) => {
         if (conversation === undefined) return
-        const ids = conversationScoreIds(conversation, evaluation.scorer)
-        this.#onConversationScore?.(run, ids, evaluation)
         const counted = isFirst && isCounted
         const spans = { count: conversation.revision, digest: '' }
         this.#outputs.write(resource, { evaluation, run: read, target, endTimeMs, spans, counted, extra })
