@@ -27,7 +27,7 @@ export const DASHBOARD: Readonly<Record<string, string>> = { dashboard_url: link
 /** The links of an alert on low scores. */
 export const SCORE_LINKS: Readonly<Record<string, string>> = { runs_url: link('spanscore_runs_url'), ...DASHBOARD }
 
-/** The section that explains an alert. */
+/** The section of `collector-config/runbooks.md` that explains an alert, and repeats its thresholds in words. */
 const runbook = (name: string) =>
   `{{ with $externalLabels.spanscore_runbook_url }}{{ . }}#${name.toLowerCase()}{{ end }}`
 

@@ -20,7 +20,7 @@ export const scoreAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
   },
 }
 
-/** Attributes of the `gen_ai.evaluation.result` event, and of the late span. */
+/** Attributes of the `gen_ai.evaluation.result` event, and of the late span, without those of `scripts/docs-reference/events-page.ts`. */
 export const eventAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
   'gen_ai.evaluation.name': { type: 'string', doc: 'The id of the scorer.' },
   'gen_ai.evaluation.score.value': { type: 'double', doc: "The score, in the scorer's own units." },

@@ -19,7 +19,7 @@ export interface EventDetails {
 
 /**
  * Attributes of `gen_ai.evaluation.result`, and of the late span: those of the GenAI semantic conventions
- * (`docs/gen-ai/gen-ai-events.md`), and ours.
+ * (`docs/gen-ai/gen-ai-events.md`), and ours. `attribute-docs.ts` says what each means. `otlp/stored-scores.ts` reads some of them back.
  *
  * @experimental The conventions' evaluation event is in development.
  */
