@@ -64,6 +64,8 @@ function imported(from: string, name: string): unknown {
 }
 
 const BLOCK = /^```(?:ts|js|mjs)[^\n]*\n([\s\S]*?)^```/gm
+/** Scorers of conversations are never asked about a run. */
+const OF_CONVERSATIONS = /level: 'conversation'/
 const MAKES_SCORERS = /\b(?:create\w*Scorer\w*|from(?:Mastra|Autoevals|OpenEvals))\(/
 
 const blocks = [
@@ -81,7 +83,7 @@ const blocks = [
     place: file,
     code: readFileSync(file, 'utf8'),
   })),
-].filter(({ code }) => MAKES_SCORERS.test(code))
+].filter(({ code }) => MAKES_SCORERS.test(code) && !OF_CONVERSATIONS.test(code))
 
 /** Makes the scorers of a block. */
 async function scorersOf(code: string): Promise<readonly Scorer[]> {

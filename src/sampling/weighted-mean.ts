@@ -29,6 +29,9 @@ export interface WeightedMean {
   readonly interval95: readonly [number, number]
 }
 
+/** The rounding error of a sum of squares, as a share of the sum of squared weights. */
+const ROUNDING = 1e-12
+
 /** A variance below this is a rounding error. */
 const NO_VARIANCE = 1e-9
 
@@ -47,8 +50,8 @@ export function weightedMean(sums: WeightedSums): WeightedMean | undefined {
   if (!(sums.w > 0)) return undefined
   const mean = Math.min(1, Math.max(0, sums.wy / sums.w))
   const squares = sums.w2y2 - 2 * mean * sums.w2y + mean * mean * sums.w2
-  // If all scores are equal, rounding may make this slightly negative.
-  const variance = Math.max(0, squares) / sums.w ** 2
+  // If all scores are equal, rounding makes this slightly more or less than 0.
+  const variance = squares > ROUNDING * sums.w2 ? squares / sums.w ** 2 : 0
   const kish = sums.w ** 2 / sums.w2
   const spread = mean * (1 - mean)
   const n = variance > NO_VARIANCE ? Math.min(kish, Math.max(1, spread / variance)) : kish

@@ -114,6 +114,6 @@ function checkLedger({ report }: Outcome, expect: Expect): void {
   expect(runs['seen'] === RUNS && runs['closed'] === RUNS, `the ledger's runs are ${JSON.stringify(runs)}`)
   for (const id of SCORERS) {
     const row = scorers[id] ?? {}
-    expect(row['runs'] === RUNS && row['scored'] === RUNS, `the ledger's row of ${id} is ${JSON.stringify(row)}`)
+    expect(row['offered'] === RUNS && row['scored'] === RUNS, `the ledger's row of ${id} is ${JSON.stringify(row)}`)
   }
 }

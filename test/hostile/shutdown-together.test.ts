@@ -134,7 +134,7 @@ test('NodeSDK.shutdown() ends all providers in one turn, and loses no span, metr
 
   const { scorers } = scoring.ledger()
   const written = Object.values(scorers).reduce((sum, { scored, failed }) => sum + scored + failed, 0)
-  for (const row of Object.values(scorers)) expect(row).toMatchObject({ runs: RUNS, pending: 0 })
+  for (const row of Object.values(scorers)) expect(row).toMatchObject({ offered: RUNS, pending: 0 })
   expect(scorers['patient']).toMatchObject({ scored: RUNS })
   expect(scorers['tool_errors']).toMatchObject({ failed: 0, reasons: expect.not.objectContaining({ shutdown: 1 }) })
   const agents = spans.filter(({ name }) => name.startsWith('invoke_agent'))
