@@ -97,7 +97,8 @@ function endings(scoring: ScoringSpanProcessor, random: Random): Promise<void>[]
 async function playPipeline(): Promise<number> {
   const random = createRandom(seed)
   const behind = new Behind(random)
-  const scoring = new ScoringSpanProcessor({ ...faultyOptions(random), next: behind })
+  const options = faultyOptions(random)
+  const scoring = new ScoringSpanProcessor({ ...options, next: behind })
   const ids = random.chance(0.3) ? new RepeatedIds(random) : undefined
   const provider = new BasicTracerProvider({ spanProcessors: [scoring], ...(ids && { idGenerator: ids }) })
   const say = (what: string): void => void violations.push(`seed ${seed}: ${what}`)
@@ -121,7 +122,9 @@ async function playPipeline(): Promise<number> {
     const isExact = row.offered === row.scored + row.skipped + row.failed && reasons === row.skipped + row.failed
     if (!isExact || row.pending !== 0) say(`${id} ${JSON.stringify(row)}`)
   }
-  if (behind.ended !== ended) say(`${behind.ended} spans came to next, ${ended} ended`)
+  // Of a span with values that throw, content cannot be removed: it is not handed on where that was asked for.
+  const isWhole = options.stripContent === true ? behind.ended <= ended : behind.ended === ended
+  if (!isWhole) say(`${behind.ended} spans came to next, ${ended} ended`)
   // If ids repeat, only the number of spans shows whether one came twice.
   if (ids === undefined && [...behind.seen.values()].some((count) => count > 1)) say('a span came twice')
   return ended
