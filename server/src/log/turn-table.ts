@@ -74,7 +74,7 @@ export class TurnTable {
     return this.#nowMs()
   }
 
-  /** Whether something is to be written. */
+  /** Changes wait to be written. */
   get hasChanges(): boolean {
     return this.#changes.length > 0
   }

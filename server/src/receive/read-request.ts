@@ -234,7 +234,7 @@ function toDecoded({ spans, logs }: Omit<SourceRecord, 'bytesOf'>, bytes: Record
   }
 }
 
-/** Whether this is an evaluation by a user or another tool. Those of our scorers are known without it. */
+/** Evaluations by users and other tools are kept; those of our scorers are known without their records. */
 function isSaid({ eventName, traceId, attributes }: SourceLog): boolean {
   return eventName === 'gen_ai.evaluation.result' && traceId !== '' && !('spanscore.revision' in attributes)
 }

@@ -169,7 +169,7 @@ function isResumed({ attributes }: SourceSpan): boolean {
 
 const CHUNK = 'mastra.model_chunk.output'
 
-/** Whether this is the part of a stream with a call that waits for an approval. It has the schema of the answer. */
+/** A part of a stream whose call waits for an approval has the schema of the answer. */
 function isForApproval({ attributes }: SourceSpan): boolean {
   const written = attributes[CHUNK]
   return typeof written === 'string' && written.startsWith('{"toolCallId":') && written.includes('"resumeSchema":')
