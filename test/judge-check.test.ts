@@ -64,6 +64,8 @@ function caseOf({ userText }: ScriptedRequest): LabelledCase {
 
 /** Texts that only prompts about this case quote together: its answer, or what was expected of it, and its evidence or criteria. */
 function textsOf({ options, run, scorer }: LabelledCase): readonly string[] {
+  // Judges of a conversation are shown all messages of the user.
+  if (isList(run)) return run.map((each) => ('input' in each && typeof each.input === 'string' ? each.input : ''))
   if ('traceId' in run) throw new TypeError('Expected input and output')
   const { output, groundTruth } = run
   const last = typeof output === 'string' ? output : /"content":"([^"]+)"\}\]$/.exec(JSON.stringify(output))?.[1]
@@ -72,6 +74,10 @@ function textsOf({ options, run, scorer }: LabelledCase): readonly string[] {
   if (scorer === 'retrieval_relevance') return /"text":"([^"]+)"\}\]\}/.exec(JSON.stringify(output))?.slice(1) ?? []
   const criteria = options?.criteria?.map(({ question }) => question) ?? []
   return [answer, ...(options?.context ?? []), ...criteria].filter((text) => typeof text === 'string')
+}
+
+function isList<Item extends object>(value: Item | readonly Item[]): value is readonly Item[] {
+  return Array.isArray(value)
 }
 
 async function check(choose: Choose, ...more: string[]) {
@@ -83,7 +89,7 @@ describe('spanscore judge-check', () => {
   it('finds a judge that always praises, and says so in one line', async () => {
     const { code, stdout } = await check(([best = '']) => best)
     expect(stdout.split('\n').at(-2)).toBe(
-      'This judge passes nearly everything. It passed 30 of 30 good runs and 40 of 40 bad ones. Do not use it.',
+      'This judge passes nearly everything. It passed 39 of 39 good runs and 52 of 52 bad ones. Do not use it.',
     )
     expect(code).toBe(1)
   })
@@ -104,9 +110,9 @@ describe('spanscore judge-check', () => {
       return verdict ?? ''
     })
     expect(stdout.split('\n').at(-2)).toBe(
-      'This judge is right in 70 of 70 cases. It passed 30 of 30 good runs and 0 of 40 bad ones.',
+      'This judge is right in 91 of 91 cases. It passed 39 of 39 good runs and 0 of 52 bad ones.',
     )
-    expect(stderr).toContain('70 cases, about 77 calls')
+    expect(stderr).toContain('91 cases, about 98 calls')
     expect(code).toBe(0)
   })
 
@@ -162,7 +168,7 @@ describe('spanscore judge-check', () => {
 describe('the labelled cases', () => {
   it('are seven for each prebuilt judge scorer, in five languages, one of them hostile', () => {
     const byScorer = Map.groupBy(labelledCases, ({ scorer }) => scorer)
-    expect(byScorer.size).toBe(10)
+    expect(byScorer.size).toBe(13)
     for (const cases of byScorer.values()) {
       expect(cases).toHaveLength(7)
       expect(new Set(cases.map(({ language }) => language)).size).toBe(5)

@@ -1,14 +1,10 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { ScorerLevel, Skipped } from '../model/score.ts'
-import { toConversationRun } from '../conversations/conversation-run.ts'
-import { joinMembers } from '../conversations/join-members.ts'
-import { toMember } from '../conversations/member.ts'
 import { contentFree } from '../model/explanation.ts'
 import { RUN_FACTS } from './absence.ts'
 import type { RunFact } from './absence.ts'
 import { evaluateInFull } from './evaluate.ts'
-import { toRunInput } from './given/run-input.ts'
-import type { RunInput } from './given/run-input.ts'
+import { toScorerInput } from './given/scorer-input.ts'
 import { Reads } from './reads.ts'
 import { scorerView } from './run-view.ts'
 import { ScoreUnavailableError } from './score-unavailable-error.ts'
@@ -162,10 +158,7 @@ async function runOnce<Preprocessed, Analyzed>(
   anyForm = false,
   options: ScorerRunOptions = {},
 ): Promise<ScorerRunResult<Preprocessed, Analyzed>> {
-  const { run: lazyRun, given }: RunInput =
-    scorer.level === 'conversation'
-      ? { run: toConversation(scorer.id, input) }
-      : toRunInput(oneOf(scorer.id, input), anyForm)
+  const { run: lazyRun, given } = toScorerInput(scorer, input, anyForm)
   // Steps of an application may compare or copy the run in a test. Prebuilt scorers do not, and are faster without.
   const run = anyForm ? withOwnFacts(lazyRun) : lazyRun
   const pending = evaluateInFull(scorer, run, given === undefined ? options : { ...options, given })
@@ -184,23 +177,6 @@ async function runOnce<Preprocessed, Analyzed>(
   if (preprocessStepResult !== undefined) result.preprocessStepResult = preprocessStepResult
   if (analyzeStepResult !== undefined) result.analyzeStepResult = analyzeStepResult
   return result
-}
-
-function toConversation(id: string, inputs: ScorerInput | readonly ScorerInput[]): AgentRun {
-  if (!Array.isArray(inputs) || inputs.length === 0) {
-    throw new TypeError(`Scorer ${id}: expected a list of the runs of a conversation, got ${formatValue(inputs)}.`)
-  }
-  const members = inputs.map((input: ScorerInput) => toMember(toRunInput(input).run))
-  return toConversationRun(joinMembers(members, { endedBy: 'file' }))
-}
-
-function oneOf(id: string, input: ScorerInput | readonly ScorerInput[]): ScorerInput {
-  if (!isList(input)) return input
-  throw new TypeError(`Scorer ${id}: expected one run, got a list, which is for scorers of conversations.`)
-}
-
-function isList(input: ScorerInput | readonly ScorerInput[]): input is readonly ScorerInput[] {
-  return Array.isArray(input)
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }

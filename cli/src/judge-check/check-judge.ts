@@ -1,6 +1,6 @@
 import pMap from 'p-map'
 import type { Evaluation } from '../../../src/model/score.ts'
-import { toRunInput } from '../../../src/scoring/given/run-input.ts'
+import { toScorerInput } from '../../../src/scoring/given/scorer-input.ts'
 import { ScoreUnavailableError } from '../../../src/scoring/score-unavailable-error.ts'
 import type { JudgeScorerOptions } from '../../../src/scorers/judge/judge-scorer.ts'
 import { scorerOf } from './labelled-case.ts'
@@ -63,7 +63,7 @@ export function estimateCheck(cases: readonly LabelledCase[], judge: JudgeScorer
   let costUsd: number | undefined = 0
   for (const each of cases) {
     const scorer = scorerOf(each, judge)
-    const estimate = scorer.judge?.estimate(toRunInput(each.run).run)
+    const estimate = scorer.judge?.estimate(toScorerInput(scorer, each.run).run)
     calls += estimate?.calls ?? 0
     tokens += estimate?.tokens ?? 0
     costUsd = costUsd === undefined || estimate?.costUsd === undefined ? undefined : costUsd + estimate.costUsd

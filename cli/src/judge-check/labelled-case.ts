@@ -1,5 +1,8 @@
 import type { Scorer, ScorerInput } from '../../../src/scoring/scorer.ts'
 import type { JudgeScorerOptions } from '../../../src/scorers/judge/judge-scorer.ts'
+import { createGoalReachedScorer } from '../../../src/scorers/judge/conversations/goal-reached.ts'
+import { createKnowledgeRetentionScorer } from '../../../src/scorers/judge/conversations/knowledge-retention.ts'
+import { createUserFrictionScorer } from '../../../src/scorers/judge/conversations/user-friction.ts'
 import { createAnswerRelevancyScorer } from '../../../src/scorers/judge/items/answer-relevancy.ts'
 import { createCompletenessScorer } from '../../../src/scorers/judge/items/completeness.ts'
 import { createContextualRecallScorer } from '../../../src/scorers/judge/items/contextual-recall.ts'
@@ -13,7 +16,7 @@ import { createSummarizationScorer } from '../../../src/scorers/judge/summary/su
 import { createToolCallAccuracyScorerLLM } from '../../../src/scorers/judge/tool-calls/tool-call-accuracy.ts'
 import cases from './cases.json' with { type: 'json' }
 
-/** A run whose label is known, because it was written to be plainly right or plainly wrong. */
+/** A run, or the runs of a conversation, whose label is known, because it was written to be plainly right or plainly wrong. */
 export interface LabelledCase {
   readonly id: string
   /** The id of the prebuilt judge scorer that is asked. */
@@ -27,7 +30,7 @@ export interface LabelledCase {
   readonly hostile?: boolean
   /** Options of the scorer that the case needs. */
   readonly options?: CaseOptions
-  readonly run: ScorerInput
+  readonly run: ScorerInput | readonly ScorerInput[]
 }
 
 interface CaseOptions {
@@ -67,6 +70,12 @@ export function scorerOf({ scorer, options = {} }: LabelledCase, judge: JudgeSco
       return createContextualRecallScorer({ ...judge, ...given })
     case 'retrieval_relevance':
       return createRetrievalRelevanceScorer(judge)
+    case 'goal_reached':
+      return createGoalReachedScorer(judge)
+    case 'knowledge_retention':
+      return createKnowledgeRetentionScorer(judge)
+    case 'user_friction':
+      return createUserFrictionScorer(judge)
     case 'rubric':
       return createRubricScorer({ ...judge, criteria })
     default:

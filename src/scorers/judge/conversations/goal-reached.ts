@@ -33,11 +33,11 @@ export interface GoalReachedAnalysis {
 const MAX_GOALS = 8
 
 const role =
-  'You judge whether a user got what they came for, by the whole conversation of a user and an agent. What the agent claims counts only if the outcomes of its tools, or the user, do not say otherwise.'
+  'You judge whether a user got what they came for, by the whole conversation of a user and an agent. Believe what the agent claims, unless the outcomes of its tools or the user say otherwise.'
 const instruction =
-  'what the user wanted to get done or to find out, taken from the messages of the user alone, each in a few words; a question that only serves a goal is none of its own'
+  'what the user wanted to get done or to find out, taken from the messages of the user alone, each in a few words; a question that only serves a goal is not a goal of its own'
 const question =
-  'Was this goal reached at the end of the conversation? "reached" if the user got all of it; "partly" if a part is missing; "not" if the user did not get it, or was sent elsewhere; "withdrawn" if the user gave it up without trouble, because they no longer wanted it.'
+  'Was this goal reached at the end of the conversation? "reached" if the user got all of it; "partly" if a part is missing; "not" if the user did not get it, or was sent elsewhere; "withdrawn" if the user no longer wanted it, for reasons of their own.'
 
 const COUNTS = { reached: 1, partly: 0.5, not: 0 } as const
 
@@ -128,7 +128,7 @@ export function createGoalReachedScorer(options: GoalReachedScorerOptions): Scor
         status: 'scored',
         value: twoDecimals(counted.reduce<number>((sum, each) => sum + each, 0) / counted.length),
         explanation: shorten(
-          explain`${reached} of ${judged.length} goals reached.${rest}${contentFree(turnsLeftOut(conversation))}`,
+          explain`${reached} of ${counted.length} goals reached.${rest}${contentFree(turnsLeftOut(conversation))}`,
         ),
         details: { goals: judged },
         analyzeStepResult: { goals: judged },

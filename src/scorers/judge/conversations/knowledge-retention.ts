@@ -31,7 +31,7 @@ const role =
 const instruction =
   'a fact that the user stated about themselves, their wishes or their case before the last turn, in a few words, such as an order number, a name, a date or a preference; questions and requests are none'
 const question =
-  'Did the agent keep this fact in mind in the turns after it was stated? "kept" if it used the fact, or did what fits it; "asked_again" if it asked for it although it was known; "contradicted" if it said or did what does not fit it; "not_needed" if the fact mattered in no later turn.'
+  'Did the agent keep this fact in mind? "kept" if it used the fact in a later turn, or did there what fits it; "asked_again" if it asked for it after the user had stated it; "contradicted" if it said or did what does not fit it; "not_needed" if the fact mattered in no later turn. If it did well in one place and badly in another, the bad one counts.'
 
 /**
  * Knowledge retention, by a judge: whether the agent keeps in mind what the user has said.

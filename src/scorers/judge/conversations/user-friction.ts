@@ -47,7 +47,7 @@ export interface UserFrictionAnalysis {
 const role =
   'You judge how a user reacts to the answers of an agent, message by message. Only what the user writes counts: an answer may be bad without the user minding, and a polite user may still have to ask again.'
 const question =
-  'How does the user react in the message of this turn to what the agent did before? "moves_on" if they go on, thank, answer a question of the agent, or ask something new; "repeats" if they ask again for what they did not get; "corrects" if they say that something is wrong or was not meant; "complains" if they are annoyed or blame the agent; "gives_up" if they stop trying, or ask for a person instead. If several fit, the last of these.'
+  'How does the user react in the message of this turn to what the agent did before? "moves_on" if they go on, thank, answer a question of the agent, or ask something new; "repeats" if they ask again for what they did not get; "corrects" if they say that something is wrong or was not meant; "complains" if they are annoyed or blame the agent; "gives_up" if they stop trying, or ask for a person instead. If several fit, choose the last one in this order.'
 
 /**
  * Friction in a conversation, by a judge: the share of the user's messages after the first in which they ask again, correct the agent,
