@@ -1,8 +1,7 @@
 /**
  * Compares two builds: `npm run compare -- <folder of the old checkout> <folder of the new one>`; both must be built.
  *
- * The runs in files of all recordings; the runs that a process sees, in several ways and with the recorded times as its clock, first and
- * last; random programs; what is emitted and counted; attacks by size, depth and faults; the means that the exported sums give; and the
+ * The runs in files of all recordings; the runs that a process sees, in several ways, first and last; what is emitted and counted; and the
  * processor time of a real agent over HTTP. It prints what differs, and fails if anything does that is not a cost.
  * `--only live,scores` for some sections, `--list 1000` to list more cases, `--rounds 40` for steadier costs of the agent.
  */
@@ -19,8 +18,8 @@ import { median } from '../../bench/median.ts'
 import { differencesIn } from './differences.ts'
 import type { Observation } from './observation.ts'
 
-/** The sections that compare facts, with whether their costs are shown case by case. */
-const SECTIONS = ['recordings', 'live', 'clocked', 'programs', 'scores', 'attacks', 'numbers'] as const
+/** The sections that compare facts. */
+const SECTIONS = ['recordings', 'live', 'scores'] as const
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -36,8 +35,9 @@ if (old === undefined || current === undefined) {
 }
 const wanted = values.only.split(',')
 const unknown = wanted.find((name) => name !== 'agent' && !SECTIONS.some((section) => section === name))
-if (unknown !== undefined)
+if (unknown !== undefined) {
   throw new RangeError(`Expected --only to name ${SECTIONS.join(', ')} or agent, got ${unknown}.`)
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'spanscore-compare-'))
 let differences = 0
@@ -62,7 +62,6 @@ async function compare(section: (typeof SECTIONS)[number]): Promise<number> {
   if (names.length > 0) {
     console.table(Object.fromEntries(names.map((name) => [name, { old: counts[0]?.[name], new: counts[1]?.[name] }])))
   }
-  printCosts(before, after)
   printKinds(different.flatMap((key) => differencesIn(before.get(key)?.facts, after.get(key)?.facts)))
   for (const key of different.slice(0, Number(values.list))) {
     console.log(`  ${key}`)
@@ -108,23 +107,6 @@ function sumOf(observations: Iterable<Observation>): Record<string, number> {
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
   }
   return sums
-}
-
-/** The costs of each case, side by side. */
-function printCosts(before: ReadonlyMap<string, Observation>, after: ReadonlyMap<string, Observation>): void {
-  const rows = [...after].flatMap(([key, { costs }]) => {
-    if (costs === undefined) return []
-    const cells = Object.entries(costs).map(([name, cost]) => {
-      const was = before.get(key)?.costs?.[name]
-      return [name, `${was === undefined ? '?' : round(was)} → ${round(cost)}`]
-    })
-    return [[key, Object.fromEntries(cells)]]
-  })
-  if (rows.length > 0) console.table(Object.fromEntries(rows))
-}
-
-function round(value: number): string {
-  return Math.abs(value) < 10 ? value.toFixed(3) : value.toFixed(0)
 }
 
 async function compareAgents(): Promise<void> {

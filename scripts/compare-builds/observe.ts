@@ -4,14 +4,12 @@ import { finished } from 'node:stream/promises'
 
 import { diag } from '@opentelemetry/api'
 
-import { attacks } from './attacks.ts'
 import { loadBuild } from './build.ts'
-import { clocked, live, programs } from './live.ts'
-import { numbers } from './numbers.ts'
+import { live } from './live.ts'
 import { recordings } from './recordings.ts'
 import { scores } from './scores.ts'
 
-const SECTIONS = { recordings, live, clocked, programs, scores, attacks, numbers }
+const SECTIONS = { recordings, live, scores }
 
 const [, , folder = '', section = '', file = ''] = process.argv
 diag.setLogger({ error() {}, warn() {}, info() {}, debug() {}, verbose() {} })

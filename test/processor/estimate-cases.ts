@@ -10,9 +10,8 @@ import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import { createRandom } from '../../scripts/simulate/random.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
 import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
-import type { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { MovedClock } from '../corpus/moved-clock.ts'
-import type { Product } from '../corpus/product.ts'
 import { weightedMean } from '../../src/sampling/weighted-mean.ts'
 import { rawScorer } from '../fuzz/raw-scorer.ts'
 
@@ -170,7 +169,7 @@ export interface Estimate {
 }
 
 /** Plays a case on the clock of the process, which it replaces. */
-export async function estimate(product: Product, name: string): Promise<Estimate> {
+export async function estimate(name: string): Promise<Estimate> {
   const given = CASES[name]!
   using clock = new MovedClock(1_790_000_000_000)
   const random = createRandom(name.length * 7919)
@@ -184,7 +183,7 @@ export async function estimate(product: Product, name: string): Promise<Estimate
   for (let period = 0; period < periods; period += 1) {
     if (runs === undefined || given.restarts === true) {
       await runs?.stop()
-      runs = new Processes(product, given, random)
+      runs = new Processes(given, random)
     }
     let truth = 0
     const count = given.runs ?? RUNS
@@ -220,7 +219,7 @@ const messages = (role: string, content: string) => JSON.stringify([{ role, part
 class Processes {
   readonly #each: { processor: ScoringSpanProcessor; provider: BasicTracerProvider; reader: Reader }[]
 
-  constructor(product: Product, given: EstimateCase, random: () => number) {
+  constructor(given: EstimateCase, random: () => number) {
     const isJudge = given.kind === 'judge'
     const assess = (run: AgentRun) => {
       const y = worth(run)
@@ -238,7 +237,7 @@ class Processes {
     const idGenerator = { generateTraceId: () => hex(32, random), generateSpanId: () => hex(16, random) }
     this.#each = Array.from({ length: given.processes ?? 1 }, () => {
       const reader = new Reader()
-      const processor = new product.ScoringSpanProcessor({
+      const processor = new ScoringSpanProcessor({
         scorers: [scorer],
         meterProvider: new MeterProvider({ readers: [reader] }),
         emit: { events: false, lateSpans: 'never' },

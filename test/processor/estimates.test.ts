@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { sources } from '../corpus/product.ts'
 import { CASES, estimate } from './estimate-cases.ts'
 
 /**
  * The bias is within max(.02, 1 − accounted), all runs are accounted for if none is lost, and the stated interval holds the true mean.
  */
 test.each(Object.entries(CASES))('%s: sums represent all runs', { timeout: 120_000 }, async (name, { loses }) => {
-  const { bias, accounted, withInterval, covered } = await estimate(sources, name)
+  const { bias, accounted, withInterval, covered } = await estimate(name)
   expect(Math.abs(bias)).toBeLessThanOrEqual(Math.max(0.02, 1 - accounted))
   // If runs are lost, `accounted` shows it.
   const [from, to] = loses === true ? [0, 0.98] : [0.95, 1.000001]
