@@ -16,6 +16,9 @@ const SCALE_ALONE = ['scale', 'long-commits', 'chaos', 'cluster-away'].map((name
 const CORPUS =
   'test/{content-keys,corpus,library-names,live-programs,live-recordings,revised-runs,sampling-coverage,side-calls,transformations,dialects/dialects}.test.ts'
 
+/** A busy machine takes its time until something has happened. */
+const PATIENT = { testTimeout: 60_000, expect: { poll: { timeout: 15_000 } } }
+
 const NEVER = ['**/node_modules/**', '**/dist/**']
 
 /** One project a purpose. `npm test` runs the first two; CONTRIBUTING.md says what the others need. */
@@ -30,7 +33,7 @@ export default defineConfig({
           exclude: [...NEVER, TIMING],
           isolate: false,
           maxWorkers: 3,
-          testTimeout: 60_000,
+          ...PATIENT,
           sequence: { groupOrder: 0 },
         },
       },
@@ -41,7 +44,7 @@ export default defineConfig({
           exclude: [...NEVER, TIMING, CORPUS, 'test/e2e/**', 'server/test/{kills,scale,browser}/**'],
           // Some files wait more than they compute: for servers, processes and timers.
           maxWorkers: 3,
-          testTimeout: 60_000,
+          ...PATIENT,
           sequence: { groupOrder: 0 },
         },
       },
@@ -49,7 +52,7 @@ export default defineConfig({
       alone('kills', ['server/test/kills/**/*.test.ts'], 300_000),
       // The machine may stall under ten servers, or under a browser, so that a test is tried twice.
       alone('e2e', ['test/e2e/**/*.test.ts'], 300_000, { retry: 1 }),
-      alone('page', ['server/test/browser/**/*.test.ts'], 60_000, { retry: 1, expect: { poll: { timeout: 15_000 } } }),
+      alone('page', ['server/test/browser/**/*.test.ts'], 60_000, { retry: 1, ...PATIENT }),
       alone('scale', SCALE_ALONE, 600_000, { hookTimeout: 300_000, globalSetup: `${SCALE}/start-shared-broker.ts` }),
       {
         test: {

@@ -370,7 +370,7 @@ test('a clock that is set back affects no deadline and no score', async () => {
   open(tracer, 'execute_tool t', { 'gen_ai.operation.name': 'execute_tool' }, agent)
   agent.end()
   spy.mockImplementation(() => realNow() - 7_200_000)
-  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  await expect.poll(() => seen).toHaveLength(1)
   spy.mockRestore()
   await flush()
   expect(receiver.logs[0]?.attributes['spanscore.verdict_delay_ms']).toBe(0)

@@ -10,7 +10,7 @@ import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base'
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import { trace } from '@opentelemetry/api'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -52,7 +52,7 @@ test('a flush during another export does not end before that export', async () =
   const over: string[] = []
   const first = scoring.forceFlush().then(() => over.push('first'))
   const second = scoring.forceFlush().then(() => over.push('second'))
-  await vi.waitFor(() => expect(exports).toHaveLength(1))
+  await expect.poll(() => exports).toHaveLength(1)
   // The batch processor's queue is empty by now: the batch processor alone would end the second flush immediately.
   await next.forceFlush()
   await new Promise(setImmediate)
@@ -78,7 +78,7 @@ test('spans, events and metrics are flushed at the same time', async () => {
     meterProvider: { getMeter: () => metrics.getMeter('none'), ...meterProvider },
   })
   const flush = scoring.forceFlush()
-  await vi.waitFor(() => expect(flushed).toEqual(['spans', 'metrics']))
+  await expect.poll(() => flushed).toEqual(['spans', 'metrics'])
   waiting.pop()?.()
   const isOver = await Promise.race([flush.then(() => true), new Promise((resolve) => setImmediate(resolve, false))])
   expect(isOver).toBe(false)
@@ -148,11 +148,11 @@ test('a flush ends when the earlier scores are complete, even if others are stil
   const scoring = new ScoringSpanProcessor({ scorers: [judge], flushTimeoutMs: 60_000 })
   const { tracer } = await createPipeline({ processors: (batch) => [scoring, batch] })
   runAgent(tracer)
-  await vi.waitFor(() => expect(answers).toHaveLength(1))
+  await expect.poll(() => answers).toHaveLength(1)
   const flushed = scoring.forceFlush()
   await new Promise((resolve) => setImmediate(resolve))
   runAgent(tracer)
-  await vi.waitFor(() => expect(answers).toHaveLength(2))
+  await expect.poll(() => answers).toHaveLength(2)
   answers[0]?.()
   await flushed
   expect(scoring.ledger().scorers['fitting']).toMatchObject({ scored: 1, pending: 1 })

@@ -1,6 +1,6 @@
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import type { TracerConfig } from '@opentelemetry/sdk-trace-base'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
@@ -49,9 +49,9 @@ test('only agent spans that wait for a score are held; all others pass immediate
   server.end()
   open(tracer, 'GET /health').end()
   expect(names(handedOn)).toEqual(['execute_tool weather', 'chat gpt-test', 'POST /chat', 'GET /health'])
-  await vi.waitFor(() => expect(waiting).toHaveLength(1))
+  await expect.poll(() => waiting).toHaveLength(1)
   waiting[0]?.()
-  await vi.waitFor(() => expect(names(handedOn).at(-1)).toBe('invoke_agent a'))
+  await expect.poll(() => names(handedOn).at(-1)).toBe('invoke_agent a')
   expect(handedOn.at(-1)?.attributes).toMatchObject({ 'spanscore.fitting.score': 0.75, 'gen_ai.agent.name': 'a' })
 })
 
@@ -59,7 +59,7 @@ test('the original span is never written after its end: next gets a view of it',
   const { tracer, handedOn } = createHolding({ scorers: [judgeScorer('fitting'), codeScorer('exact')] })
   const agent = runAgent(tracer, 'a')
   const before = { ...(agent as unknown as EndedSpan).attributes }
-  await vi.waitFor(() => expect(handedOn).toHaveLength(3))
+  await expect.poll(() => handedOn).toHaveLength(3)
   const view = handedOn[2]
   expect((agent as unknown as EndedSpan).attributes).toEqual(before)
   expect(before).toHaveProperty('spanscore.exact.score', 1)
@@ -90,21 +90,21 @@ test('each held span goes on when its own score is in, whatever others wait for'
   const { tracer, handedOn } = createHolding({ scorers: [scorer] })
   for (const name of ['a', 'b', 'c'])
     open(tracer, `invoke_agent ${name}`, { 'gen_ai.operation.name': 'invoke_agent' }).end()
-  await vi.waitFor(() => expect(waiting).toHaveLength(3))
+  await expect.poll(() => waiting).toHaveLength(3)
   waiting[2]?.()
-  await vi.waitFor(() => expect(names(handedOn)).toEqual(['invoke_agent c']))
+  await expect.poll(() => names(handedOn)).toEqual(['invoke_agent c'])
   waiting[0]?.()
-  await vi.waitFor(() => expect(names(handedOn)).toEqual(['invoke_agent c', 'invoke_agent a']))
+  await expect.poll(() => names(handedOn)).toEqual(['invoke_agent c', 'invoke_agent a'])
 })
 
 test('after holdMs a span is passed on without its score, which is then written late', async () => {
   const { scorer, waiting } = waitingJudge()
   const { tracer, handedOn, scoring } = createHolding({ scorers: [scorer], holdMs: 20 })
   runAgent(tracer, 'a')
-  await vi.waitFor(() => expect(names(handedOn)).toContain('invoke_agent a'))
+  await expect.poll(() => names(handedOn)).toContain('invoke_agent a')
   expect(handedOn.at(-1)?.attributes).not.toHaveProperty('spanscore.fitting.score')
   waiting[0]?.()
-  await vi.waitFor(() => expect(scoring.ledger().scorers['fitting']?.scored).toBe(1))
+  await expect.poll(() => scoring.ledger().scorers['fitting']?.scored).toBe(1)
 })
 
 test('a flush releases held spans after flushTimeoutMs, and the job continues', async () => {
@@ -114,9 +114,9 @@ test('a flush releases held spans after flushTimeoutMs, and the job continues', 
   await provider.forceFlush()
   expect(names(handedOn)).toContain('invoke_agent a')
   expect(scoring.ledger().scorers['fitting']).toMatchObject({ pending: 1 })
-  await vi.waitFor(() => expect(waiting).toHaveLength(1))
+  await expect.poll(() => waiting).toHaveLength(1)
   waiting[0]?.()
-  await vi.waitFor(() => expect(scoring.ledger().scorers['fitting']).toMatchObject({ pending: 0, scored: 1 }))
+  await expect.poll(() => scoring.ledger().scorers['fitting']).toMatchObject({ pending: 0, scored: 1 })
 })
 
 test('shutdown adds scores that arrive in time, and gives up the rest', async () => {
@@ -124,7 +124,7 @@ test('shutdown adds scores that arrive in time, and gives up the rest', async ()
   const { tracer, handedOn, scoring, provider } = createHolding({ scorers: [scorer], shutdownTimeoutMs: 50 })
   runAgent(tracer, 'quick')
   runAgent(tracer, 'slow')
-  await vi.waitFor(() => expect(waiting).toHaveLength(2))
+  await expect.poll(() => waiting).toHaveLength(2)
   const done = provider.shutdown()
   waiting[0]?.()
   await done
@@ -196,7 +196,7 @@ test('spans of a judge that is traced without a context manager are dropped and 
     ],
   })
   runAgent(tracer, 'a')
-  await vi.waitFor(() => expect(handedOn).toHaveLength(3))
+  await expect.poll(() => handedOn).toHaveLength(3)
   expect(provided.tracer).toBeDefined()
   expect(names(started)).not.toContain('invoke_agent the-judge')
   expect(names(handedOn)).not.toContain('invoke_agent the-judge')

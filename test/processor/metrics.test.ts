@@ -1,7 +1,7 @@
 import { metrics } from '@opentelemetry/api'
 import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
@@ -187,7 +187,7 @@ test('sums reach the SDK within a second without a flush', async () => {
   const meter = createMeter()
   const { tracer } = await createProcessor(() => meter.provider)
   runAgent(tracer)
-  await vi.waitFor(async () => expect(await meter.sum('spanscore.sum.w')).toBe(1), { timeout: 3000, interval: 100 })
+  await expect.poll(() => meter.sum('spanscore.sum.w')).toBe(1)
 })
 
 test.each(['getMeter', 'createCounter', 'add'])(
