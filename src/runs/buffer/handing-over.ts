@@ -23,7 +23,7 @@ export class HandingOver {
   readonly #options: HandingOverOptions
   readonly #units: Units
   /** Runs that became final, until somebody takes them. */
-  #due: EndedRun[] = []
+  readonly #due = new Set<EndedRun>()
   readonly #known: { readonly plan: RunPlan; readonly bytes: number }[] = []
   #knownBytes = 0
   readonly #forms = { newer: false, older: false }
@@ -93,7 +93,7 @@ export class HandingOver {
     if (run.isFinal) return
     this.#give(run, plan)
     run.isFinal = true
-    this.#due.push(run)
+    this.#due.add(run)
   }
 
   /** Counts a run that was recorded before. */
@@ -112,7 +112,7 @@ export class HandingOver {
     if (last?.sdk === undefined) return
     const run = new EndedRun(last, { span: last.sdk, traceId: unit.traceId, kind: 'agentless', wanted: false }, 0)
     run.isFinal = true
-    this.#due.push(run)
+    this.#due.add(run)
     for (const top of unit.tops) this.#units.close(unit, top)
   }
 
@@ -128,18 +128,15 @@ export class HandingOver {
 
   /** Whether runs are final and were not passed on. */
   get hasDue(): boolean {
-    return this.#due.length > 0
+    return this.#due.size > 0
   }
 
-  /** Passes on the runs that are final, in steps. */
+  /** Passes on the runs that are final, in steps. A sweep and a flush may do so at the same time: when one is done, all are passed on. */
   *passOn(): Generator<undefined, void> {
-    while (this.#due.length > 0) {
-      const due = this.#due
-      this.#due = []
-      for (const run of due) {
-        this.#options.onSettled(run, true)
-        yield
-      }
+    for (const run of this.#due) {
+      this.#due.delete(run)
+      this.#options.onSettled(run, true)
+      yield
     }
   }
 
@@ -152,7 +149,7 @@ export class HandingOver {
     const size = this.#cover(plan)
     run.isFinal = true
     if (root.place.isActive) cutOpen(root.place)
-    this.#due.push(run)
+    this.#due.add(run)
     if (kind !== 'agentless') unit.addFinal(root.place, size)
     this.#know(plan, run.contentBytes)
   }

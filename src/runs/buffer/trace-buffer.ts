@@ -203,6 +203,8 @@ export class TraceBuffer {
     yield* this.#goOn()
     yield* this.#agents.layOutLarge()
     yield* this.#settling.settle(this.#waiting.take(Number.POSITIVE_INFINITY))
+    // A sweep may have begun meanwhile.
+    yield* this.#goOn()
   }
 
   /** Hands over, in steps, the runs of all agents that have ended, for example at shutdown. */
@@ -216,8 +218,11 @@ export class TraceBuffer {
   }
 
   /** Hands over, in steps, everything that has ended, whatever is open around it. Must be called after `settleAgents`. */
-  giveUpWaiting(): Generator<undefined, void> {
-    return this.#settling.settle(Array.from(this.#units), true)
+  *giveUpWaiting(): Generator<undefined, void> {
+    yield* this.#settling.settle(Array.from(this.#units), true)
+    // A sweep may have begun meanwhile.
+    yield* this.#goOn()
+    yield* this.#handingOver.passOn()
   }
 
   /** Most hand-written spans get their attributes after their start. */
