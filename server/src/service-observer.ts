@@ -1,7 +1,6 @@
-import type { Evaluation, ScoreIds } from 'spanscore/engine'
-
 import type { LogRecord } from './log/span-log.ts'
 import type { OfferedRun } from './score/run-scorer.ts'
+import type { ScoredUnit } from './score/service-scorer.ts'
 import type { SettledSpans } from './traces/held-traces.ts'
 
 /**
@@ -13,8 +12,8 @@ export interface ServiceObserver {
   arrived(records: readonly LogRecord[]): void
   /** Spans were settled, and these of their runs are scored now; none if they were scored before. */
   settled(settled: SettledSpans, offers: readonly OfferedRun[]): void
-  /** One scorer's result for a run or a nested run. */
-  scored(runId: string, ids: ScoreIds, evaluation: Evaluation): void
+  /** One scorer's result. */
+  scored(scored: ScoredUnit): void
   /** These spans of a trace are no longer needed. */
   finished(traceId: string, spanIds: readonly string[]): void
 }

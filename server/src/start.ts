@@ -132,7 +132,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const scorer = new ReplaceableScorer({
     options: config.options,
     meters,
-    onScore: (runId, ids, evaluation) => page?.scored(runId, ids, evaluation),
+    onScore: (scored) => page?.scored(scored),
   })
   const reader = await RequestReader.create(options.limits)
   const log = openLog(options.dataFolder, reader)

@@ -4,6 +4,7 @@ import { labelLineSchema, labelSchema } from 'spanscore/engine'
 import type { Label } from 'spanscore/engine'
 import { z } from 'zod'
 
+import { readConversation } from './conversation-page.ts'
 import { loadExample } from './example.ts'
 import type { Ingest, ShownRuns } from './ingest.ts'
 import { followChanges } from './live.ts'
@@ -12,6 +13,7 @@ import { BadRequestError } from './page-server.ts'
 import type { ApiAnswer, ApiRequest } from './page-server.ts'
 import { readRun, readRunsToTry, runAsJson, asShown } from './run-page.ts'
 import { compareScores } from './store/compare.ts'
+import { listConversations } from './store/conversation-list.ts'
 import { drawScores } from './store/draws.ts'
 import { exportLabels, importLabels } from './store/label-files.ts'
 import * as labels from './store/labels.ts'
@@ -82,6 +84,19 @@ const listQuery = z.object({
   toMs: optionalNumber,
   limit: z.coerce.number().int().optional(),
   labeller,
+})
+const conversationQuery = z.object({
+  agent: text,
+  text,
+  scorer: text,
+  label: z.enum(['pass', 'fail']).optional(),
+  sort: z.enum(['worst', 'newest']).optional(),
+  after: z
+    .string()
+    .regex(/^[\d.e~-]{1,60}$/)
+    .optional(),
+  fromMs: optionalNumber,
+  limit: z.coerce.number().int().optional(),
 })
 const scoreFilter = z.object({
   scorer: z.string().min(1),
@@ -160,6 +175,12 @@ function readingRoutes(parts: ReadApiParts): Routes {
     'GET /api/run.json': ({ query }) => {
       const run = runAsJson(parts, query.get('id') ?? '', viewerOf(query))
       return run === undefined ? missing('run') : json(run)
+    },
+    'GET /api/conversations': ({ query }) =>
+      json(listConversations(database, parsed(conversationQuery, Object.fromEntries(query)))),
+    'GET /api/conversation': ({ query }) => {
+      const found = readConversation(database, query.get('key') ?? '', viewerOf(query))
+      return found === undefined ? missing('conversation') : json(found)
     },
     'GET /api/scores': ({ query }) => scoresOverTime(parts, query),
     'GET /api/compare': ({ query }) => {

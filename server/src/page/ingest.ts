@@ -18,6 +18,7 @@ import {
 import type { RunContent } from './store/content.ts'
 import { searchText, summarise } from './store/run-summary.ts'
 import type { RunSummary } from './store/run-summary.ts'
+import { saveConversationScore, saveTurn } from './store/conversations.ts'
 import { saveSaid } from './store/said.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
 
@@ -109,6 +110,7 @@ export class Ingest implements ShownRuns {
     if (item.kind === 'record') this.#arrived(item)
     else if (item.kind === 'settled') this.#settled(item)
     else if (item.kind === 'score') this.#scored(item)
+    else if (item.kind === 'conversation-score') this.#scoredConversation(item)
     else if (item.kind === 'said') this.#said(item.log)
     else this.#drop(item.traceId, new Set(item.spanIds))
   }
@@ -213,7 +215,9 @@ export class Ingest implements ShownRuns {
   }
 
   #save(run: AgentRun, revision: number, contentIds: readonly number[]): void {
-    saveRun(this.#database, summarise(run), { text: searchText(run), contentIds, settledMs: this.#nowMs(), revision })
+    const row = { text: searchText(run), contentIds, settledMs: this.#nowMs(), revision }
+    const seq = saveRun(this.#database, summarise(run), row)
+    if (seq !== undefined) saveTurn(this.#database, seq, run, row.settledMs)
     for (const child of run.children) this.#save(child, revision, contentIds)
   }
 
@@ -223,6 +227,12 @@ export class Ingest implements ShownRuns {
     const shown = isAlreadyScored(parsed) ? withScoreOnSpan(parsed, this.#spanOf(runId)) : parsed
     const asJson = shown === parsed ? evaluation : JSON.stringify(shown)
     if (saveScore(this.#database, runId, scoreKey, shown, asJson)) this.changed()
+  }
+
+  #scoredConversation({ key, turns, evaluation }: ToPage & { readonly kind: 'conversation-score' }): void {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other thread wrote it from an Evaluation
+    const parsed = JSON.parse(evaluation) as Evaluation
+    if (saveConversationScore(this.#database, key, { evaluation: parsed, turns })) this.changed()
   }
 
   #said(log: SourceLog): void {

@@ -22,6 +22,15 @@ export type ToPage =
       /** An `Evaluation`, as JSON. */
       readonly evaluation: string
     }
+  | {
+      readonly kind: 'conversation-score'
+      /** `conversationKey` of its runs. */
+      readonly key: string
+      /** The id of the first run of each turn that the scorer saw. */
+      readonly turns: readonly string[]
+      /** An `Evaluation`, as JSON. */
+      readonly evaluation: string
+    }
   /** What a user or another tool says of a span. */
   | { readonly kind: 'said'; readonly log: SourceLog }
   | { readonly kind: 'finished'; readonly traceId: string; readonly spanIds: readonly string[] }

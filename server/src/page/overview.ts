@@ -1,16 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import { weightedMean } from 'spanscore/engine'
+import type { Evaluation } from 'spanscore/engine'
 
 import { all, first } from './store/page-database.ts'
 import { usedBytes } from './store/forgetting.ts'
 import { OPEN_SCORES } from './store/withheld.ts'
+
+type ScorerLevel = Evaluation['scorer']['level']
 
 /** A scorer with stored scores. */
 export interface StoredScorer {
   readonly scorer: string
   readonly version: string
   readonly kind: string
+  /** What it scores. */
+  readonly level: ScorerLevel
   /** The better end of its range. */
   readonly better: 'higher' | 'lower'
   readonly scores: number
@@ -22,6 +27,7 @@ export interface StoredScorer {
 export interface Overview {
   /** Runs that no other run started, as in the list. */
   readonly runs: number
+  readonly conversations: number
   readonly bytes: number
   readonly agents: readonly string[]
   readonly agentVersions: readonly string[]
@@ -60,6 +66,7 @@ export class OverviewReader {
         .toSorted()
     this.#known = {
       runs: first<{ n: number }>(database, 'SELECT count(*) AS n FROM runs WHERE parent_id IS NULL')?.n ?? 0,
+      conversations: first<{ n: number }>(database, 'SELECT count(*) AS n FROM conversations')?.n ?? 0,
       bytes: usedBytes(database),
       // Those in use come first, so that names that are made up for each run hide none of them.
       agents: [...new Set([...latest('agent'), ...namesIn(database, 'runs', 'agent')])]
@@ -67,7 +74,9 @@ export class OverviewReader {
         .toSorted(),
       agentVersions: latest('agent_version'),
       models: latest('model'),
-      scorers: namesIn(database, 'scores', 'scorer').flatMap((scorer) => versionsOf(database, scorer)),
+      scorers: [RUNS, CONVERSATIONS].flatMap((source) =>
+        namesIn(database, source.table, 'scorer').flatMap((scorer) => versionsOf(database, source, scorer)),
+      ),
     }
     this.#knownAtMs = this.#nowMs()
     this.#knownRuns = last
@@ -75,11 +84,24 @@ export class OverviewReader {
   }
 }
 
+/** Where scores are, and those that everybody may see. */
+interface ScoreSource {
+  readonly table: 'scores' | 'conversation_scores'
+  readonly open: string
+}
+
+const RUNS: ScoreSource = { table: 'scores', open: OPEN_SCORES }
+const CONVERSATIONS: ScoreSource = { table: 'conversation_scores', open: 'conversation_scores' }
+
 /** Only the latest runs, or scores of a scorer, are read to find what is in use. */
 const LATEST = 5000
 
 /** The distinct names in the first column of an index: one index step for each, however many rows there are. */
-function namesIn(database: DatabaseSync, table: 'runs' | 'scores', column: 'agent' | 'scorer'): readonly string[] {
+function namesIn(
+  database: DatabaseSync,
+  table: 'runs' | ScoreSource['table'],
+  column: 'agent' | 'scorer',
+): readonly string[] {
   return all<{ name: string }>(
     database,
     `WITH RECURSIVE names (name) AS (
@@ -90,42 +112,44 @@ function namesIn(database: DatabaseSync, table: 'runs' | 'scores', column: 'agen
 }
 
 /** The versions of a scorer, the one with most scores first. */
-function versionsOf(database: DatabaseSync, scorer: string): readonly StoredScorer[] {
-  const about = first<Pick<StoredScorer, 'kind' | 'better'>>(
+function versionsOf(database: DatabaseSync, source: ScoreSource, scorer: string): readonly StoredScorer[] {
+  const about = first<Pick<StoredScorer, 'kind' | 'better'> & { readonly level: ScorerLevel | null }>(
     database,
-    `SELECT kind, json_extract(evaluation, '$.scorer.better') AS better FROM scores WHERE scorer = ? LIMIT 1`,
+    `SELECT kind, json_extract(evaluation, '$.scorer.better') AS better, json_extract(evaluation, '$.scorer.level') AS level
+     FROM ${source.table} WHERE scorer = ? LIMIT 1`,
     scorer,
   )
-  const failsAtLeast = leastFailing(database, scorer)
+  const failsAtLeast = leastFailing(database, source, scorer)
   const versions = all<Pick<StoredScorer, 'version' | 'scores'>>(
     database,
     `SELECT version, count(*) AS scores FROM
-       (SELECT version FROM scores WHERE scorer = ? AND position IS NOT NULL ORDER BY settled_ms DESC LIMIT ${LATEST})
+       (SELECT version FROM ${source.table} WHERE scorer = ? AND position IS NOT NULL ORDER BY settled_ms DESC LIMIT ${LATEST})
      GROUP BY 1 ORDER BY 2 DESC`,
     scorer,
   )
   // The files of `spanscore view` may hold values and labels without the range that gives them a position.
-  const known = versions.length > 0 || !hasLabels(database, scorer) ? versions : [{ version: '', scores: 0 }]
+  const known = versions.length > 0 || !hasLabels(database, source, scorer) ? versions : [{ version: '', scores: 0 }]
   return known.map((row) => ({
     scorer,
     kind: about?.kind ?? '',
     better: about?.better ?? 'higher',
+    level: about?.level ?? 'run',
     failsAtLeast,
     ...row,
   }))
 }
 
-function hasLabels(database: DatabaseSync, scorer: string): boolean {
-  const sql = 'SELECT 1 AS found FROM scores WHERE scorer = ? AND label IS NOT NULL LIMIT 1'
+function hasLabels(database: DatabaseSync, { table }: ScoreSource, scorer: string): boolean {
+  const sql = `SELECT 1 AS found FROM ${table} WHERE scorer = ? AND label IS NOT NULL LIMIT 1`
   return first(database, sql, scorer) !== undefined
 }
 
-function leastFailing(database: DatabaseSync, scorer: string): number {
+function leastFailing(database: DatabaseSync, { open }: ScoreSource, scorer: string): number {
   const sums = first<{ w: number; w2: number; failing: number; failing2: number }>(
     database,
     `SELECT total(weight) AS w, total(weight * weight) AS w2, total(CASE label WHEN 'fail' THEN weight END) AS failing,
        total(CASE label WHEN 'fail' THEN weight * weight END) AS failing2
-     FROM (SELECT weight, label FROM ${OPEN_SCORES}
+     FROM (SELECT weight, label FROM ${open}
        WHERE scorer = ? AND position IS NOT NULL AND weight IS NOT NULL ORDER BY settled_ms DESC LIMIT ${LATEST})`,
     scorer,
   )

@@ -3,10 +3,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
-import type { Evaluation, ScoreIds, SourceLog } from 'spanscore/engine'
+import { conversationKey } from 'spanscore/engine'
+import type { Conversation, Evaluation, SourceLog } from 'spanscore/engine'
 
 import type { LogRecord } from '../log/span-log.ts'
 import type { OfferedRun } from '../score/run-scorer.ts'
+import type { ScoredUnit } from '../score/service-scorer.ts'
 import type { ServiceObserver } from '../service-observer.ts'
 import type { SettledSpans } from '../traces/held-traces.ts'
 import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
@@ -159,8 +161,17 @@ export class Page implements ServiceObserver {
     })
   }
 
-  scored(runId: string, { key }: ScoreIds, evaluation: Evaluation): void {
-    this.#add({ kind: 'score', runId, scoreKey: key, evaluation: toJson(evaluation) })
+  scored(scored: ScoredUnit): void {
+    const evaluation = toJson(scored.evaluation)
+    if ('runId' in scored) {
+      this.#add({ kind: 'score', runId: scored.runId, scoreKey: scored.key, evaluation })
+      return
+    }
+    const { conversation } = scored
+    const [first] = conversation.runs
+    const key = first === undefined ? undefined : conversationKey(first)
+    if (key === undefined) return
+    this.#add({ kind: 'conversation-score', key, turns: turnsOf(conversation), evaluation })
   }
 
   /** Shows what a user or another tool says of a span, however late. */
@@ -224,6 +235,11 @@ export class Page implements ServiceObserver {
     clearInterval(this.#aliveTimer)
     this.#items = []
   }
+}
+
+/** The first run of each turn that a scorer saw. */
+function turnsOf({ turns }: Conversation): readonly string[] {
+  return turns.flatMap(({ runs }) => runs[0]?.id ?? [])
 }
 
 /** Details come from scorers, and may contain anything. */

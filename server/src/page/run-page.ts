@@ -4,6 +4,7 @@ import type { AgentRun, SourceSpan } from 'spanscore/engine'
 
 import type { ShownRuns } from './ingest.ts'
 import { findRun } from './store/content.ts'
+import { conversationOf } from './store/conversations.ts'
 import { saidInTrace } from './store/said.ts'
 import { withVisibleMarks } from './visible-marks.ts'
 import { all, first } from './store/page-database.ts'
@@ -54,6 +55,7 @@ export function readRun({ database, runs }: ReadParts, runId: string, viewer: st
     run: asShown(withoutVerdicts(JSON.parse(JSON.stringify(run)), hidden)),
     stored,
     isOpen: stored === undefined,
+    conversation: stored && conversationOf(database, stored.seq),
     scores: scores.map(({ run_id: id, evaluation, score_key: scoreKey }) => ({
       runId: id,
       scoreKey,

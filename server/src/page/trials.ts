@@ -61,9 +61,10 @@ export class Trials {
     this.#loaded = undefined
   }
 
-  /** The configured scorers. A configuration that is a program is executed in this thread at first use. */
+  /** The configured scorers of runs. A configuration that is a program is executed in this thread at first use. */
   scorers(): readonly ShownScorer[] {
-    return this.#entries().map(({ id, scorer, passAt }) => ({
+    const ofRuns = this.#entries().filter(({ scorer }) => scorer.level !== 'conversation')
+    return ofRuns.map(({ id, scorer, passAt }) => ({
       id: id ?? scorer.id,
       description: scorer.description,
       kind: scorer.kind,

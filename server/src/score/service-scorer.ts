@@ -19,11 +19,11 @@ import {
 } from 'spanscore/engine'
 import type {
   AgentRun,
+  Conversation,
   Evaluation,
   ConversationMember,
   ExplanationRules,
   ScorableRun,
-  ScoreIds,
   ScorePlace,
   ScoringOptions,
 } from 'spanscore/engine'
@@ -46,8 +46,13 @@ export interface ServiceScorerParts {
   readonly replaced?: ServiceScorer | undefined
 }
 
-/** Called with each result of a scorer; the id is the run's. */
-export type OnScore = (runId: string, ids: ScoreIds, evaluation: Evaluation) => void
+/** Called with each result of a scorer. */
+export type OnScore = (scored: ScoredUnit) => void
+
+/** A scorer's result for a run or a nested run, or for a conversation as the scorer saw it. */
+export type ScoredUnit =
+  | { readonly runId: string; readonly key: string; readonly evaluation: Evaluation }
+  | { readonly conversation: Conversation; readonly evaluation: Evaluation }
 
 /**
  * Maximum milliseconds for one call of an inline scorer. No application request waits for it, and queueing a score costs more than a quick
@@ -203,6 +208,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
         if (conversation === undefined) return
         const counted = isFirst && isCounted
         const spans = { count: conversation.revision, digest: '' }
+        this.#onScore?.({ conversation, evaluation })
         this.#outputs.write(resource, { evaluation, run: read, target, endTimeMs, spans, counted, extra })
       },
       allIn: () => undefined,
@@ -255,8 +261,8 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       claim: (scorer) => !carriesScore(attributes, scorer),
       write: (evaluation, read, isFirst) => {
         const revised = { ...evaluation, revision }
-        const ids = scoreIds(target, evaluation.scorer, spans)
-        this.#onScore?.(`${target.traceId}:${target.spanId}`, ids, revised)
+        const { key } = scoreIds(target, evaluation.scorer, spans)
+        this.#onScore?.({ runId: `${target.traceId}:${target.spanId}`, key, evaluation: revised })
         const counted = isFirst && isCounted
         this.#outputs.write(resource, { evaluation: revised, run: read, target, endTimeMs, spans, counted, extra })
       },

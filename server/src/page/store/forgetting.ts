@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
+import { forgetConversationScores, forgetIfEmpty } from './conversations.ts'
 import { all, first, run as execute } from './page-database.ts'
 
 /** The limits of what is kept. */
@@ -25,12 +26,19 @@ export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Ret
     CHUNK,
   )
   execute(database, 'DELETE FROM said WHERE time_ms < ?', nowMs - maxAgeMs)
+  forgetConversationScores(database, nowMs - maxAgeMs)
   if (oldest.length === 0) return 0
+  const conversations = all<{ seq: number }>(
+    database,
+    'SELECT DISTINCT conversation AS seq FROM turns WHERE run_seq IN (SELECT value FROM json_each(?))',
+    JSON.stringify(oldest.map(({ seq }) => seq)),
+  )
   database.exec('BEGIN')
   for (const { seq } of oldest) {
     execute(database, 'DELETE FROM runs WHERE seq = ?', seq)
     execute(database, 'DELETE FROM run_texts WHERE rowid = ?', seq)
   }
+  for (const { seq } of conversations) forgetIfEmpty(database, seq)
   for (const traceId of new Set(oldest.map((run) => run.trace_id))) {
     // A trace may never end. What is older than all of its remaining runs is theirs no longer.
     execute(

@@ -106,7 +106,7 @@ export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage
   )
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  const scores = scoresOf(database, shown, viewer)
+  const scores = marksOf(database, shown, viewer)
   return {
     runs: shown.map(({ at_position: _position, ...row }) => ({ ...row, scores: scores.get(row.seq) ?? [] })),
     next:
@@ -206,16 +206,17 @@ function conditions(filter: RunListFilter, { isWorst, columns, seq }: Choice): W
 }
 
 /** A query would end at a null character. */
-function wordsOf(text: string | undefined): readonly string[] {
+export function wordsOf(text: string | undefined): readonly string[] {
   return (text ?? '').split(/[\s\0]+/).filter((word) => word !== '')
 }
 
 /** Every word must occur; the last one may be incomplete. FTS operators have no effect. */
-function matchOf(words: readonly string[]): string {
+export function matchOf(words: readonly string[]): string {
   return words.map((word, index) => `"${word.replaceAll('"', '""')}"${index === words.length - 1 ? '*' : ''}`).join(' ')
 }
 
-function scoresOf(
+/** The scores of some runs as marks, by `seq`; those that the viewer should label say so. */
+export function marksOf(
   database: DatabaseSync,
   rows: readonly { readonly seq: number }[],
   viewer: Viewer,

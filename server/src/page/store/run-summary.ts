@@ -87,6 +87,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? withVisibleMarks(value) : ''
 }
 
-function cut(text: string, characters: number): string {
+/** The beginning of a text. */
+export function cut(text: string, characters: number): string {
   return text.length > characters ? `${text.slice(0, characters).toWellFormed()}…` : text
 }

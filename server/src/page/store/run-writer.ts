@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 import { positionInRange, weightOf } from 'spanscore/engine'
 
@@ -51,16 +51,18 @@ export interface RunRow {
 /**
  * Stores a run, or a later revision of it, which keeps its position in the list. A run that is stored already is not written again: somebody may
  * send its ids with other content.
+ *
+ * @returns its position in the list, if it is written
  */
 export function saveRun(
   database: DatabaseSync,
   summary: RunSummary,
   { text, contentIds, settledMs, revision }: RunRow,
-): void {
+): number | undefined {
   const values = NAMES.map((name) => COLUMNS[name]?.(summary) ?? null)
   const stored = [JSON.stringify(contentIds), settledMs, revision]
   const seq = first<{ seq: number }>(database, SAVE_RUN, ...values, ...stored)?.seq
-  if (seq === undefined) return
+  if (seq === undefined) return undefined
   // Scores have copies of the columns that the list filters by.
   execute(
     database,
@@ -70,6 +72,7 @@ export function saveRun(
     summary.status,
   )
   execute(database, 'INSERT OR REPLACE INTO run_texts (rowid, text) VALUES (?, ?)', seq, text)
+  return seq
 }
 
 interface RunColumns {
@@ -100,7 +103,7 @@ export function saveScore(
     runId,
   )
   if (run === undefined) return false
-  const version = evaluation.scorer.version?.slice(0, 8) ?? ''
+  const version = shortVersion(evaluation.scorer)
   const known = first(
     database,
     'SELECT 1 AS found FROM scores WHERE run_seq = ? AND scorer = ? AND version = ? AND revision >= ?',
@@ -110,36 +113,56 @@ export function saveScore(
     evaluation.revision,
   )
   if (known !== undefined) return false
-  const { score, scorer, judge } = evaluation
-  const isScored = score.status === 'scored'
-  execute(
-    database,
-    `INSERT OR REPLACE INTO scores (run_seq, scorer, version, kind, status, reason, value, position, label, weight, cost_usd,
-       judge_model, revision, score_key, agent, agent_version, model, run_status, is_nested, settled_ms, evaluation)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    run.seq,
-    scorer.id,
-    version,
-    scorer.kind ?? '',
-    score.status,
-    score.status === 'skipped' ? score.reason : score.status === 'failed' ? score.code : null,
-    isScored ? score.value : null,
-    isScored ? positionOf(scorer, score.value) : null,
-    isScored ? (score.label ?? null) : null,
-    isScored ? (weightOf(evaluation) ?? null) : null,
-    judge?.costUsd ?? null,
-    judge?.model ?? null,
-    evaluation.revision,
-    scoreKey,
-    run.agent,
-    run.agent_version,
-    run.model,
-    run.status,
-    run.is_nested,
-    run.settled_ms,
-    asJson,
-  )
+  replaceRow(database, 'scores', {
+    run_seq: run.seq,
+    ...scoreColumns(evaluation),
+    score_key: scoreKey,
+    agent: run.agent,
+    agent_version: run.agent_version,
+    model: run.model,
+    run_status: run.status,
+    is_nested: run.is_nested,
+    settled_ms: run.settled_ms,
+    evaluation: asJson,
+  })
   return true
+}
+
+/** The columns of a score that follow from the scorer's result. */
+export function scoreColumns({
+  score,
+  scorer,
+  judge,
+  revision,
+  ...evaluation
+}: ShownEvaluation): Readonly<Record<string, SQLInputValue>> {
+  const isScored = score.status === 'scored'
+  return {
+    scorer: scorer.id,
+    version: shortVersion(scorer),
+    kind: scorer.kind ?? '',
+    status: score.status,
+    reason: score.status === 'skipped' ? score.reason : score.status === 'failed' ? score.code : null,
+    value: isScored ? score.value : null,
+    position: isScored ? positionOf(scorer, score.value) : null,
+    label: isScored ? (score.label ?? null) : null,
+    weight: isScored ? (weightOf({ score, ...evaluation }) ?? null) : null,
+    cost_usd: judge?.costUsd ?? null,
+    judge_model: judge?.model ?? null,
+    revision,
+  }
+}
+
+/** The version of a scorer, as it is stored and shown. */
+export function shortVersion({ version }: ShownEvaluation['scorer']): string {
+  return version?.slice(0, 8) ?? ''
+}
+
+/** Writes a row, in place of one with the same primary key. */
+export function replaceRow(database: DatabaseSync, table: string, row: Readonly<Record<string, SQLInputValue>>): void {
+  const values = Object.values(row)
+  const marks = values.map(() => '?').join(', ')
+  execute(database, `INSERT OR REPLACE INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${marks})`, ...values)
 }
 
 /** `null` if the range or its better end is not known. */

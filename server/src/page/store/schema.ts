@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 5
+export const PAGE_SCHEMA_VERSION = 6
 
 /** The schema of the page's database. */
 export const PAGE_SCHEMA: string = `
@@ -68,6 +68,57 @@ export const PAGE_SCHEMA: string = `
     WHERE position IS NOT NULL;
   CREATE INDEX scores_for_sums
     ON scores (scorer, settled_ms, agent, version, agent_version, model, position, weight, label) WHERE position IS NOT NULL;
+
+  -- The runs of a service with one id of a conversation.
+  CREATE TABLE conversations (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- \`conversationKey\` of its runs.
+    key TEXT NOT NULL UNIQUE,
+    id TEXT NOT NULL,
+    service TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    -- When its latest run was settled.
+    latest_ms REAL NOT NULL,
+    -- Its place in the list, the worst first: see \`rank\`.
+    place REAL NOT NULL
+  );
+  CREATE INDEX conversations_worst ON conversations (place, seq, agent, latest_ms);
+  CREATE INDEX conversations_newest ON conversations (latest_ms, seq, agent);
+  CREATE TABLE turns (
+    run_seq INTEGER PRIMARY KEY REFERENCES runs (seq) ON DELETE CASCADE,
+    conversation INTEGER NOT NULL REFERENCES conversations (seq),
+    start_ms REAL NOT NULL,
+    -- Whether the user said something new.
+    is_new INTEGER NOT NULL,
+    -- A \`ConversationMember\`, as compressed JSON.
+    member BLOB NOT NULL
+  );
+  CREATE INDEX turns_in_order ON turns (conversation, start_ms, run_seq, is_new);
+  CREATE TABLE conversation_scores (
+    conversation INTEGER NOT NULL REFERENCES conversations (seq) ON DELETE CASCADE,
+    scorer TEXT NOT NULL,
+    version TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    value REAL,
+    position REAL,
+    label TEXT,
+    weight REAL,
+    cost_usd REAL,
+    judge_model TEXT,
+    revision INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    agent_version TEXT NOT NULL,
+    model TEXT NOT NULL,
+    settled_ms REAL NOT NULL,
+    -- The ids of the first runs of the turns that the scorer saw, as JSON.
+    turns TEXT NOT NULL,
+    evaluation TEXT NOT NULL,
+    PRIMARY KEY (conversation, scorer)
+  );
+  CREATE INDEX conversation_scores_worst ON conversation_scores (scorer, position, conversation, label);
+  CREATE INDEX conversation_scores_by_time ON conversation_scores (settled_ms);
 
   CREATE TABLE content (
     id INTEGER PRIMARY KEY,

@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { weightedMean } from 'spanscore/engine'
 import type { WeightedMean, WeightedSums } from 'spanscore/engine'
 
-import { all } from './page-database.ts'
+import { all, first } from './page-database.ts'
 import { countWithheld, shownScores } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 
@@ -52,7 +52,11 @@ const SUMS = `
   sum(weight * weight * position) AS w2y, sum(weight * weight * position * position) AS w2y2,
   count(*) AS runs, sum(CASE label WHEN 'fail' THEN weight ELSE 0 END) AS failing`
 
-const SHOWN = shownScores()
+/** The scores of a scorer, as a table to select from. A scorer scores conversations, or runs. */
+export function scoresToSum(database: DatabaseSync, { scorer }: Pick<ScoreFilter, 'scorer'>): string {
+  const ofConversation = first(database, 'SELECT 1 AS found FROM conversation_scores WHERE scorer = ? LIMIT 1', scorer)
+  return ofConversation === undefined ? shownScores() : 'conversation_scores'
+}
 
 /** Maximum number of groups to show; those with most runs come first. */
 const MAX_GROUPS = 8
@@ -66,22 +70,23 @@ export function summariseScores(
 ): { readonly all: ScoreSummary; readonly series: readonly ScoreSeries[]; readonly withheld: number } {
   const { sql, values, viewer } = where(filter)
   const group = by ?? "''"
+  const shown = scoresToSum(database, filter)
   const groups = all<SumsRow & { group_name: string }>(
     database,
-    `SELECT ${group} AS group_name, ${SUMS} FROM ${SHOWN} WHERE ${sql} GROUP BY 1 ORDER BY runs DESC LIMIT ${MAX_GROUPS}`,
+    `SELECT ${group} AS group_name, ${SUMS} FROM ${shown} WHERE ${sql} GROUP BY 1 ORDER BY runs DESC LIMIT ${MAX_GROUPS}`,
     viewer,
     ...values,
   )
   const points = all<SumsRow & { group_name: string; bucket: number }>(
     database,
-    `SELECT ${group} AS group_name, CAST(settled_ms / ? AS INTEGER) AS bucket, ${SUMS} FROM ${SHOWN} WHERE ${sql} GROUP BY 1, 2 ORDER BY 2`,
+    `SELECT ${group} AS group_name, CAST(settled_ms / ? AS INTEGER) AS bucket, ${SUMS} FROM ${shown} WHERE ${sql} GROUP BY 1, 2 ORDER BY 2`,
     viewer,
     bucketMs,
     ...values,
   )
   const tenths = all<{ group_name: string; tenth: number; w: number }>(
     database,
-    `SELECT ${group} AS group_name, min(9, CAST(position * 10 AS INTEGER)) AS tenth, sum(weight) AS w FROM ${SHOWN} WHERE ${sql} GROUP BY 1, 2`,
+    `SELECT ${group} AS group_name, min(9, CAST(position * 10 AS INTEGER)) AS tenth, sum(weight) AS w FROM ${shown} WHERE ${sql} GROUP BY 1, 2`,
     viewer,
     ...values,
   )
@@ -102,7 +107,12 @@ export function summariseScores(
 /** Summarises scores in total. */
 export function summaryOf(database: DatabaseSync, filter: ScoreFilter): ScoreSummary {
   const { sql, values, viewer } = where(filter)
-  const [row] = all<SumsRow>(database, `SELECT ${SUMS} FROM ${SHOWN} WHERE ${sql}`, viewer, ...values)
+  const [row] = all<SumsRow>(
+    database,
+    `SELECT ${SUMS} FROM ${scoresToSum(database, filter)} WHERE ${sql}`,
+    viewer,
+    ...values,
+  )
   return row === undefined ? { runs: 0, mean: undefined, failing: undefined } : toSummary(row)
 }
 
@@ -145,7 +155,7 @@ export function timeRange(
   const { sql, values, viewer } = where(filter)
   const [row] = all<{ low: number | null; high: number | null; runs: number }>(
     database,
-    `SELECT min(settled_ms) AS low, max(settled_ms) AS high, count(*) AS runs FROM ${SHOWN} WHERE ${sql}`,
+    `SELECT min(settled_ms) AS low, max(settled_ms) AS high, count(*) AS runs FROM ${scoresToSum(database, filter)} WHERE ${sql}`,
     viewer,
     ...values,
   )

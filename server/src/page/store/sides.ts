@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import { all, first } from './page-database.ts'
-import { where } from './score-sums.ts'
+import { scoresToSum, where } from './score-sums.ts'
 import type { ScoreFilter } from './score-sums.ts'
-import { shownScores } from './withheld.ts'
 
 /** One side of a comparison that has scores. */
 export interface Side {
@@ -42,7 +41,7 @@ export function sidesOf(database: DatabaseSync, filter: ScoreFilter, nowMs: numb
   // One reading of the scores serves all three.
   const rows = all<ValuesRow>(
     database,
-    `SELECT agent_version AS agentVersion, version, model, count(*) AS runs FROM ${shownScores()} WHERE ${sql}
+    `SELECT agent_version AS agentVersion, version, model, count(*) AS runs FROM ${scoresToSum(database, filter)} WHERE ${sql}
      GROUP BY 1, 2, 3 ORDER BY max(settled_ms) DESC`,
     viewer,
     ...values,
@@ -90,7 +89,7 @@ function halvesOf(database: DatabaseSync, filter: ScoreFilter): readonly Side[] 
   const { sql, values, viewer } = where(filter)
   const middleMs = first<{ at: number }>(
     database,
-    `SELECT settled_ms AS at FROM ${shownScores()} WHERE ${sql} ORDER BY settled_ms LIMIT 1 OFFSET ?`,
+    `SELECT settled_ms AS at FROM ${scoresToSum(database, filter)} WHERE ${sql} ORDER BY settled_ms LIMIT 1 OFFSET ?`,
     viewer,
     ...values,
     Math.ceil(runs / 2),
@@ -107,6 +106,11 @@ function halvesOf(database: DatabaseSync, filter: ScoreFilter): readonly Side[] 
 function countOf(database: DatabaseSync, filter: ScoreFilter): number {
   const { sql, values, viewer } = where(filter)
   return (
-    first<{ n: number }>(database, `SELECT count(*) AS n FROM ${shownScores()} WHERE ${sql}`, viewer, ...values)?.n ?? 0
+    first<{ n: number }>(
+      database,
+      `SELECT count(*) AS n FROM ${scoresToSum(database, filter)} WHERE ${sql}`,
+      viewer,
+      ...values,
+    )?.n ?? 0
   )
 }
