@@ -40,17 +40,19 @@ function install(at: string, packages: readonly string[]): void {
   }
 }
 
-/** The banner that the docs show. */
-const createsRequire = /--banner:js="([^"]*)"/.exec(readFileSync('docs/production.md', 'utf8'))?.[1] ?? ''
-
+/** The bundler's plain options: no banner, no external package. */
 const formats = [
-  { format: 'cjs', extension: 'cjs', banner: {} },
-  // CommonJS packages that `ai` depends on need `require`, which the bundler does not provide by default.
-  { format: 'esm', extension: 'mjs', banner: { js: createsRequire } },
+  { format: 'cjs', extension: 'cjs' },
+  { format: 'esm', extension: 'mjs' },
+  { format: 'esm', extension: 'min.mjs', minify: true },
 ] as const
 
 /** Bundles an application into one file, without any warning, in a folder that has no packages. */
-async function bundle(at: string, { extension, ...options }: (typeof formats)[number], code: string): Promise<string> {
+async function bundle(
+  at: string,
+  { extension, ...options }: BuildOptions & { readonly extension: string },
+  code: string,
+): Promise<string> {
   const outfile = join(elsewhere, `${basename(at)}.${extension}`)
   await bundled(at, code, { platform: 'node', target: 'node22', outfile, ...options })
   return outfile
@@ -71,18 +73,18 @@ async function bundled(at: string, code: string, options: BuildOptions): Promise
 
 beforeAll(() => {
   install(withoutPeers, ['@opentelemetry/api'])
-  install(withPeers, ['@opentelemetry/api', 'ai', 'zod', '@ai-sdk/openai'])
+  install(withPeers, ['@opentelemetry/api', '@opentelemetry/sdk-trace-base', '@ai-sdk/openai'])
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('an application in one file', () => {
-  it.each(formats)('is made as $format without the packages of judges, and says what they need', async (how) => {
+  it.each(formats)('is made as $extension without the packages of judges, and says what they need', async (how) => {
     const file = await bundle(withoutPeers, how, application)
     const { stdout } = await run('node_modules/.bin/node', [file], { env: { OPENAI_API_KEY: 'none' } })
     expect(stdout).toMatch(/^code 1\n.*npm install @ai-sdk\/openai.*pass an instance/)
   })
 
-  it('says what to install if a prompt with a schema of a library has no ai to convert it', async () => {
+  it('says what to install if a prompt with a schema of a library has no package to convert it', async () => {
     const file = join(withoutPeers, 'prompt.mjs')
     writeFileSync(
       file,
@@ -95,11 +97,11 @@ describe('an application in one file', () => {
     )
     const { stdout } = await run('node_modules/.bin/node', [file], { env: {} })
     expect(stdout).toBe(
-      'The judge openai/gpt-5-mini needs the packages @ai-sdk/openai and ai, which are not installed: npm install @ai-sdk/openai ai\n',
+      'The judge openai/gpt-5-mini needs the package @ai-sdk/openai, which is not installed: npm install @ai-sdk/openai\n',
     )
   })
 
-  it.each(formats)('asks a judge by its id, with all packages in the file, as $format', async (how) => {
+  it.each(formats)('asks a judge by its id, with all packages in the file, as $extension', async (how) => {
     await using server = await createScriptedOpenAIServer(({ userText }) => {
       const { questions } = readJudgePrompt(userText)
       return judgeReply({ verdicts: Object.fromEntries(questions.map(({ id, verdicts }) => [id, verdicts[0] ?? ''])) })
@@ -109,6 +111,24 @@ describe('an application in one file', () => {
     const { stdout } = await run('node_modules/.bin/node', [file], { env })
     expect(stdout).toMatch(/^code 1\njudge [\d.]+\n$/)
     expect(server.requests).toHaveLength(1)
+  })
+
+  it('scores a run of the OpenTelemetry SDK in an ES module, with the banner that the docs show for the SDK', async () => {
+    const code = `
+      import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+      import { attachScoring, createAnswerPresentScorer } from 'spanscore'
+      const exporter = new InMemorySpanExporter()
+      const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+      attachScoring({ scorers: [createAnswerPresentScorer()], tracerProvider: provider })
+      const output = [{ role: 'assistant', parts: [{ type: 'text', content: 'It is 4 °C.' }] }]
+      const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.output.messages': JSON.stringify(output) }
+      provider.getTracer('app').startSpan('invoke_agent weather', { attributes }).end()
+      console.log(exporter.getFinishedSpans()[0].attributes['spanscore.answer_present.score'])
+    `
+    const js = /--banner:js="([^"]*)"/.exec(readFileSync('docs/production.md', 'utf8'))?.[1] ?? ''
+    const file = await bundle(withPeers, { format: 'esm', extension: 'sdk.mjs', banner: { js } }, code)
+    const { stdout, stderr } = await run('node_modules/.bin/node', [file], { env: {} })
+    expect([stdout, stderr]).toEqual(['1\n', ''])
   })
 
   it.each(['browser', 'edge-light'])('holds the no-op and nothing of Node.js for %s', async (runtime) => {

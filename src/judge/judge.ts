@@ -10,7 +10,6 @@ import { endpointOf } from './transport/endpoint.ts'
 import type { Endpoint } from './transport/endpoint.ts'
 import { toModelReference } from './transport/judge-model.ts'
 import type { JudgeModel, ModelReference } from './transport/judge-model.ts'
-import { loadAi } from './transport/packages.ts'
 import { likelyTokens } from './transport/token-budget.ts'
 import { realWorld } from './world.ts'
 import type { JudgeWorld } from './world.ts'
@@ -87,7 +86,6 @@ export class Judge {
         if (connection.unavailable() !== undefined) return
         await connection.open()
         await Promise.all([import('./session.ts'), import('./ask-inquiry.ts')])
-        await loadAi()
       },
     }
   }

@@ -1,5 +1,5 @@
 import { isTooLargeToParse } from '../../spans/json.ts'
-import { LONGEST_REPLY } from '../transport/normalize-model.ts'
+import { LONGEST_REPLY } from '../transport/generate.ts'
 
 /** A parsed reply: its value, or its problem, for a repair. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }

@@ -78,7 +78,7 @@ function fromNetwork(cause: unknown, said: Explanation, { model }: Facts): CallE
   const retryable = code !== undefined || (isRecord(cause) && cause.isRetryable === true) || isNetworkMessage(said.text)
   const advice = retryable
     ? 'Check the network, and the URL of the judge.'
-    : 'Try the model with generateText directly.'
+    : 'Call the model without spanscore to see more.'
   const what: Explanation = code === undefined ? said : { ...said, text: `${code}: ${said.text}` }
   return {
     ...calm,

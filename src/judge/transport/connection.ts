@@ -2,7 +2,7 @@ import { nodeCrypto } from '../../spans/node-crypto.ts'
 import { isRecord } from '../../spans/json.ts'
 import { isCallableModel } from './judge-model.ts'
 import type { CallableModel, ModelReference } from './judge-model.ts'
-import { loadAi, loadProvider } from './packages.ts'
+import { loadProvider } from './packages.ts'
 import { adviceForUnknownProvider, providerEntry } from './model-providers.ts'
 
 /** Environment variables. */
@@ -22,13 +22,15 @@ export interface Connection {
   readonly keyHint: string
 }
 
+const GATEWAY = '@ai-sdk/gateway'
+
 /** Decides how to reach the model: as an instance, at a URL, through its provider's package, or through the AI Gateway. */
 export function connect(reference: ModelReference, environment: Environment): Connection {
   if (reference.kind === 'instance') {
     const { instance } = reference
     return {
       missingKey: () => undefined,
-      unavailable: () => missingPackages(['ai'], reference.name),
+      unavailable: () => undefined,
       open: () => Promise.resolve(instance),
       endpointKey: instance,
       keyHint: 'the API key that the model was made with',
@@ -41,11 +43,12 @@ export function connect(reference: ModelReference, environment: Environment): Co
   if (config.url === undefined && key === undefined && entry.key !== undefined && gatewayKey) {
     return {
       missingKey: () => undefined,
-      unavailable: () => missingPackages(['ai'], name),
+      unavailable: () => missingPackage(GATEWAY, name),
       open: async () => {
-        const { createGateway } = await loadAi()
         const { limitedFetch } = await import('./limited-fetch.ts')
-        return createGateway({ apiKey: gatewayKey, fetch: limitedFetch, ...withHeaders(config.headers) })(config.id)
+        const settings = { apiKey: gatewayKey, fetch: limitedFetch, ...withHeaders(config.headers) }
+        const gateway = makeProvider(await loadProvider(GATEWAY), 'createGateway', GATEWAY, settings)
+        return toCallable(gateway(config.id), GATEWAY)
       },
       endpointKey: endpointKey('gateway', name, gatewayKey),
       keyHint: 'AI_GATEWAY_API_KEY',
@@ -55,9 +58,8 @@ export function connect(reference: ModelReference, environment: Environment): Co
   const packageName = config.url === undefined ? `@ai-sdk/${provider}` : '@ai-sdk/openai'
   const lacksKey = key === undefined && entry.key !== undefined && config.url === undefined
   const noPackage = (): string | undefined => {
-    const missing = missingPackages([packageName], name)
-    if (missing === undefined) return missingPackages(['ai'], name)
-    return adviceForUnknownProvider(packageName, name) ?? missingPackages([packageName, 'ai'], name)
+    const missing = missingPackage(packageName, name)
+    return missing === undefined ? undefined : (adviceForUnknownProvider(packageName, name) ?? missing)
   }
   const noKey = (): string | undefined => (lacksKey ? missingKey(name, entry.key ?? '') : undefined)
   return {
@@ -110,15 +112,10 @@ function endpointKey(...parts: readonly (string | undefined)[]): string {
   return nodeCrypto().createHash('sha256').update(JSON.stringify(parts)).digest('base64')
 }
 
-function missingPackages(names: readonly string[], model: string): string | undefined {
-  const missing = names.filter((name) => !isFound(name))
+function missingPackage(packageName: string, model: string): string | undefined {
   // If not even this package is found, the application is bundled into one file, whose contents are unknown.
-  if (missing.length === 0 || !isFound('spanscore/package.json')) return undefined
-  const packages =
-    missing.length === 1
-      ? `the package ${missing[0]}, which is not installed`
-      : `the packages ${missing.join(' and ')}, which are not installed`
-  return `The judge ${model} needs ${packages}: npm install ${missing.join(' ')}`
+  if (isFound(packageName) || !isFound('spanscore/package.json')) return undefined
+  return `The judge ${model} needs the package ${packageName}, which is not installed: npm install ${packageName}`
 }
 
 function isFound(specifier: string): boolean {

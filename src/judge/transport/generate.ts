@@ -1,13 +1,12 @@
-import type { LanguageModel } from 'ai'
-
 import { isolated } from '../../scoring/isolation.ts'
 import { toUsage } from '../../scoring/read-verdict.ts'
+import { isRecord } from '../../spans/json.ts'
 import { countUpTo } from '../../spans/outside-number.ts'
 import type { Usage } from '../../model/message.ts'
-import { isCallableModel } from './judge-model.ts'
 import type { CallableModel } from './judge-model.ts'
-import { loadAi } from './packages.ts'
-import { normalizeModel } from './normalize-model.ts'
+
+/** The longest reply that is read, in characters. Real replies are far shorter. */
+export const LONGEST_REPLY: number = 256 * 1024
 
 /** A request to a model. */
 export interface GenerateRequest {
@@ -26,56 +25,72 @@ export interface Generated {
   /** `stop`, `length`, `content-filter`, … */
   readonly finishReason: string
   readonly usage: Usage
-  /** The model's name as the provider reports it. */
-  readonly modelId?: string
+  /** The model's name as the provider reports it, or as it was asked for. */
+  readonly modelId: string
 }
 
 /**
- * Calls the model once, through `generateText` of `ai` 6 or 7, without retries or telemetry and outside the application's trace. It also
- * returns replies that are not JSON.
+ * Calls the model once, outside the application's trace. The AI SDK's own functions are not used: they would add telemetry, warnings and
+ * retries, and applications of other libraries would have to install and bundle them.
  *
  * @throws anything that the provider throws
  */
 export function generate(model: CallableModel, request: GenerateRequest): Promise<Generated> {
   return isolated(async () => {
-    const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await loadAi()
-    const quiet: unknown = normalizeModel(model)
-    if (!isLanguageModel(quiet)) throw new TypeError('expected a language model')
-    try {
-      const result = await generateText({
-        model: quiet,
-        // `ai` 7 calls this `instructions`; 6 and 7 both accept `system`.
-        system: request.instructions,
-        prompt: request.user,
-        maxOutputTokens: request.maxOutputTokens,
-        maxRetries: 0,
-        abortSignal: request.signal,
-        telemetry: { isEnabled: false },
-        experimental_telemetry: { isEnabled: false },
-        ...(request.temperature !== undefined && { temperature: request.temperature }),
-        ...(request.schema !== undefined && { output: Output.object({ schema: jsonSchema(request.schema) }) }),
-      })
-      return toGenerated(request, result.text, result.finishReason, result.usage, result.response)
-    } catch (error) {
-      if (!NoObjectGeneratedError.isInstance(error)) throw error
-      return toGenerated(request, error.text, error.finishReason, error.usage, error.response)
+    const { instructions, user, schema, temperature, maxOutputTokens, signal } = request
+    // Specifications v2, v3 and v4 agree on these options.
+    const reply = await model.doGenerate({
+      prompt: [
+        { role: 'system', content: instructions },
+        { role: 'user', content: [{ type: 'text', text: user }] },
+      ],
+      maxOutputTokens,
+      abortSignal: signal,
+      responseFormat: schema === undefined ? { type: 'text' } : { type: 'json', schema },
+      ...(temperature !== undefined && { temperature }),
+    })
+    const { content, finishReason, usage, response } = recordOf(reply)
+    const { modelId } = recordOf(response)
+    return {
+      text: textOf(content),
+      finishReason: finishOf(finishReason),
+      usage: plausibleCounts(request, usageOf(recordOf(usage))),
+      modelId: typeof modelId === 'string' ? modelId : model.modelId,
     }
   })
 }
 
-/** Model references are checked when the judge is created; this narrows the type. */
-function isLanguageModel(model: unknown): model is Exclude<LanguageModel, string> {
-  return isCallableModel(model)
+/** The text of a reply. One that is too long stays too long, so that it is not mistaken for a whole one. */
+function textOf(content: unknown): string {
+  let text = ''
+  for (const part of Array.isArray(content) ? content : []) {
+    if (!isRecord(part) || part.type !== 'text' || typeof part.text !== 'string') continue
+    text += part.text.slice(0, LONGEST_REPLY + 1 - text.length)
+  }
+  return text
 }
 
-interface SdkUsage {
-  readonly inputTokens?: number | undefined
-  readonly outputTokens?: number | undefined
-  readonly inputTokenDetails?: {
-    readonly cacheReadTokens?: number | undefined
-    readonly cacheWriteTokens?: number | undefined
-  }
-  readonly outputTokenDetails?: { readonly reasoningTokens?: number | undefined }
+/** Specification v2 has a string here, v3 and v4 have a record. */
+function finishOf(reason: unknown): string {
+  const unified = isRecord(reason) ? reason.unified : reason
+  return typeof unified === 'string' ? unified : 'other'
+}
+
+/** Specification v2 has flat counts, v3 and v4 have nested ones. */
+function usageOf({ inputTokens, outputTokens, cachedInputTokens, reasoningTokens }: Record<string, unknown>): Usage {
+  const input = isRecord(inputTokens) ? inputTokens : { total: inputTokens, cacheRead: cachedInputTokens }
+  const output = isRecord(outputTokens) ? outputTokens : { total: outputTokens, reasoning: reasoningTokens }
+  return toUsage({
+    inputTokens: input.total,
+    cacheReadTokens: input.cacheRead,
+    cacheWriteTokens: input.cacheWrite,
+    outputTokens: output.total,
+    reasoningTokens: output.reasoning,
+  })
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {}
 }
 
 /** Servers add their own instructions, and the schema in other words. */
@@ -99,28 +114,4 @@ function plausibleCounts({ instructions, user, schema, maxOutputTokens }: Genera
   return Object.fromEntries(
     keys.flatMap((key) => (countUpTo(usage[key], most[key]) === undefined ? [] : [[key, usage[key]]])),
   )
-}
-
-function toGenerated(
-  request: GenerateRequest,
-  text: string | undefined,
-  finishReason: string | undefined,
-  usage: SdkUsage | undefined,
-  response: { readonly modelId?: string } | undefined,
-): Generated {
-  return {
-    text: text ?? '',
-    finishReason: finishReason ?? 'other',
-    usage: plausibleCounts(
-      request,
-      toUsage({
-        inputTokens: usage?.inputTokens,
-        outputTokens: usage?.outputTokens,
-        cacheReadTokens: usage?.inputTokenDetails?.cacheReadTokens,
-        cacheWriteTokens: usage?.inputTokenDetails?.cacheWriteTokens,
-        reasoningTokens: usage?.outputTokenDetails?.reasoningTokens,
-      }),
-    ),
-    ...(response?.modelId !== undefined && { modelId: response.modelId }),
-  }
 }

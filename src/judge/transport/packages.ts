@@ -5,10 +5,9 @@
  */
 
 /** @throws anything that the runtime or the bundler throws if the package is missing */
-export async function loadAi(): Promise<typeof import('ai')> {
-  await loadParts()
+export async function loadProviderUtils(): Promise<typeof import('@ai-sdk/provider-utils')> {
   try {
-    return await import('ai')
+    return await import('@ai-sdk/provider-utils')
     // oxlint-disable-next-line no-useless-catch -- bundlers look for the try block
   } catch (error) {
     throw error
@@ -21,7 +20,7 @@ export async function loadAi(): Promise<typeof import('ai')> {
  * @throws anything that the runtime or the bundler throws if the package is missing
  */
 export async function loadProvider(packageName: string): Promise<unknown> {
-  await loadParts()
+  await loadParts(packageName)
   try {
     if (packageName === '@ai-sdk/openai') return await import('@ai-sdk/openai')
     return await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ packageName)
@@ -31,17 +30,17 @@ export async function loadProvider(packageName: string): Promise<unknown> {
   }
 }
 
-/** Modules of the AI SDK, in the order of their dependencies. */
-const PARTS = ['zod/v4/core', 'zod/v4', '@ai-sdk/provider-utils', '@ai-sdk/gateway']
+/** What every provider's package depends on, in the order of dependencies. */
+const PARTS = ['zod/v4/core', 'zod/v4', '@ai-sdk/provider-utils']
 
 let parts: Promise<void> | undefined
 
 /**
- * Loads parts of the AI SDK one at a time, each in its own turn of the event loop. Loading `ai` directly evaluates all of them in one turn,
- * which takes twice as long as the longest part. If `ai` has another copy of a part, `ai` loads that one.
+ * Loads parts of the first provider's package one at a time, each in its own turn of the event loop. Loading the package directly evaluates all of
+ * them in one turn, which takes twice as long as the longest part. If the package has another copy of a part, it loads that one.
  */
-function loadParts(): Promise<void> {
-  parts ??= loadEach(PARTS.filter(isSharedWithAi))
+function loadParts(packageName: string): Promise<void> {
+  parts ??= loadEach(PARTS.filter((name) => isSharedWith(packageName, name)))
   return parts
 }
 
@@ -50,19 +49,19 @@ async function loadEach(names: readonly string[]): Promise<void> {
     try {
       await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ name)
     } catch {
-      // Loading `ai` reports the error.
+      // Loading the package reports the error.
     }
     await new Promise<void>((resolve) => setImmediate(resolve))
   }
 }
 
-function isSharedWithAi(name: string): boolean {
+function isSharedWith(packageName: string, name: string): boolean {
   try {
     // Not imported, because bundlers try to follow `createRequire`.
     const { createRequire } = process.getBuiltinModule('node:module')
     const manifest = `${/^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0]}/package.json`
     const own = createRequire(import.meta.url)
-    return own.resolve(manifest) === createRequire(own.resolve('ai/package.json')).resolve(manifest)
+    return own.resolve(manifest) === createRequire(own.resolve(`${packageName}/package.json`)).resolve(manifest)
   } catch {
     return false
   }

@@ -1,4 +1,4 @@
-import { loadAi } from '../../judge/transport/packages.ts'
+import { loadProviderUtils } from '../../judge/transport/packages.ts'
 import type { Parsed } from '../../judge/reply/parse-reply.ts'
 import { isRecord } from '../../spans/json.ts'
 import { validateJson } from '../code/schema/json-schema.ts'
@@ -7,10 +7,15 @@ import type { OutputSchema, StandardSchema } from './scorer-steps.ts'
 /** A JSON Schema, parsed. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Returns a JSON Schema unchanged, and converts a schema of a library through `ai`, which supports them all. */
+/** Returns a JSON Schema unchanged, and converts a schema of a library through a part of the AI SDK, which supports them all. */
 export async function toJsonSchema(schema: OutputSchema<unknown>): Promise<JsonSchema> {
   if (!isStandardSchema(schema)) return schema
-  const { asSchema } = await loadAi()
+  const { asSchema } = await loadProviderUtils().catch((error: unknown) => {
+    const cure = 'pass JSON Schema, or npm install @ai-sdk/provider-utils, which converts it'
+    throw new TypeError(`Expected outputSchema to be JSON Schema, got a schema of a library: ${cure}.`, {
+      cause: error,
+    })
+  })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our structural type of the same standard
   const converted: unknown = await asSchema(schema as Parameters<typeof asSchema>[0]).jsonSchema
   if (isRecord(converted)) return converted

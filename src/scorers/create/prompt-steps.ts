@@ -126,7 +126,7 @@ export function createStepJudging(
           try {
             schema = await toJsonSchema(outputSchema)
           } catch (error) {
-            // `ai` converts schemas. Where it is missing, the judge cannot be asked either, and says what to install.
+            // What converts schemas comes with the provider's package. Where that is missing, the judge says what to install.
             const unavailable = known.judge.connect().unavailable()
             if (unavailable === undefined) throw error
             return skipped('judge-unavailable', contentFree(unavailable))
