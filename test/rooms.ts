@@ -28,14 +28,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       view: { holds: 'the run that users read', knows: ['layout'] },
     },
   },
+  attributes: {
+    holds: 'a score as attributes of spans and events: written, documented, and read back',
+    knows: ['model', 'spans'],
+  },
   conversations: {
     holds: 'how runs with one id become a conversation, and a conversation a run that can be scored',
     knows: ['model', 'spans', 'runs'],
   },
   otlp: {
-    holds:
-      'trace files (OTLP, Jaeger, Tempo; compressed or not): the runs in them, and the scores that they hold already',
-    knows: ['model', 'spans', 'runs'],
+    holds: 'trace files (OTLP, Jaeger, Tempo; compressed or not), and the runs in them',
+    knows: ['model', 'spans', 'runs', 'attributes'],
   },
   sampling: { holds: 'rates, inclusion probabilities, budgets', knows: ['model', 'spans', 'runs'] },
   scoring: {
@@ -70,8 +73,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     knows: ['model', 'spans', 'runs', 'scoring', 'scorers'],
   },
   emit: {
-    holds: 'one evaluation, written as attributes, event, late span, metrics',
-    knows: ['model', 'spans', 'runs', 'conversations', 'sampling', 'scoring'],
+    holds: 'one evaluation, written as event, late span, metrics',
+    knows: ['model', 'spans', 'runs', 'attributes', 'conversations', 'sampling', 'scoring'],
   },
   calibration: {
     holds: 'labels that people give to runs, what they say of a judge, and rules that correct for it',
@@ -79,7 +82,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   engine: {
     holds: '`Engine`, which takes a run and a place for its scores: sampling, admission, tasks',
-    knows: ['model', 'spans', 'runs', 'conversations', 'sampling', 'scoring', 'emit'],
+    knows: ['model', 'spans', 'runs', 'attributes', 'conversations', 'sampling', 'scoring', 'emit'],
     inside: {
       config: { holds: 'the options and the environment', knows: [] },
       notices: { holds: 'the codes of notices, and what they say', knows: [] },
@@ -87,7 +90,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   processor: {
     holds: 'the spans of a process',
-    knows: ['model', 'spans', 'runs', 'sampling', 'scoring', 'emit', 'engine'],
+    knows: ['model', 'spans', 'runs', 'attributes', 'sampling', 'scoring', 'emit', 'engine'],
     inside: {
       attach: { holds: 'the ways in', knows: ['deliver'] },
       deliver: { holds: 'writes scores, and hands spans on', knows: ['attach', 'notices'] },
@@ -102,7 +105,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   entries: {
     holds: "the package's entry points: lists of exports, nothing else",
     knows:
-      'model spans runs conversations otlp sampling scoring judge scorers cases emit calibration adapters engine processor testing'.split(
+      'model spans runs attributes conversations otlp sampling scoring judge scorers cases emit calibration adapters engine processor testing'.split(
         ' ',
       ),
   },

@@ -1,5 +1,5 @@
-import { scoreAttributeDocs } from '../../src/emit/attribute-docs.ts'
-import type { AttributeDoc } from '../../src/emit/attribute-docs.ts'
+import type { AttributeDoc } from '../../src/attributes/attribute-table.ts'
+import { SCORE_ATTRIBUTES } from '../../src/attributes/score-attributes.ts'
 import { code, page, table } from './markdown.ts'
 
 /** `docs/reference/attributes.md`: the attributes of the agent's span. */
@@ -7,7 +7,7 @@ export function attributesPage(): string {
   return page(
     'Attributes',
     "Scores are attributes of the agent's span. `<id>` is the id of the scorer. [Events and late spans](events.md) have attributes of their own.",
-    attributesTable(scoreAttributeDocs, 'spanscore.<id>.'),
+    attributesTable(SCORE_ATTRIBUTES, 'spanscore.<id>.'),
     "Beside them the agent's span has `spanscore.complete` and `spanscore.revision`.",
   )
 }

@@ -1,5 +1,5 @@
 import { LimitedSet } from '../spans/limited-set.ts'
-import { MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
+import { MAX_NAME_LENGTH, shortened } from '../attributes/explanation-rules.ts'
 
 /** Number of runs in which a name must come before it takes one of the places that are left for names in use. */
 const USES = 3

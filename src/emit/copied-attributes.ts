@@ -1,5 +1,5 @@
 import { BoundedNames } from './bounded-names.ts'
-import type { ScoreAttributes } from './score-attributes.ts'
+import type { ScoreAttributes } from '../attributes/attribute-table.ts'
 import { NO_ATTRIBUTES } from './score-sums.ts'
 
 /** How many values of a copied attribute are kept apart. */

@@ -5,9 +5,11 @@ import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
 import { emittedScores, placeOfCall } from './emitted-scores.ts'
 import type { EmittedScore } from './emitted-scores.ts'
-import { eventAttributes, lateSpanAttributes } from './event-and-late-span-attributes.ts'
-import { isSilent } from './score-attributes.ts'
-import type { ExplanationPolicy, ExplanationRules, ScoreAttributes } from './score-attributes.ts'
+import type { ScoreAttributes } from '../attributes/attribute-table.ts'
+import { eventAttributes } from '../attributes/event-attributes.ts'
+import type { ExplanationPolicy, ExplanationRules } from '../attributes/explanation-rules.ts'
+import { lateSpanAttributes } from '../attributes/late-span-attributes.ts'
+import { isSilent } from '../attributes/score-attributes.ts'
 import { idsOfScore } from './score-ids.ts'
 import type { SpanSet } from './score-ids.ts'
 import type { ScoreMetrics } from './score-metrics.ts'
@@ -128,7 +130,7 @@ export class Emitter {
       verdictTimeMs,
       extra,
       call,
-      identity: ids && { 'spanscore.score.key': ids.key, 'spanscore.score.id': ids.id },
+      ids,
     })
     const ofLateSpan = isLateSpan ? lateSpanAttributes(evaluation, this.#options) : NO_ATTRIBUTES
     const target = call === undefined ? emission.target : { ...emission.target, ...placeOfCall(emission.target, call) }

@@ -3,8 +3,10 @@ import type { SpanContext } from '@opentelemetry/api'
 
 import { formatValue } from '../scoring/format-value.ts'
 import { isRecord } from '../spans/json.ts'
-import { MAX_EXPLANATION_LENGTH, MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
-import type { ExplanationRules, ScoreAttributes } from './score-attributes.ts'
+import type { ScoreAttributes } from '../attributes/attribute-table.ts'
+import type { EventAttributes } from '../attributes/event-attributes.ts'
+import { MAX_EXPLANATION_LENGTH, MAX_NAME_LENGTH, shortened } from '../attributes/explanation-rules.ts'
+import type { ExplanationRules } from '../attributes/explanation-rules.ts'
 
 /** What a user says of an answer: a thumb, stars, whether a ticket was opened again. */
 export interface Feedback {
@@ -106,7 +108,10 @@ export function feedbackAttributes(
   { name, value, label, comment, userId }: ReadFeedback,
   { explanations, stripContent }: ExplanationRules,
 ): ScoreAttributes {
-  const attributes: ScoreAttributes = { 'gen_ai.evaluation.name': name, 'gen_ai.evaluation.score.value': value }
+  const attributes: EventAttributes & { 'user.id'?: string } = {
+    'gen_ai.evaluation.name': name,
+    'gen_ai.evaluation.score.value': value,
+  }
   if (label !== undefined) attributes['gen_ai.evaluation.score.label'] = shortened(label, MAX_NAME_LENGTH)
   if (comment !== undefined && explanations === 'all' && !stripContent)
     attributes['gen_ai.evaluation.explanation'] = shortened(comment, MAX_EXPLANATION_LENGTH)

@@ -1,4 +1,4 @@
-import type { ScoreAttributes } from './score-attributes.ts'
+import type { ScoreAttributes } from '../attributes/attribute-table.ts'
 
 /** The counters that are summed here before their values go to the SDK. `ScoreInstruments` creates them, and `ScoreSums` adds to them. */
 export const COUNTERS = {

@@ -2,8 +2,9 @@ import type { Evaluation } from '../model/score.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import { emittedScores, placeOfCall } from './emitted-scores.ts'
 import type { EmittedScore } from './emitted-scores.ts'
-import { eventAttributes, lateSpanAttributes } from './event-and-late-span-attributes.ts'
-import type { ExplanationPolicy, ExplanationRules } from './score-attributes.ts'
+import { eventAttributes } from '../attributes/event-attributes.ts'
+import type { ExplanationPolicy, ExplanationRules } from '../attributes/explanation-rules.ts'
+import { lateSpanAttributes } from '../attributes/late-span-attributes.ts'
 import { idsOfScore } from './score-ids.ts'
 import type { SpanSet } from './score-ids.ts'
 
@@ -108,7 +109,7 @@ function toLateSpan(written: EmittedScore, place: IdentifiedPlace, options: Otlp
     startTimeUnixNano: time,
     endTimeUnixNano: time,
     attributes: toOtlpAttributes({
-      ...lateSpanAttributes({ ...evaluation, revision: spans.count }, rulesOf(options)),
+      ...lateSpanAttributes(evaluation, rulesOf(options)),
       ...attributesOf(written, place, options),
     }),
     flags: SAMPLED_WITH_REMOTE_PARENT,
@@ -123,9 +124,8 @@ function attributesOf(
   const { run, spans } = place
   const details = { rules: rulesOf(options), verdictTimeMs: options.nowMs, extra: {}, call }
   if (spans === undefined) return eventAttributes(evaluation, run, details)
-  const { key, id } = idsOfScore(place, evaluation.scorer, spans, { run, call: call?.index })
-  const identity = { 'spanscore.score.key': key, 'spanscore.score.id': id }
-  return eventAttributes({ ...evaluation, revision: spans.count }, run, { ...details, identity })
+  const ids = idsOfScore(place, evaluation.scorer, spans, { run, call: call?.index })
+  return eventAttributes({ ...evaluation, revision: spans.count }, run, { ...details, ids })
 }
 
 function rulesOf({ explanations }: OtlpScoreOptions): ExplanationRules {

@@ -4,7 +4,7 @@ import type { Context, SpanContext } from '@opentelemetry/api'
 import { detached } from '../scoring/isolation.ts'
 import { callForeign, runForeign } from '../scoring/run-foreign.ts'
 import type { ScoreSink, PreparedScore } from './emitter.ts'
-import type { ScoreAttributes } from './score-attributes.ts'
+import type { ScoreAttributes } from '../attributes/attribute-table.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 import type { EmissionProviders, LoggerLike, LoggerProviderLike } from './signal-providers.ts'
 

@@ -3,7 +3,7 @@ import type { Counter, Histogram, Meter, MeterProvider, MetricOptions } from '@o
 import { globalSlot } from '../scoring/global-slot.ts'
 import { COUNTERS } from './gathered-sums.ts'
 import type { CounterName } from './gathered-sums.ts'
-import type { ScoreAttributes } from './score-attributes.ts'
+import type { ScoreAttributes } from '../attributes/attribute-table.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 
 /** The gauges of one processor. They are read when metrics are collected. */

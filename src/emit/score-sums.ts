@@ -7,7 +7,7 @@ import { BoundedNames } from './bounded-names.ts'
 import { GatheredSums } from './gathered-sums.ts'
 import type { Cell, CounterName } from './gathered-sums.ts'
 import { positionInRange } from './position-in-range.ts'
-import type { ScoreAttributes } from './score-attributes.ts'
+import type { ScoreAttributes } from '../attributes/attribute-table.ts'
 import type { AlertSetting } from './score-instruments.ts'
 
 /** How many agents, and how many models, metrics keep apart. */

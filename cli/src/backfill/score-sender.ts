@@ -1,6 +1,6 @@
-import { carriesScore } from '../../../src/emit/score-attributes.ts'
+import { carriesScore } from '../../../src/attributes/score-attributes.ts'
 import { lateSpansAsOtlp, scoresAsOtlp } from '../../../src/emit/otlp-json.ts'
-import type { ExplanationPolicy } from '../../../src/emit/score-attributes.ts'
+import type { ExplanationPolicy } from '../../../src/attributes/explanation-rules.ts'
 import type { SpanSet } from '../../../src/emit/score-ids.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
 import type { EvaluatedRun, HasScore } from '../score/run-scorers.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import { buildRuns, recognise } from 'spanscore/engine'
+import { buildRuns, readScoreAttribute, recognise } from 'spanscore/engine'
 import type { AgentRun, Evaluation, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { RequestReader } from '../receive/read-request.ts'
@@ -304,14 +304,15 @@ function isOfAgent(span: SourceSpan): boolean {
  */
 function withScoreOnSpan(evaluation: Evaluation, span: SourceSpan | undefined): Evaluation {
   const { scorer } = evaluation
-  const value = span?.attributes[`spanscore.${scorer.id}.score`]
-  const label = span?.attributes[`spanscore.${scorer.id}.label`]
-  const explanation = span?.attributes[`spanscore.${scorer.id}.explanation`]
+  if (span === undefined) return evaluation
+  const value = readScoreAttribute(span.attributes, scorer.id, 'score')
+  const label = readScoreAttribute(span.attributes, scorer.id, 'label')
+  const explanation = readScoreAttribute(span.attributes, scorer.id, 'explanation')
   const [low, high] = scorer.range
-  if (typeof value !== 'number' || !(value >= low && value <= high)) return evaluation
+  if (value === undefined || !(value >= low && value <= high)) return evaluation
   if (label !== 'pass' && label !== 'fail') return evaluation
   const { probability: _, upstreamProbability: __, ...kept } = evaluation
-  return { ...kept, score: { status: 'scored', value, label, ...(typeof explanation === 'string' && { explanation }) } }
+  return { ...kept, score: { status: 'scored', value, label, ...(explanation !== undefined && { explanation }) } }
 }
 
 /** Whether the service did not score a run because its span already has the score. */

@@ -1,6 +1,6 @@
 import type { AlertSettings } from '../../emit/alert-settings.ts'
 import type { EmitOptions } from '../../emit/emitter.ts'
-import type { ExplanationRules } from '../../emit/score-attributes.ts'
+import type { ExplanationRules } from '../../attributes/explanation-rules.ts'
 import type { BudgetLimits } from '../../sampling/budget.ts'
 import type { Evaluation } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'

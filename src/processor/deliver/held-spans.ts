@@ -1,4 +1,4 @@
-import type { ScoreAttributes } from '../../emit/score-attributes.ts'
+import type { ScoreAttributes } from '../../attributes/attribute-table.ts'
 import { after } from '../../scoring/after.ts'
 import type { Cancel } from '../../scoring/after.ts'
 import { eachInSteps } from '../../scoring/background.ts'

@@ -1,20 +1,11 @@
-import type { ScoreAttributes } from '../../emit/score-attributes.ts'
-
-/** The attributes of one scorer, after `spanscore.<id>.` */
-const PARTS = ['score', 'label', 'explanation', 'status', 'status_reason', 'status_message'] as const
+import type { ScoreAttributes } from '../../attributes/attribute-table.ts'
+import { removeScore, scorersIn } from '../../attributes/score-attributes.ts'
 
 /**
- * Replaces earlier scores by new ones. If a scorer now has a score and had none before, or the other way round, all of its earlier
- * attributes are removed, because a span with both would be ambiguous.
+ * Replaces earlier scores by new ones. All earlier attributes of their scorers are removed, because a span with both a score and a
+ * status would be ambiguous.
  */
 export function replaceScoreAttributes(target: Record<string, unknown>, scores: ScoreAttributes): void {
-  for (const name in scores) {
-    const scorer = /^(spanscore\.[a-z0-9_]+)\.(?:score|status)$/.exec(name)?.[1]
-    if (scorer === undefined) continue
-    for (const part of PARTS) {
-      const stale = `${scorer}.${part}`
-      if (stale in target) delete target[stale]
-    }
-  }
+  for (const scorerId of scorersIn(scores)) removeScore(target, scorerId)
   Object.assign(target, scores)
 }

@@ -2,8 +2,8 @@ import { TraceFlags } from '@opentelemetry/api'
 
 import { CopiedAttributes } from '../../emit/copied-attributes.ts'
 import type { Emitter } from '../../emit/emitter.ts'
-import { isSilent, scoreAttributes, withVersion } from '../../emit/score-attributes.ts'
-import type { ScoreAttributes } from '../../emit/score-attributes.ts'
+import type { ScoreAttributes } from '../../attributes/attribute-table.ts'
+import { isSilent, scoreAttributes } from '../../attributes/score-attributes.ts'
 import type { EmissionProviders } from '../../emit/signal-providers.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation } from '../../model/score.ts'
@@ -67,7 +67,7 @@ export class ScoreWriter {
       run,
       target: place.target,
       endTime: place.span.endTime,
-      isOnSpan: this.#writeToSpan(place, withVersion(scoreAttributes(evaluation, options.emit), evaluation)),
+      isOnSpan: this.#writeToSpan(place, scoreAttributes(evaluation, options.emit)),
       counted: isFirst,
       extra: this.#copied.of(place.span),
     })

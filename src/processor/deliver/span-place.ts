@@ -1,7 +1,7 @@
 import type { SpanContext } from '@opentelemetry/api'
 
-import { carriesScore } from '../../emit/score-attributes.ts'
-import type { ScoreAttributes } from '../../emit/score-attributes.ts'
+import { carriesScore } from '../../attributes/score-attributes.ts'
+import type { ScoreAttributes } from '../../attributes/attribute-table.ts'
 import type { ScorePlace } from '../../engine/place.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation } from '../../model/score.ts'

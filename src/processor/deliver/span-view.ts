@@ -1,4 +1,4 @@
-import type { ScoreAttributes } from '../../emit/score-attributes.ts'
+import type { ScoreAttributes } from '../../attributes/attribute-table.ts'
 import {
   eventWithoutContent,
   linkWithoutContent,

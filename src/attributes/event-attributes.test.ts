@@ -2,9 +2,8 @@ import { expect, test } from 'vitest'
 
 import type { Evaluation, Score } from '../model/score.ts'
 import { toRunInput } from '../scoring/given/run-input.ts'
-import { eventAttributeDocs, scoreAttributeDocs } from './attribute-docs.ts'
-import { eventAttributes } from './event-and-late-span-attributes.ts'
-import { scoreAttributes, withVersion } from './score-attributes.ts'
+import { EVENT_ATTRIBUTES, eventAttributes } from './event-attributes.ts'
+import { SCORE_ATTRIBUTES, scoreAttributes } from './score-attributes.ts'
 
 const scores: readonly Score[] = [
   { status: 'scored', value: 0.5, label: 'pass', explanation: 'because' },
@@ -14,7 +13,6 @@ const scores: readonly Score[] = [
 
 const rules = { explanations: 'all', stripContent: false } as const
 const { run } = toRunInput({ input: 'Why?', output: 'Because.' })
-
 const call = {
   index: 0,
   name: 'refund',
@@ -34,31 +32,27 @@ const evaluationOf = (score: Score, level: 'run' | 'tool-call' = 'run'): Evaluat
   score,
 })
 
-test('Every attribute that is written is documented, and what is documented is written', () => {
+test('Every documented attribute is written for some score', () => {
   const ofCall = { ...evaluationOf(call.score, 'tool-call'), calls: [call] }
+  const named = {
+    ...run,
+    agent: { name: 'a' },
+    conversationId: 'c',
+    conversation: { turns: [] },
+    steps: [{ responseId: 'r' }],
+  } as never
+  const ids = { key: 'k', id: 'i' }
   const written = new Set([
     ...Object.keys(scoreAttributes(ofCall, rules)),
-    ...Object.keys(eventAttributes(ofCall, run, { rules, verdictTimeMs: 1, extra: {}, call })),
+    ...Object.keys(eventAttributes(ofCall, run, { rules, verdictTimeMs: 1, extra: {}, call, ids })),
     ...scores.flatMap((score) => [
-      ...Object.keys(withVersion(scoreAttributes(evaluationOf(score), rules), evaluationOf(score))),
-      ...Object.keys(
-        eventAttributes(
-          evaluationOf(score),
-          {
-            ...run,
-            agent: { name: 'a' },
-            conversationId: 'c',
-            conversation: { turns: [] },
-            steps: [{ responseId: 'r' }],
-          } as never,
-          { rules, verdictTimeMs: 1, extra: {} },
-        ),
-      ),
+      ...Object.keys(scoreAttributes(evaluationOf(score), rules)),
+      ...Object.keys(eventAttributes(evaluationOf(score), named, { rules, verdictTimeMs: 1, extra: {} })),
     ]),
   ])
   const documented = [
-    ...Object.keys(scoreAttributeDocs).map((name) => `spanscore.polite.${name}`),
-    ...Object.keys(eventAttributeDocs),
+    ...Object.keys(SCORE_ATTRIBUTES).map((name) => `spanscore.polite.${name}`),
+    ...Object.keys(EVENT_ATTRIBUTES),
   ]
   expect([...written].toSorted()).toEqual(documented.toSorted())
 })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import type { Evaluation } from '../model/score.ts'
 import { scoreAttributes } from './score-attributes.ts'
-import type { ExplanationPolicy } from './score-attributes.ts'
+import type { ExplanationPolicy } from './explanation-rules.ts'
 
 function failed(kind: 'code' | 'judge'): Evaluation {
   return {

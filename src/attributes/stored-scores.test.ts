@@ -1,8 +1,14 @@
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadLibrary, readScenario } from '../../test/corpus/load.ts'
 import { buildRuns } from '../runs/build-runs.ts'
+import type { Evaluation, Score } from '../model/score.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import { eventAttributes } from './event-attributes.ts'
+import { lateSpanAttributes } from './late-span-attributes.ts'
+import { scoreAttributes } from './score-attributes.ts'
 import { StoredScores } from './stored-scores.ts'
+import type { ScoreAbout, StoredScore } from './stored-scores.ts'
 
 const recorded = loadLibrary('ai-6.0.326').find((scenario) => scenario.id === '01-weather.generateText')
 if (recorded === undefined) throw new Error('expected the recording')
@@ -50,7 +56,89 @@ const thumb = (value: number, userId: string) => ({
   'user.id': userId,
 })
 
+const rules = { explanations: 'all', stripContent: false } as const
+const text = fc.string({ minLength: 1, maxLength: 40 })
+const fraction = fc.double({ min: 0, max: 1, noNaN: true })
+const someScore: fc.Arbitrary<Score> = fc.oneof(
+  fc.record(
+    {
+      status: fc.constant('scored' as const),
+      value: fraction,
+      label: fc.constantFrom('pass' as const, 'fail' as const),
+      explanation: text,
+    },
+    { requiredKeys: ['status', 'value', 'label'] },
+  ),
+  fc.record({ status: fc.constant('skipped' as const), reason: fc.constant('no-output' as const), message: text }),
+  fc.record({ status: fc.constant('failed' as const), code: fc.constant('judge-http' as const), message: text }),
+)
+const someEvaluation: fc.Arbitrary<Evaluation> = fc.record(
+  {
+    scorer: fc.record({
+      // Some ids are words that attributes of ours have in the same place.
+      id: fc.oneof(fc.stringMatching(/^[a-z][a-z0-9_]{0,9}$/), fc.constantFrom('score', 'judge', 'status', 'revision')),
+      version: fc.stringMatching(/^[0-9a-f]{8}$/),
+      kind: fc.constantFrom('code' as const, 'judge' as const),
+      range: fc.constantFrom([0, 1] as const, [-1, 10] as const),
+      better: fc.constantFrom('higher' as const, 'lower' as const),
+      passAt: fc.constant(0.5),
+      level: fc.constant('run' as const),
+    }),
+    runId: fc.constant(run.id),
+    revision: fc.integer({ min: 1, max: 9 }),
+    complete: fc.boolean(),
+    probability: fraction,
+    upstreamProbability: fraction,
+    durationMs: fc.constant(1),
+    judge: fc.record({ model: text, calls: fc.constant(1), usage: fc.constant({ inputTokens: 1 }) }),
+    score: someScore,
+  },
+  { requiredKeys: ['scorer', 'runId', 'revision', 'complete', 'durationMs', 'score'] },
+)
+
+/** What is read back of a score that was written to a span: all of it but its origin. */
+function storedOf({ scorer, score }: Evaluation): StoredScore {
+  const scorerId = scorer.id
+  if (score.status === 'scored') {
+    const { value, label, explanation } = score
+    return { scorerId, value, label, ...(explanation !== undefined && { explanation }) }
+  }
+  const reason = score.status === 'skipped' ? score.reason : score.code
+  return { scorerId, status: score.status, reason, message: score.message }
+}
+
+function originOf({ scorer, revision, judge, probability, upstreamProbability }: Evaluation): ScoreAbout {
+  const { version, range, better } = scorer
+  return {
+    revision,
+    version,
+    ...(judge !== undefined && { judgeModel: judge.model }),
+    range,
+    better,
+    ...(probability !== undefined && { probability }),
+    ...(upstreamProbability !== undefined && { upstreamProbability }),
+  }
+}
+
 describe('scores that traces already hold', () => {
+  it('are read back as they were written, from the span, the late span and the event', () => {
+    fc.assert(
+      fc.property(someEvaluation, (evaluation) => {
+        const { id } = evaluation.scorer
+        const ofEvent = eventAttributes(evaluation, run, { rules, verdictTimeMs: run.endTimeMs + 1, extra: {} })
+        const late = lateSpan(id, { ...lateSpanAttributes(evaluation, rules), ...ofEvent })
+        const stored = storedOf(evaluation)
+        const about = originOf(evaluation)
+        expect(new StoredScores(withScores(scoreAttributes(evaluation, rules)), []).of(run)).toEqual([stored])
+        expect(new StoredScores([late], []).of(run)).toEqual([{ ...stored, about }])
+        if (evaluation.score.status === 'skipped') return
+        // An event has the code of a failure, and no message.
+        const { message: _, ...ofStored } = stored
+        expect(new StoredScores(spans, [event(ofEvent)]).of(run)).toEqual([{ ...ofStored, about }])
+      }),
+    )
+  })
+
   it('are read from the span, from late spans and from events', () => {
     const scores = new StoredScores(
       [

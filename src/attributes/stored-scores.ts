@@ -1,4 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
+import { readEventAttribute } from './event-attributes.ts'
+import { readScoreAttribute, scorersIn } from './score-attributes.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
 /** A score that the traces already have, or the reason why there is none. */
@@ -78,8 +80,6 @@ interface FoundCall {
 
 type Attributes = Readonly<Record<string, unknown>>
 
-const KEY = /^spanscore\.([a-z][a-z0-9_]*)\.(score|label|explanation|status|status_reason|status_message)$/
-const EVALUATOR_TYPE = 'gen_ai.evaluation.evaluator.type'
 const EVENT_NAME = 'gen_ai.evaluation.result'
 const ORIGINS: readonly Origin[] = ['event', 'late-span', 'span']
 
@@ -90,7 +90,7 @@ export function isLateScoreSpan(span: Pick<SourceSpan, 'name' | 'scope'>): boole
 
 /** A conversation's late span is below its last run, whose score it is not. */
 function isOfConversation(attributes: Attributes): boolean {
-  return attributes['spanscore.level'] === 'conversation'
+  return readEventAttribute(attributes, 'spanscore.level') === 'conversation'
 }
 
 /**
@@ -274,61 +274,52 @@ function rankOf({ revision, score, origin }: Found): number {
 }
 
 function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
-  const byScorer = new Map<string, Record<string, unknown>>()
-  for (const key in attributes) {
-    if (!key.startsWith('spanscore.')) continue
-    const [, scorerId, part] = KEY.exec(key) ?? []
-    if (scorerId === undefined || part === undefined) continue
-    const parts = byScorer.get(scorerId) ?? {}
-    byScorer.set(scorerId, parts)
-    parts[part] = attributes[key]
-  }
-  const revision = numberIn(attributes, 'spanscore.revision') ?? 1
-  return [...byScorer].map(([scorerId, parts]) => {
-    const about = origin === 'late-span' ? aboutIn(attributes, revision) : undefined
+  const revision = readEventAttribute(attributes, 'spanscore.revision') ?? 1
+  return [...scorersIn(attributes)].map((scorerId) => {
+    const about = origin === 'late-span' ? aboutIn(attributes) : undefined
     const score = toScore(scorerId, {
-      value: numberIn(parts, 'score'),
-      label: textIn(parts, 'label'),
-      explanation: textIn(parts, 'explanation'),
-      status: textIn(parts, 'status'),
-      reason: textIn(parts, 'status_reason'),
-      message: textIn(parts, 'status_message'),
+      value: readScoreAttribute(attributes, scorerId, 'score'),
+      label: readScoreAttribute(attributes, scorerId, 'label'),
+      explanation: readScoreAttribute(attributes, scorerId, 'explanation'),
+      status: readScoreAttribute(attributes, scorerId, 'status'),
+      reason: readScoreAttribute(attributes, scorerId, 'status_reason'),
+      message: readScoreAttribute(attributes, scorerId, 'status_message'),
       evaluatorType: undefined,
       isForeign: undefined,
       about,
     })
-    const version = about?.version ?? textIn(attributes, `spanscore.${scorerId}.version`)
+    const version = about?.version ?? readScoreAttribute(attributes, scorerId, 'version')
     const call = origin === 'late-span' ? callIn(score, attributes) : undefined
     return { ...named(scorerId, call), score, origin, revision, version, delayMs: delayIn(attributes) }
   })
 }
 
 function fromEvent(attributes: Attributes, timeMs: number): Found | undefined {
-  const scorerId = textIn(attributes, 'gen_ai.evaluation.name')
+  const scorerId = readEventAttribute(attributes, 'gen_ai.evaluation.name')
   if (scorerId === undefined) return undefined
-  const value = numberIn(attributes, 'gen_ai.evaluation.score.value')
-  const label = textIn(attributes, 'gen_ai.evaluation.score.label')
-  const revision = numberIn(attributes, 'spanscore.revision') ?? 1
-  const about = aboutIn(attributes, revision)
+  const value = readEventAttribute(attributes, 'gen_ai.evaluation.score.value')
+  const label = readEventAttribute(attributes, 'gen_ai.evaluation.score.label')
+  const isOther = !isOurs(attributes)
+  const about = aboutIn(attributes)
   const score = toScore(scorerId, {
     value,
     label,
-    explanation: textIn(attributes, 'gen_ai.evaluation.explanation'),
+    explanation: readEventAttribute(attributes, 'gen_ai.evaluation.explanation'),
     status: value === undefined && label === undefined ? 'failed' : undefined,
-    reason: textIn(attributes, 'error.type'),
+    reason: readEventAttribute(attributes, 'error.type'),
     message: undefined,
-    evaluatorType: isOurs(attributes) ? undefined : textIn(attributes, EVALUATOR_TYPE),
-    isForeign: isOurs(attributes) ? undefined : true,
+    evaluatorType: isOther ? readEventAttribute(attributes, 'gen_ai.evaluation.evaluator.type') : undefined,
+    isForeign: isOther ? true : undefined,
     about,
   })
   return {
     ...named(nameOf(score, attributes), callIn(score, attributes)),
     score,
     origin: 'event',
-    revision,
+    revision: readEventAttribute(attributes, 'spanscore.revision') ?? 1,
     version: about?.version,
     delayMs: delayIn(attributes),
-    ...(!isOurs(attributes) && { saidMs: timeMs }),
+    ...(isOther && { saidMs: timeMs }),
   }
 }
 
@@ -339,9 +330,10 @@ function named(name: string, call: FoundCall | undefined): Pick<Found, 'name' | 
 
 /** What a scorer of calls writes of one; `undefined` if it could not be asked about them, and has one result, which is the run's. */
 function callIn({ value }: StoredScore, attributes: Attributes): FoundCall | undefined {
-  const level = isOurs(attributes) ? attributes['spanscore.level'] : undefined
+  const level = isOurs(attributes) ? readEventAttribute(attributes, 'spanscore.level') : undefined
   if (level !== 'tool-call' && level !== 'retrieval') return undefined
-  const [toolCallId, toolName] = [textIn(attributes, 'gen_ai.tool.call.id'), textIn(attributes, 'gen_ai.tool.name')]
+  const toolCallId = readEventAttribute(attributes, 'gen_ai.tool.call.id')
+  const toolName = readEventAttribute(attributes, 'gen_ai.tool.name')
   if (value === undefined && toolCallId === undefined && toolName === undefined) return undefined
   return { level, toolCallId, toolName }
 }
@@ -353,7 +345,9 @@ function isOurs(attributes: Attributes): boolean {
 /** Users and people may say different things by one name, and other tools may use a name of ours. */
 function nameOf({ scorerId, evaluatorType }: StoredScore, attributes: Attributes): string {
   if (isOurs(attributes)) return scorerId
-  const who = [evaluatorType, attributes['user.id'], attributes['spanscore.score.key']].filter(isText)
+  const who = [evaluatorType, attributes['user.id'], readEventAttribute(attributes, 'spanscore.score.key')].filter(
+    isText,
+  )
   return [scorerId, 'other', ...who].join('\n')
 }
 
@@ -400,22 +394,25 @@ function fromAnnotations(attributes: Attributes): Found[] {
 
 /** A score on the agent's own span was written before any other. */
 function delayIn(attributes: Attributes): number {
-  return numberIn(attributes, 'spanscore.verdict_delay_ms') ?? -1
+  return readEventAttribute(attributes, 'spanscore.verdict_delay_ms') ?? -1
 }
 
 /** `undefined` if another tool wrote the event. */
-function aboutIn(attributes: Attributes, revision: number): ScoreAbout | undefined {
-  const version = textIn(attributes, 'gen_ai.evaluation.evaluator.version')
-  if (version === undefined || !('spanscore.revision' in attributes)) return undefined
-  const judgeModel = textIn(attributes, 'spanscore.judge.model')
-  const probability = numberIn(attributes, 'spanscore.probability')
-  const upstreamProbability = numberIn(attributes, 'spanscore.upstream_probability')
+function aboutIn(attributes: Attributes): ScoreAbout | undefined {
+  const version = readEventAttribute(attributes, 'gen_ai.evaluation.evaluator.version')
+  if (version === undefined || !isOurs(attributes)) return undefined
+  const judgeModel = readEventAttribute(attributes, 'spanscore.judge.model')
+  const probability = readEventAttribute(attributes, 'spanscore.probability')
+  const upstreamProbability = readEventAttribute(attributes, 'spanscore.upstream_probability')
   return {
-    revision,
+    revision: readEventAttribute(attributes, 'spanscore.revision') ?? 1,
     version,
     ...(judgeModel !== undefined && { judgeModel }),
-    range: [numberIn(attributes, 'spanscore.score.min') ?? 0, numberIn(attributes, 'spanscore.score.max') ?? 1],
-    better: attributes['spanscore.score.better'] === 'lower' ? 'lower' : 'higher',
+    range: [
+      readEventAttribute(attributes, 'spanscore.score.min') ?? 0,
+      readEventAttribute(attributes, 'spanscore.score.max') ?? 1,
+    ],
+    better: readEventAttribute(attributes, 'spanscore.score.better') === 'lower' ? 'lower' : 'higher',
     ...(probability !== undefined && { probability }),
     ...(upstreamProbability !== undefined && { upstreamProbability }),
   }
