@@ -14,6 +14,20 @@ import { dts } from 'rolldown-plugin-dts'
 import { BUNDLED } from './bundled-packages.ts'
 import { licencesOf } from './licences.ts'
 
+/** With a single character beyond Latin-1, V8 holds the text of a whole file in two bytes a character. */
+const ASCII: Plugin = {
+  name: 'ascii',
+  generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (file.type === 'chunk') file.code = file.code.replaceAll(/[\u0080-\uffff]/g, escaped)
+    }
+  },
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
 /** This is loaded in browsers and at the edge, so it must not load the chunks that the others share, with their `node:` imports. */
 const NOOP = './src/entries/noop.ts'
 
@@ -34,26 +48,26 @@ if (process.argv[2] === 'command-line') {
       ],
     },
   })
-  await write('dist', others, names, [dts({ emitDtsOnly: true })])
+  await write('dist', others, names, true)
 }
 
 async function write(
   folder: string,
   files: readonly string[],
   options: OutputOptions,
-  plugins: readonly Plugin[][] = [],
+  declarations = false,
 ): Promise<void> {
   const bundle = await rolldown({
     input: Object.fromEntries(files.map((file) => [basename(file, '.ts'), file])),
     platform: 'node',
     checks: { pluginTimings: false },
-    plugins: [...plugins],
+    plugins: declarations ? dts({ emitDtsOnly: true }) : [ASCII],
     // Other packages are not bundled: an optional peer is loaded only if it is needed, from the packages of the application.
     external: (id) =>
       !id.startsWith('.') && !id.startsWith('/') && !BUNDLED.some((name) => id === name || id.startsWith(`${name}/`)),
   })
-  const { output } = await bundle.write({ dir: folder, format: 'esm', comments: plugins.length > 0, ...options })
-  if (plugins.length === 0) {
+  const { output } = await bundle.write({ dir: folder, format: 'esm', comments: declarations, ...options })
+  if (!declarations) {
     const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
     writeFileSync(join(folder, 'third-party-licences.txt'), licencesOf(modules))
   }

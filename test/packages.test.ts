@@ -40,6 +40,19 @@ describe('the package spanscore', () => {
     expect(paths.filter((path) => !/^dist\/(?:entries|chunks)\/[\w-]+(?:\.d\.ts|\.js)$/.test(path))).toEqual(TEXTS)
   })
 
+  it('loads one file for its main entry, in ASCII, with no part of Node.js that costs memory', () => {
+    const main = readFileSync('dist/entries/main.js', 'utf8')
+    const chunk = /^export \{.*\} from "\.\.\/(chunks\/[\w-]+\.js)";\n$/.exec(main)?.[1] ?? ''
+    const code = readFileSync(`dist/${chunk}`, 'latin1')
+    expect([...code.matchAll(/^import .* from "(.*)";$/gm)].map(([, name]) => name).toSorted()).toEqual([
+      '@opentelemetry/api',
+      'node:async_hooks',
+      'node:diagnostics_channel',
+      'node:util/types',
+    ])
+    expect(code).not.toMatch(/[^\n\t -~]/)
+  })
+
   it('installs nothing but the API of OpenTelemetry', () => {
     const { dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf('.')
     expect({ dependencies, optionalDependencies }).toEqual({})

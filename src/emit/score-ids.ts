@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
-
 import { conversationKey } from '../conversations/conversation-key.ts'
 import type { AgentRun, Conversation } from '../model/agent-run.ts'
+import { nodeCrypto } from '../spans/node-crypto.ts'
 
 /** Identifies a score, however often and wherever it is computed. */
 export interface ScoreIds {
@@ -69,7 +68,7 @@ export function idsOfScore(
 }
 
 function digest(text: string): string {
-  return hash('sha256', text).slice(0, 32)
+  return nodeCrypto().hash('sha256', text).slice(0, 32)
 }
 
 /** A span id of all zeros is invalid. */
