@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { conversationKey } from '../src/conversations/conversation-key.ts'
 import { SamplePoint } from '../src/sampling/sample-point.ts'
 import { addWeighted, weightedMean } from '../src/sampling/weighted-mean.ts'
 import type { WeightedSums } from '../src/sampling/weighted-mean.ts'
@@ -96,4 +97,32 @@ test('The interval of a scorer of calls holds the true mean on 95 % of days, and
   }
   expect(covered / DAYS).toBeGreaterThanOrEqual(0.95)
   expect(coveredAlone / DAYS).toBeLessThan(0.85)
+})
+
+test('Conversations are chosen by service and id as often as the rate says, and their mean is that of all conversations', () => {
+  const random = generator(20_261_129)
+  const rate = 0.1
+  const days = 100
+  const perDay = 1_000
+  const resource = { 'service.name': 'shop' }
+  let [chosen, covered, bias] = [0, 0, 0]
+  for (let day = 0; day < days; day += 1) {
+    let [sums, truth] = [NOTHING, 0]
+    for (let each = 0; each < perDay; each += 1) {
+      // Long conversations score worse: a sample of runs would have too many of them.
+      const runs = 1 + Math.floor(random() * 9)
+      const y = Number(random() < 1 - runs / 10)
+      truth += y / perDay
+      const key = conversationKey({ conversationId: `chat-${day}-${each}`, resource }) ?? ''
+      if (!new SamplePoint(key).isBelow(rate)) continue
+      chosen += 1
+      sums = addWeighted(sums, rate, y)
+    }
+    const { mean, interval95 } = weightedMean(sums)!
+    if (interval95[0] <= truth && truth <= interval95[1]) covered += 1
+    bias += (mean - truth) / days
+  }
+  expect(Math.abs(chosen / (days * perDay) - rate)).toBeLessThan(0.003)
+  expect(covered / days).toBeGreaterThanOrEqual(0.93)
+  expect(Math.abs(bias)).toBeLessThan(0.01)
 })

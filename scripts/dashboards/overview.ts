@@ -94,8 +94,9 @@ export function overview(): dashboard.Dashboard {
     .withPanel(
       lines(
         {
-          title: 'Runs seen',
-          description: 'Agent runs in the hour before each point: closed, or given up at a limit (evicted).',
+          title: 'Runs and conversations',
+          description:
+            'In the hour before each point: closed, or given up at a limit (evicted); conversations also if turns are missing (incomplete), or if they went on (revised).',
           unit: 'short',
           size: [8, 8],
         },
@@ -103,6 +104,10 @@ export function overview(): dashboard.Dashboard {
           [
             `sum by (gen_ai_agent_name, spanscore_outcome) (increase(spanscore_runs_total{job=~"$job", gen_ai_agent_name=~"$agent"}[1h]))`,
             '{{gen_ai_agent_name}} {{spanscore_outcome}}',
+          ],
+          [
+            `sum by (gen_ai_agent_name, spanscore_outcome) (increase(spanscore_conversations_total{job=~"$job", gen_ai_agent_name=~"$agent"}[1h]))`,
+            '{{gen_ai_agent_name}} conversations {{spanscore_outcome}}',
           ],
         ],
       ),

@@ -80,10 +80,21 @@ function reasons(matcher: string, range: string, of: Readonly<Record<string, str
 }
 
 /** @param range With its offset: `[1d] offset 30m`. */
-const closed = (range: string) =>
-  named(`sum by (job, gen_ai_agent_name) (increase(spanscore_runs_total{spanscore_outcome="closed"}${range}))`)
-const scored = (range: string) =>
-  named(`sum by (${AGENT_AND_SCORER}) (increase(spanscore_evaluations_total{spanscore_outcome="scored"}${range}))`)
+const scored = (range: string, matcher = '') =>
+  named(
+    `sum by (${AGENT_AND_SCORER}) (increase(spanscore_evaluations_total{spanscore_outcome="scored"${matcher}}${range}))`,
+  )
+
+/** How many scores the last half hour should have, by yesterday's share of runs or conversations that were scored. */
+function expectedScores(counter: string, matcher: string): string {
+  const closed = (range: string) =>
+    named(`sum by (job, gen_ai_agent_name) (increase(${counter}{spanscore_outcome="closed"}${range}))`)
+  return [
+    scored('[1d] offset 30m', `, ${matcher}`),
+    `/ on (job, gen_ai_agent_name) group_left () (${closed('[1d] offset 30m')} > 0)`,
+    `* on (job, gen_ai_agent_name) group_left () ${closed('[30m]')}`,
+  ].join('\n  ')
+}
 
 /** Alerts on missing scores, and on scores that do not represent all runs. */
 function scoring(): RuleGroup {
@@ -110,15 +121,15 @@ function scoring(): RuleGroup {
       ),
       alert(
         'SpanscoreScorerSilent',
-        // No score in 30 minutes where yesterday's share of scored runs lets at least eight be expected: chance alone would be
-        // silent once in 3,000 times. Or no score after one that paged: a lack of scores does not mean that the fault is repaired.
+        // No score in 30 minutes where yesterday's share lets at least eight be expected: chance alone would be silent once in 3,000
+        // times. Conversations have scores an idle time after their last run, so they are compared with conversations that are over.
+        // Or no score after one that paged: a lack of scores does not mean that the fault is repaired.
         [
-          '(',
-          `  ${scored('[1d] offset 30m')}`,
-          `  / on (job, gen_ai_agent_name) group_left () (${closed('[1d] offset 30m')} > 0)`,
-          `  * on (job, gen_ai_agent_name) group_left () ${closed('[30m]')}`,
-          '  >= 8',
-          ')',
+          '((',
+          `  ${expectedScores('spanscore_runs_total', 'spanscore_level!="conversation"')}`,
+          'or',
+          `  ${expectedScores('spanscore_conversations_total', 'spanscore_level="conversation"')}`,
+          ') >= 8)',
           `unless ${scored('[30m]')} > 0`,
           'or',
           `(max by (${AGENT_AND_SCORER}) (max_over_time(spanscore:evidence:now[6h])) > ${PAGE}`,

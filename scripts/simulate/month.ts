@@ -11,8 +11,10 @@ export interface Traffic {
   readonly sample: number
   /** The probability that a run passes, at a minute. */
   readonly passes: (minute: number) => number
-  /** How many runs in a row have one outcome. */
-  readonly conversation: number
+  /** How many runs in a row have one outcome. @default 1 */
+  readonly conversation?: number
+  /** How many calls of a run are scored, from one to this number; they have one outcome. @default 1 */
+  readonly calls?: number
 }
 
 /** The alerts of one series: the times at which they began, in minutes. */
@@ -32,7 +34,7 @@ export function simulate(traffic: Traffic, levels: Levels, minutes: number, seed
   const random = createRandom(seed)
   const counters = new Counters(minutes)
   const evaluator = new Evaluator(levels, counters, minutes)
-  const { runsPerHour, sample, passes, conversation } = traffic
+  const { runsPerHour, sample, passes, conversation = 1, calls = 1 } = traffic
   const weight = 1 / sample
   const pages = new Alert(PAGE, 0)
   const tickets = new Alert(TICKET, TICKET_FOR_MINUTES)
@@ -44,13 +46,21 @@ export function simulate(traffic: Traffic, levels: Levels, minutes: number, seed
     if (conversation === 1) return poisson(mean * sample, random)
     return binomial(conversation * poisson(mean, random), sample, random)
   }
+  /** Adds runs of one outcome, each as the cluster of its calls. */
+  const add = (label: 'pass' | 'fail', runs: number): void => {
+    for (let run = 0; run < runs; run += 1) {
+      const n = calls === 1 ? 1 : 1 + Math.floor(random() * calls)
+      const squared = (weight * n) ** 2
+      values[label] += weight * n
+      values.w2 += squared
+      if (label === 'pass') values.w2y += squared
+    }
+  }
   for (let minute = 0; minute < minutes; minute += 1) {
     const share = passes(minute)
-    values.pass += scored(share) * weight
-    values.fail += scored(1 - share) * weight
+    add('pass', scored(share))
+    add('fail', scored(1 - share))
     values.wy = values.pass
-    values.w2 = (values.pass + values.fail) * weight
-    values.w2y = values.pass * weight
     values.w2y2 = values.w2y
     counters.sample(values)
     const { now } = evaluator.at(minute)

@@ -39,7 +39,7 @@ function drop({ drop: dropIndex, series }: Extract<Task, { kind: 'drop' }>): Out
   if (found === undefined) throw new Error('expected a drop that exists')
   const { scored, fall } = found
   const passes = (minute: number) => (minute < WARM_UP ? 0.9 : 0.9 - fall)
-  const traffic = { runsPerHour: scored, sample: 1, passes, conversation: 1 }
+  const traffic = { runsPerHour: scored, sample: 1, passes }
   const levels = { mean: 0.88, passed: 0.88, together: 1 }
   const { pages, tickets } = simulate(traffic, levels, WARM_UP + 14 * DAY, 7 * series + scored, true)
   const [first] = pages

@@ -10,7 +10,7 @@ export const SERIES = 50
 /** Traffic that is as good as it should be, and the levels that the rules compare it with. */
 export interface Setting {
   readonly name: string
-  readonly traffic: (good: number) => Pick<Traffic, 'passes' | 'conversation'>
+  readonly traffic: (good: number) => Pick<Traffic, 'passes' | 'conversation' | 'calls'>
   readonly levels: (good: number) => Levels
 }
 
@@ -20,16 +20,21 @@ const season = (lowest: number) => (minute: number) => lowest + 0.03 + 0.03 * Ma
 
 /** Settings in which every page and every ticket is a false one. */
 export const SETTINGS: readonly Setting[] = [
-  { name: 'the truth at the target', traffic: (good) => ({ passes: () => good, conversation: 1 }), levels: at },
-  { name: '.03 above the target', traffic: (good) => ({ passes: () => good + 0.03, conversation: 1 }), levels: at },
+  { name: 'the truth at the target', traffic: (good) => ({ passes: () => good }), levels: at },
+  { name: '.03 above the target', traffic: (good) => ({ passes: () => good + 0.03 }), levels: at },
   {
     name: 'conversations of five, `runsTogether` 5',
     traffic: (good) => ({ passes: () => good, conversation: 5 }),
     levels: (good) => ({ ...at(good), together: 5 }),
   },
   {
+    name: 'one to nine calls of a run, with one outcome',
+    traffic: (good) => ({ passes: () => good, calls: 9 }),
+    levels: at,
+  },
+  {
     name: 'a season of ±.03, `usual` its lowest hour',
-    traffic: (good) => ({ passes: season(good), conversation: 1 }),
+    traffic: (good) => ({ passes: season(good) }),
     levels: (good) => ({ ...at(good), usual: { mean: good, passed: good } }),
   },
 ]

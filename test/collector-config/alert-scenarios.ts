@@ -63,8 +63,8 @@ export function counter(
 const eachMinute = (phases: readonly Phase[], of: (phase: Phase) => number) =>
   phases.flatMap((phase) => Array.from({ length: phase.minutes }, () => of(phase)))
 
-/** All counters that spanscore keeps of such traffic. */
-export function traffic(phases: readonly Phase[], labels: SomeLabels = {}): Series[] {
+/** All counters that spanscore keeps of such traffic. @param level Unless it is that of runs. */
+export function traffic(phases: readonly Phase[], labels: SomeLabels = {}, level = ''): Series[] {
   const all = { ...LABELS, ...labels }
   const { job, gen_ai_agent_name, gen_ai_evaluation_name } = all
   const base = { job, gen_ai_agent_name, gen_ai_evaluation_name }
@@ -93,7 +93,7 @@ export function traffic(phases: readonly Phase[], labels: SomeLabels = {}): Seri
     ),
     counter(
       'spanscore_evaluations_total',
-      { ...base, spanscore_outcome: 'scored' },
+      { ...base, spanscore_level: level, spanscore_outcome: 'scored' },
       eachMinute(phases, ({ scored }) => scored),
     ),
   ]
@@ -117,13 +117,20 @@ export function settings(
   }))
 }
 
-/** Runs that ended, each minute. */
-export const runs = (phases: readonly (readonly [minutes: number, runs: number])[]): Series =>
+type Ended = readonly (readonly [minutes: number, count: number])[]
+
+const ended = (metric: string, phases: Ended): Series =>
   counter(
-    'spanscore_runs_total',
+    metric,
     { job: LABELS.job, gen_ai_agent_name: LABELS.gen_ai_agent_name, spanscore_outcome: 'closed' },
     phases.flatMap(([minutes, count]) => Array.from({ length: minutes }, () => count)),
   )
+
+/** Runs that ended, each minute. */
+export const runs = (phases: Ended): Series => ended('spanscore_runs_total', phases)
+
+/** Conversations that ended, each minute. */
+export const conversations = (phases: Ended): Series => ended('spanscore_conversations_total', phases)
 
 /** A test of promtool. */
 export function scenario(name: string, series: readonly Series[], expected: readonly Expectation[]): object {

@@ -7,7 +7,7 @@ import { dashboardFiles } from '../../scripts/dashboards/main.ts'
 import { findProgram } from '../../scripts/e2e-tools.ts'
 import { prometheusRule, prometheusRuleFile, rulesFile, rulesText } from '../../scripts/rules/main.ts'
 import { compressTime } from '../e2e/compress-time.ts'
-import { counter, PAGES, runs, scenario, settings, traffic } from './alert-scenarios.ts'
+import { conversations, counter, PAGES, runs, scenario, settings, traffic } from './alert-scenarios.ts'
 import { play, run } from './promtool.ts'
 
 const promtool = findProgram('promtool')
@@ -304,6 +304,37 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     expect(play(scenario('pages', pages, pagesExpected))).toContain('SUCCESS')
     const never = [...traffic([{ minutes: 180, scored: 0.05 }]), runs([[180, 1]])]
     expect(play(scenario('rare', never, [{ at: '175m', alert: silent, firing: 0 }]))).toContain('SUCCESS')
+  })
+
+  it('wait for the idle time of conversations each morning, and report if their scores are missing', () => {
+    const silent = 'SpanscoreScorerSilent'
+    // Of five runs a minute, a conversation ends each minute, 25 minutes after the first run. On the third day, the judge is silent.
+    const [day, night, idle] = [300, 120, 25]
+    const until = 2 * (day + night)
+    const during = (count: number, isLate: boolean, days = 3) => {
+      const late = isLate ? idle : 0
+      return Array.from({ length: 3 }, (_, each): (readonly [number, number])[] => [
+        [late, 0],
+        [day, each < days ? count : 0],
+        [night - late, 0],
+      ]).flat()
+    }
+    const scored = during(1, true, 2).map(([minutes, count]) => ({ minutes, scored: count }))
+    const series = [
+      ...traffic(scored, {}, 'conversation'),
+      runs(during(5, false)),
+      conversations(during(1, true)),
+      ...settings(PAGES),
+    ]
+    const morning = [12, 16, 20, 24, 28, 40].flatMap((minutes) =>
+      [silent, TARGET, DROP].map((alert) => ({ at: `${day + night + minutes}m`, alert, firing: 0 })),
+    )
+    const expected = [
+      ...morning,
+      { at: `${until + 24}m`, alert: silent, firing: 0 },
+      { at: `${until + 60}m`, alert: silent, firing: 1 },
+    ]
+    expect(play(scenario('conversations', series, expected))).toContain('SUCCESS')
   })
 
   it('count only chosen runs without a score as lost', () => {

@@ -24,10 +24,14 @@ const scorers = [
 
 it('makes the metrics of an application without a meter provider from its late spans, under the same names', async () => {
   const running = (stack = await startStack())
+  // The calls of a run are one observation, which late spans of calls do not show.
+  const ofCalls = createScorer({ id: 'named', description: 'Calls.', level: 'tool-call', version: 1 }).generateScore(
+    ({ call }) => Number(call.name === 'weather-tool'),
+  )
   const application = startApplication(
     'no-meters',
     running.otlpUrl,
-    { scorers, emit: { lateSpans: 'always', metrics: false } },
+    { scorers: [...scorers, ofCalls], emit: { lateSpans: 'always', metrics: false } },
     { 'spanscore.metrics': 'from-spans' },
   )
   for (let run = 0; run < 20; run++) application.run({ tools: [run % 4 === 0 ? 'search-tool' : 'weather-tool'] })
@@ -49,6 +53,8 @@ it('makes the metrics of an application without a meter provider from its late s
   expect(await valueOf('spanscore_score_sum{job="no-meters", gen_ai_evaluation_name="hallucination"}')).toBe(15)
   // Two model calls, of ten in the range, are a fifth of it.
   expect(await valueOf('spanscore_score_sum{job="no-meters", gen_ai_evaluation_name="steps"}')).toBeCloseTo(4)
+  expect(await running.spansByTags('no-meters', { 'gen_ai.evaluation.name': 'named' })).toHaveLength(20)
+  expect(await running.query('{job="no-meters", gen_ai_evaluation_name="named"}')).toEqual([])
 })
 
 it('does not count an application twice that sends metrics and late spans', async () => {
