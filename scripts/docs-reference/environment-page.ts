@@ -1,6 +1,5 @@
-import { optionTable } from '../../src/engine/config/option-table.ts'
-import { otherVariables, variableOf } from '../../src/engine/config/environment.ts'
-import type { OptionRow } from '../../src/engine/config/option-table.ts'
+import { optionVariables, otherVariables } from '../../src/engine/config/environment.ts'
+import type { OptionKind } from '../../src/engine/config/option-kinds.ts'
 import { code, page, table } from './markdown.ts'
 
 /** `docs/reference/environment.md`: every `SPANSCORE_*` variable. */
@@ -11,19 +10,22 @@ export function environmentPage(): string {
     '## Variables of the package',
     table(
       ['variable', 'takes', 'meaning'],
-      otherVariables.map(({ name, kind, doc }) => [code(name), kind.text?.expected ?? kind.expected, doc]),
+      otherVariables.map(({ name, kind, doc }) => [code(name), takes(kind), doc]),
     ),
     '## Variables that set options',
-    '`spanscore/register` reads them, and they replace options of the configuration file. An application that attaches in its code sets the options there: a variable that has no effect is reported.',
-    table(['variable', 'option', 'takes', 'meaning'], rowsOf(optionTable, '')),
+    '`spanscore/register` reads them, and they replace options of the configuration file. An application that attaches in its code sets the options there: a variable that has no effect is reported. Other options have no variable; the configuration file may read `process.env`.',
+    table(
+      ['variable', 'option', 'takes', 'meaning'],
+      optionVariables.map(({ group, name, variable, row }) => [
+        code(variable),
+        code(group === undefined ? name : `${group}.${name}`),
+        takes(row.kind),
+        row.doc,
+      ]),
+    ),
   )
 }
 
-function rowsOf(rows: Readonly<Record<string, OptionRow>>, prefix: string): string[][] {
-  return Object.entries(rows).flatMap(([name, row]) => {
-    const path = `${prefix}${name}`
-    if (row.rows !== undefined) return rowsOf(row.rows, `${path}.`)
-    const { text, expected } = row.kind
-    return text === undefined ? [] : [[code(variableOf(path)), code(path), text.expected ?? expected, row.doc]]
-  })
+function takes({ text, expected }: OptionKind): string {
+  return text?.expected ?? expected
 }

@@ -5,7 +5,6 @@ import {
   optionTable,
   scorerEntryTable,
 } from '../../src/engine/config/option-table.ts'
-import { variableOf } from '../../src/engine/config/environment.ts'
 import { judgeSettingTable } from '../../src/judge/settings.ts'
 import type { OptionRow } from '../../src/engine/config/option-table.ts'
 import { code, page, table } from './markdown.ts'
@@ -15,17 +14,17 @@ export function optionsPage(): string {
   return page(
     'Options',
     '`attachScoring`, `ScoringSpanProcessor` and the configuration file take the same options. A wrong option throws `<path>: expected …, got …`; `spanscore/register` reports it, and the application runs unscored. `spanscore/register` also reads the environment variables, which replace options of the configuration file.',
-    optionsTable(optionTable, ''),
+    optionsTable(optionTable),
     '## `scorers[]`',
     'Each entry of `scorers` is a scorer, or an object with these properties.',
-    optionsTable(scorerEntryTable, 'scorers[].'),
+    optionsTable(scorerEntryTable),
     '## `scorers[].alerts`',
     '[Alerts](../alerts.md) shows how to set them up.',
-    optionsTable(alertTable, 'scorers[].'),
+    optionsTable(alertTable),
     '## `budget`',
-    optionsTable(budgetTable, 'budget.'),
+    optionsTable(budgetTable),
     '## `emit`',
-    optionsTable(emitTable, 'emit.'),
+    optionsTable(emitTable),
     '## `judge`',
     'Every scorer that asks a judge takes these settings: `createFaithfulnessScorer({ model, judge: { maxPromptBytes: 16_384 } })`. Each scorer also has [options of its own](scorers.md).',
     table(
@@ -40,7 +39,7 @@ export function optionsPage(): string {
   )
 }
 
-function optionsTable(rows: Readonly<Record<string, OptionRow>>, prefix: string): string {
+function optionsTable(rows: Readonly<Record<string, OptionRow>>): string {
   return table(
     ['option', 'default', 'takes', 'meaning', 'environment variable'],
     Object.entries(rows).map(([name, row]) => [
@@ -48,7 +47,7 @@ function optionsTable(rows: Readonly<Record<string, OptionRow>>, prefix: string)
       describeDefault(row),
       row.kind.expected,
       row.doc,
-      row.kind.text === undefined || prefix === 'scorers[].' ? '' : code(variableOf(`${prefix}${name}`)),
+      row.variable === undefined ? '' : code(row.variable),
     ]),
   )
 }

@@ -169,17 +169,17 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
   test('of ten misspelt variables at most, each with the name that was probably meant', async () => {
     const names = [
       'SAMPEL',
-      'SCOPEE',
-      'HOLDMS',
-      'STRICTT',
-      'RESCOR',
+      'SAMPLESALT',
+      'MEMORYBYTES',
+      'STRIP_CONTENTS',
+      'BUDGET_SHARES',
+      'BUDGET_USD_PERDAY',
+      'UPSTREAM_PROBABILTY',
       'LOGG',
       'CONFG',
-      'MAX_HELDD',
-      'SETTL_MS',
-      'CONCURENCY',
+      'DISABLE',
     ]
-    const variables = Object.fromEntries([...names, 'QUEUESIZE', 'TIMEOUT'].map((name) => [`SPANSCORE_${name}`, '1']))
+    const variables = Object.fromEntries([...names, 'CONFIGG', 'DISABLEDD'].map((name) => [`SPANSCORE_${name}`, '1']))
     const { error, codes } = await play('nothing but the SDK', variables, ...preload)
     expect({ codes, error }).toMatchObject({ codes: Array.from({ length: 10 }, () => 'SPANSCORE_ENVIRONMENT') })
     expect(error).toContain('SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got an unknown variable; it is ignored.')
@@ -187,10 +187,10 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
 })
 
 test('Variables that only register reads are reported by an application that attaches in its code', async () => {
-  const { error, codes } = await play('attached', { SPANSCORE_SAMPLE: '0.1', SPANSCORE_SCOPEE: 'root' })
+  const { error, codes } = await play('attached', { SPANSCORE_SAMPLE: '0.1', SPANSCORE_SAMPLESALT: 'a' })
   expect(codes).toEqual(['SPANSCORE_ENVIRONMENT', 'SPANSCORE_ENVIRONMENT'])
   expect(error).toContain('SPANSCORE_SAMPLE: only spanscore/register reads it')
-  expect(error).toContain('SPANSCORE_SCOPEE: expected SPANSCORE_SCOPE')
+  expect(error).toContain('SPANSCORE_SAMPLESALT: expected SPANSCORE_SAMPLE_SALT')
 }, 60_000)
 
 describe('A process is not warned', { timeout: 60_000 }, () => {

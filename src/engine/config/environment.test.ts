@@ -15,46 +15,37 @@ describe('The SPANSCORE_* variables', () => {
       read({
         SPANSCORE_SAMPLE: '0.05',
         SPANSCORE_SAMPLE_SALT: 'a secret',
-        SPANSCORE_SCOPE: 'every-agent',
-        SPANSCORE_TIMEOUT_MS: ' 1500 ',
+        SPANSCORE_MEMORY_BYTES: ' 1500 ',
         SPANSCORE_STRIP_CONTENT: 'TRUE',
-        SPANSCORE_RESCORE: 'false',
-        SPANSCORE_METRIC_ATTRIBUTES: 'service.version, tenant ,',
         SPANSCORE_BUDGET_USD_PER_DAY: 'Infinity',
         SPANSCORE_BUDGET_SHARE: '0.025',
-        SPANSCORE_EMIT_LATE_SPANS: 'always',
+        SPANSCORE_EMIT_EXPLANATIONS: 'code',
         UNRELATED: '1',
       }),
     ).toEqual({
       options: {
         sample: 0.05,
         sampleSalt: 'a secret',
-        scope: 'every-agent',
-        timeoutMs: 1500,
+        memoryBytes: 1500,
         stripContent: true,
-        rescore: false,
-        metricAttributes: ['service.version', 'tenant'],
         budget: { usdPerDay: Number.POSITIVE_INFINITY, share: 0.025 },
-        emit: { lateSpans: 'always' },
+        emit: { explanations: 'code' },
       },
       warnings: [],
     })
   })
 
   test('that are blank are unset', () => {
-    expect(read({ SPANSCORE_SAMPLE: '', SPANSCORE_STRICT: '  ' })).toEqual({ options: {}, warnings: [] })
+    expect(read({ SPANSCORE_SAMPLE: '', SPANSCORE_STRIP_CONTENT: '  ' })).toEqual({ options: {}, warnings: [] })
   })
 
   test.each([
     ['SPANSCORE_SAMPLE', '5', '0, or a number from 0.001 to 1'],
     ['SPANSCORE_SAMPLE', 'five', '0, or a number from 0.001 to 1'],
     ['SPANSCORE_UPSTREAM_PROBABILITY', '0', "'tracestate', or a number above 0 and at most 1"],
-    ['SPANSCORE_STRICT', 'yes', 'true or false'],
-    ['SPANSCORE_HOLD_MS', '5s', 'milliseconds, from 0 to 2147483647'],
-    ['SPANSCORE_TIMEOUT_MS', '2147483648', 'milliseconds, from 0 to 2147483647'],
-    ['SPANSCORE_QUEUE_SIZE', '9'.repeat(400), 'a whole number, 0 or more'],
-    ['SPANSCORE_CONCURRENCY', '0', 'a whole number, 1 or more'],
-    ['SPANSCORE_SCOPE', 'all', 'one of root, every-agent'],
+    ['SPANSCORE_STRIP_CONTENT', 'yes', 'true or false'],
+    ['SPANSCORE_MEMORY_BYTES', '64MB', 'a number, 0 or more, or Infinity'],
+    ['SPANSCORE_EMIT_EXPLANATIONS', 'some', 'one of all, code, none'],
   ])('%s=%s is reported as wrong, and ignored', (variable, text, expected) => {
     expect(read({ [variable]: text })).toEqual({
       options: {},
@@ -69,6 +60,13 @@ describe('The SPANSCORE_* variables', () => {
         'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got an unknown variable; it is ignored.',
         'SPANSCORE_CONFG: expected SPANSCORE_CONFIG, got an unknown variable; it is ignored.',
       ],
+    })
+  })
+
+  test('that have the name of an option without a variable are reported with the option', () => {
+    expect(read({ SPANSCORE_HOLD_MS: '1' })).toEqual({
+      options: {},
+      warnings: ['SPANSCORE_HOLD_MS: no variable sets holdMs; set it where the scorers are.'],
     })
   })
 
@@ -105,14 +103,14 @@ describe('Variables that have no effect', () => {
   })
 
   test('are reported if they are misspelt or wrong', () => {
-    expect(report({}, { SPANSCORE_SAMPEL: '0.1', SPANSCORE_STRICT: 'yes' })).toEqual([
-      'SPANSCORE_STRICT: expected true or false, got "yes"; it is ignored.',
+    expect(report({}, { SPANSCORE_SAMPEL: '0.1', SPANSCORE_STRIP_CONTENT: 'yes' })).toEqual([
+      'SPANSCORE_STRIP_CONTENT: expected true or false, got "yes"; it is ignored.',
       'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got an unknown variable; it is ignored.',
     ])
   })
 
   test('are not reported if the option has the same value, as with register', () => {
-    const environment = { SPANSCORE_SAMPLE: '0.1', SPANSCORE_METRIC_ATTRIBUTES: 'a,b', SPANSCORE_BUDGET_SHARE: '0.5' }
+    const environment = { SPANSCORE_SAMPLE: '0.1', SPANSCORE_STRIP_CONTENT: 'true', SPANSCORE_BUDGET_SHARE: '0.5' }
     const options = withEnvironment({ sample: 1, budget: { usdPerDay: 1 } }, read(environment).options)
     expect(report(options, environment)).toEqual([])
   })

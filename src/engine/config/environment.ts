@@ -47,14 +47,6 @@ export const otherVariables: readonly OtherVariable[] = [
   },
 ]
 
-/** The variable of an option, by the option's path: `budget.usdPerDay` is `SPANSCORE_BUDGET_USD_PER_DAY`. */
-export function variableOf(path: string): string {
-  return `SPANSCORE_${path
-    .replaceAll('.', '_')
-    .replaceAll(/[A-Z]/g, (letter) => `_${letter}`)
-    .toUpperCase()}`
-}
-
 /** The options that environment variables set. */
 export type EnvironmentOptions = Readonly<Record<string, unknown>>
 
@@ -70,16 +62,19 @@ export function optionsFromEnvironment(environment: Environment, warn: (message:
   const known = new Set(otherVariables.map(({ name }) => name))
   for (const { name, kind } of otherVariables) readKind(name, kind, environment, warn)
   const options: Record<string, unknown> = {}
-  for (const { group, name, variable, kind } of optionVariables()) {
+  for (const { group, name, variable, row } of optionVariables) {
     known.add(variable)
-    const value = readKind(variable, kind, environment, warn)
+    const value = readKind(variable, row.kind, environment, warn)
     if (value === undefined) continue
     if (group === undefined) options[name] = value
     else options[group] = { ...toRecord(options[group]), [name]: value }
   }
   for (const name of Object.keys(environment)) {
-    const meant = name.startsWith('SPANSCORE_') && !known.has(name) ? closestName(name, known) : undefined
+    if (!name.startsWith('SPANSCORE_') || known.has(name)) continue
+    const meant = closestName(name, known)
+    const option = Object.keys(optionTable).find((each) => name === `SPANSCORE_${toUpperSnakeCase(each)}`)
     if (meant !== undefined) warn(`${name}: expected ${meant}, got an unknown variable; it is ignored.`)
+    else if (option !== undefined) warn(`${name}: no variable sets ${option}; set it where the scorers are.`)
   }
   return options
 }
@@ -91,7 +86,7 @@ export function optionsFromEnvironment(environment: Environment, warn: (message:
 export function reportUnusedVariables(given: object, environment: Environment, warn: (message: string) => void): void {
   const options = toRecord(given)
   const wanted = optionsFromEnvironment(environment, warn)
-  const differs = optionVariables().filter(({ group, name }) => {
+  const differs = optionVariables.filter(({ group, name }) => {
     const value = group === undefined ? wanted[name] : toRecord(wanted[group])[name]
     const used = group === undefined ? options[name] : toRecord(options[group])[name]
     return value !== undefined && formatValue(value) !== formatValue(used)
@@ -108,29 +103,23 @@ export function reportUnusedVariables(given: object, environment: Environment, w
 }
 
 /** An option that a variable can set. */
-interface OptionVariable {
+export interface OptionVariable {
   /** The group that contains the option, if any. */
   readonly group: string | undefined
   readonly name: string
   readonly variable: string
-  readonly kind: OptionKind
+  readonly row: OptionRow
 }
 
-function optionVariables(): readonly OptionVariable[] {
-  return Object.entries<OptionRow>(optionTable).flatMap(([name, row]) =>
-    row.rows === undefined ? variablesOf(undefined, { [name]: row }) : variablesOf(name, row.rows),
-  )
-}
+/** The variables that set options. */
+export const optionVariables: readonly OptionVariable[] = Object.entries<OptionRow>(optionTable).flatMap(
+  ([name, row]) => (row.rows === undefined ? variablesOf(undefined, { [name]: row }) : variablesOf(name, row.rows)),
+)
 
 function variablesOf(group: string | undefined, rows: Readonly<Record<string, OptionRow>>): readonly OptionVariable[] {
-  return Object.entries(rows)
-    .filter(([, { kind }]) => kind.text !== undefined)
-    .map(([name, { kind }]) => ({
-      group,
-      name,
-      kind,
-      variable: variableOf(group === undefined ? name : `${group}.${name}`),
-    }))
+  return Object.entries(rows).flatMap(([name, row]) =>
+    row.variable === undefined ? [] : [{ group, name, row, variable: row.variable }],
+  )
 }
 
 /** The value of a variable; `undefined` if it is blank, or invalid, which is reported. */
@@ -159,6 +148,10 @@ export function withEnvironment(file: EnvironmentOptions, environment: Environme
     if (rows !== undefined && name in merged) merged[name] = { ...toRecord(file[name]), ...toRecord(environment[name]) }
   }
   return merged
+}
+
+function toUpperSnakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 }
 
 function toRecord(value: unknown): EnvironmentOptions {

@@ -6,7 +6,7 @@ export interface OptionKind {
   /** Completes the sentence "expected …". */
   readonly expected: string
   readonly accepts: (value: unknown) => boolean
-  /** Absent if text cannot express the value; then there is no environment variable. */
+  /** Absent if no environment variable takes the value. */
   readonly text?: {
     /** Replaces `expected` if the variable accepts less than the option. */
     readonly expected?: string
@@ -90,14 +90,7 @@ export const text: OptionKind = {
 }
 
 /** A list of non-empty strings. */
-export const names: OptionKind = {
-  expected: 'a list of names',
-  accepts: areNames,
-  text: {
-    expected: 'names, separated by commas',
-    read: (given) => given.split(',').flatMap((name) => name.trim() || []),
-  },
-}
+export const names: OptionKind = { expected: 'a list of names', accepts: areNames }
 
 /** One name or several. */
 export const nameOrNames: OptionKind = {

@@ -9,6 +9,8 @@ import type { ScorerAlerts, ScorerEntry, ScoringOptions } from './scoring-option
 /** One option. Validation, defaults, environment variables and the reference page are derived from this table. */
 export interface OptionRow<Value = unknown> {
   readonly kind: OptionKind
+  /** Only for what differs from deployment to deployment, and whose value a text can express. */
+  readonly variable?: `SPANSCORE_${string}`
   /** One or two sentences, equal to the option's TSDoc. */
   readonly doc: string
   readonly default?: Value
@@ -27,21 +29,25 @@ export type OptionRows<Options> = { readonly [Name in keyof Options]-?: OptionRo
 export const budgetTable: OptionRows<BudgetLimits> = {
   callsPerMinute: {
     kind: limit,
+    variable: 'SPANSCORE_BUDGET_CALLS_PER_MINUTE',
     default: DEFAULT_BUDGET.callsPerMinute,
     doc: 'Maximum judge calls per minute. About half of them may come in one burst. Above the limit, rates are reduced, and the weights of scored runs compensate for it.',
   },
   tokensPerHour: {
     kind: limit,
+    variable: 'SPANSCORE_BUDGET_TOKENS_PER_HOUR',
     default: DEFAULT_BUDGET.tokensPerHour,
     doc: 'Maximum input and output tokens of judges per hour.',
   },
   usdPerDay: {
     kind: limit,
+    variable: 'SPANSCORE_BUDGET_USD_PER_DAY',
     default: DEFAULT_BUDGET.usdPerDay,
     doc: 'Maximum US dollars per 24 hours. Models without a known price do not count.',
   },
   share: {
     kind: probability,
+    variable: 'SPANSCORE_BUDGET_SHARE',
     default: DEFAULT_BUDGET.share,
     doc: 'The share of all limits that this process may use, such as 1/40 for forty processes.',
   },
@@ -71,6 +77,7 @@ export const emitTable: OptionRows<EmitOptions> = {
   },
   explanations: {
     kind: oneOf('all', 'code', 'none'),
+    variable: 'SPANSCORE_EMIT_EXPLANATIONS',
     default: 'all',
     doc: 'Whose explanations leave the process: those of all scorers, of code scorers only, or none.',
   },
@@ -166,16 +173,19 @@ export const optionTable: OptionRows<ScoringOptions> = {
   },
   sample: {
     kind: sampleRate,
+    variable: 'SPANSCORE_SAMPLE',
     default: 1,
     doc: 'The share of runs to score: 0, or from 0.001 to 1, or a function of the finished run that returns it.',
   },
   sampleSalt: {
     kind: text,
+    variable: 'SPANSCORE_SAMPLE_SALT',
     defaultDoc: 'none',
     doc: 'A secret that prevents callers from choosing, by their trace ids, whether they are scored. Processes with the same salt choose the same traces.',
   },
   upstreamProbability: {
     kind: upstream,
+    variable: 'SPANSCORE_UPSTREAM_PROBABILITY',
     defaultDoc: 'none: means describe the runs that this process saw',
     doc: "The share of traces that the tracer's own sampler keeps, or `'tracestate'` to read it from each trace.",
   },
@@ -214,6 +224,7 @@ export const optionTable: OptionRows<ScoringOptions> = {
   },
   memoryBytes: {
     kind: limit,
+    variable: 'SPANSCORE_MEMORY_BYTES',
     default: 64 * 1024 * 1024,
     defaultDoc: '67108864 (64 MiB)',
     doc: 'Maximum bytes, estimated, that open runs take, and runs that wait for scores as much again. A span counts for 2 KiB and its texts. Above it, the open run is evicted in which nothing has happened for longest.',
@@ -248,6 +259,7 @@ export const optionTable: OptionRows<ScoringOptions> = {
   },
   stripContent: {
     kind: flag,
+    variable: 'SPANSCORE_STRIP_CONTENT',
     default: false,
     doc: 'Removes message and tool content from spans before they are handed on. Needs `next` or `attachScoring`.',
   },
