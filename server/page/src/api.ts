@@ -4,6 +4,8 @@ import type { PageFacts } from '../../src/page/api.ts'
 import type { OpenRun } from '../../src/page/ingest.ts'
 import type { ShownEvaluation as Evaluation } from '../../src/page/shown-evaluation.ts'
 import type { Overview } from '../../src/page/overview.ts'
+import type { Thread } from '../../src/page/conversation-page.ts'
+import type { ConversationPage, ConversationRow } from '../../src/page/store/conversation-list.ts'
 import type { ListedRun } from '../../src/page/store/run-list.ts'
 import type { AgreementWithPeople, DrawnRun, LabelledRun, LabelProgress } from '../../src/page/store/labels.ts'
 import type { Comparison } from '../../src/page/store/compare.ts'
@@ -16,6 +18,8 @@ export type {
   AgentRun,
   AgreementWithPeople,
   Comparison,
+  ConversationPage,
+  ConversationRow,
   ShownScorer,
   Evaluation,
   LabelledRun,
@@ -26,6 +30,7 @@ export type {
   Side,
   Sides,
   SourceSpan,
+  Thread,
   TrialEstimate,
   TrialResult,
 }
@@ -43,6 +48,8 @@ export interface RunList {
 export interface RunDetails {
   readonly run: AgentRun
   readonly isOpen: boolean
+  /** The conversation that the run is in. */
+  readonly conversation?: { readonly key: string; readonly turns: number }
   readonly stored?: {
     readonly revision: number
     readonly settled_ms: number

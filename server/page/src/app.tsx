@@ -6,6 +6,8 @@ import { useAnswer, useChanges } from './live.ts'
 import { KeyHelp } from './parts/key-help.tsx'
 import { ServiceContext } from './service.ts'
 import { CompareView } from './views/compare.tsx'
+import { ConversationView } from './views/conversation.tsx'
+import { ConversationsView } from './views/conversations.tsx'
 import { LabelsView } from './views/labels.tsx'
 import { RunView } from './views/run.tsx'
 import { RunsView } from './views/runs.tsx'
@@ -14,6 +16,7 @@ import { TryView } from './views/try.tsx'
 
 const PLACES = [
   { path: '/', name: 'Runs' },
+  { path: '/conversations', name: 'Conversations' },
   { path: '/scores', name: 'Scores' },
   { path: '/compare', name: 'Compare' },
   { path: '/labels', name: 'Labels' },
@@ -42,6 +45,8 @@ function Page() {
         <Router>
           <Route path="/" component={RunsView} />
           <Route path="/runs/:id" component={RunView} />
+          <Route path="/conversations" component={ConversationsView} />
+          <Route path="/conversations/:key" component={ConversationView} />
           <Route path="/scores" component={ScoresView} />
           <Route path="/compare" component={CompareView} />
           <Route path="/labels" component={LabelsView} />
@@ -55,7 +60,11 @@ function Page() {
 
 function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; readonly isConnected: boolean }) {
   const { path } = useLocation()
-  const isAt = (place: string) => (place === '/' ? path === '/' || path.startsWith('/runs/') : path === place)
+  const isAt = (place: string) =>
+    place === '/' ? path === '/' || path.startsWith('/runs/') : path === place || path.startsWith(`${place}/`)
+  // What has nothing to show is left out.
+  const isShown = (place: string) =>
+    (place !== '/labels' || overview.files === undefined) && (place !== '/conversations' || overview.conversations > 0)
   return (
     <header class="bar">
       <a class="brand" href="/">
@@ -65,7 +74,7 @@ function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; re
         spanscore
       </a>
       <nav aria-label="Views">
-        {PLACES.filter(({ path: place }) => overview.files === undefined || place !== '/labels').map((place) => (
+        {PLACES.filter(({ path: place }) => isShown(place) || isAt(place)).map((place) => (
           <a key={place.path} href={place.path} aria-current={isAt(place.path) ? 'page' : undefined}>
             {place.name}
           </a>

@@ -115,6 +115,27 @@ export function useAnswer<Answer>(path: string | undefined, query: Query, again:
   return state
 }
 
+/** The pages of a list: the first, which is kept up to date, and those that were loaded after it. */
+export function useMore<Page extends { readonly next?: string | undefined }>(
+  path: string,
+  query: Query,
+  first: Page | undefined,
+): { readonly pages: readonly Page[]; readonly next: string | undefined; readonly load: () => void } {
+  const [loaded, setLoaded] = useState<{ readonly key: string; readonly pages: readonly Page[] }>({
+    key: '',
+    pages: [],
+  })
+  const key = JSON.stringify({ ...query, fromMs: undefined })
+  const later = loaded.key === key ? loaded.pages : []
+  const pages = first === undefined ? later : [first, ...later]
+  const next = pages.at(-1)?.next
+  const load = () => {
+    if (next === undefined) return
+    void read<Page>(path, { ...query, after: next }).then((page) => setLoaded({ key, pages: [...later, page] }))
+  }
+  return { pages, next, load }
+}
+
 function isGone(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 404 || error.status === 401)
 }

@@ -35,6 +35,9 @@ export interface Overview {
   readonly scorers: readonly StoredScorer[]
 }
 
+/** What changes with every run and every score. Each takes one step in a tree. */
+const LATEST_ROWS = ['runs', 'scores', 'conversation_scores'].map((table) => `SELECT max(rowid) AS row FROM ${table}`)
+
 /** How long an overview is cached. */
 const KEEP_MS = 5000
 
@@ -44,7 +47,8 @@ export class OverviewReader {
   readonly #nowMs: () => number
   #known: Overview | undefined
   #knownAtMs = Number.NEGATIVE_INFINITY
-  #knownRuns = -1
+  /** The latest run and the latest scores when it was read. */
+  #knownUntil = ''
 
   constructor(database: DatabaseSync, nowMs: () => number) {
     this.#database = database
@@ -53,10 +57,11 @@ export class OverviewReader {
 
   read(): Overview {
     const database = this.#database
-    const last = first<{ seq: number }>(database, 'SELECT coalesce(max(seq), 0) AS seq FROM runs')?.seq ?? 0
-    const isFew = last < 2000 && last !== this.#knownRuns
+    const latest = LATEST_ROWS.map((sql) => first<{ row: number | null }>(database, sql)?.row ?? 0)
+    const until = latest.join(' ')
+    const isFew = (latest[0] ?? 0) < 2000 && until !== this.#knownUntil
     if (this.#known !== undefined && !isFew && this.#nowMs() - this.#knownAtMs < KEEP_MS) return this.#known
-    const latest = (column: string) =>
+    const inUse = (column: string) =>
       all<{ name: string }>(
         database,
         `SELECT ${column} AS name FROM (SELECT ${column} FROM runs ORDER BY seq DESC LIMIT ${LATEST})
@@ -69,17 +74,17 @@ export class OverviewReader {
       conversations: first<{ n: number }>(database, 'SELECT count(*) AS n FROM conversations')?.n ?? 0,
       bytes: usedBytes(database),
       // Those in use come first, so that names that are made up for each run hide none of them.
-      agents: [...new Set([...latest('agent'), ...namesIn(database, 'runs', 'agent')])]
+      agents: [...new Set([...inUse('agent'), ...namesIn(database, 'runs', 'agent')])]
         .filter((name) => name !== '')
         .toSorted(),
-      agentVersions: latest('agent_version'),
-      models: latest('model'),
+      agentVersions: inUse('agent_version'),
+      models: inUse('model'),
       scorers: [RUNS, CONVERSATIONS].flatMap((source) =>
         namesIn(database, source.table, 'scorer').flatMap((scorer) => versionsOf(database, source, scorer)),
       ),
     }
     this.#knownAtMs = this.#nowMs()
-    this.#knownRuns = last
+    this.#knownUntil = until
     return this.#known
   }
 }

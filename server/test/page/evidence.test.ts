@@ -26,16 +26,54 @@ describe('what a scorer found', () => {
     ])
   })
 
-  it('is the score of a tool call, at the call, from a scorer of calls', () => {
+  it('is the score of each call, from a scorer of calls, and marks no sentence of the answer', () => {
     const { scorer, ...rest } = evaluationOf(undefined)
     const calls = [
       { index: 0, name: 'refund', score: { status: 'scored', value: 1, label: 'pass' } },
       { index: 2, name: 'refund', score: { status: 'scored', value: 0, label: 'fail', explanation: 'too much' } },
     ] as const
-    expect(findingsOf({ ...rest, scorer: { ...scorer, level: 'tool-call' }, calls })).toMatchObject([
-      { toolCall: 0, isGood: true },
-      { toolCall: 2, isGood: false, verdict: 'scorer 0', why: 'too much' },
+    const findings = findingsOf({ ...rest, scorer: { ...scorer, level: 'tool-call' }, calls })
+    expect(findings).toMatchObject([
+      { text: 'refund', isGood: true, verdict: '1' },
+      { text: 'refund', isGood: false, verdict: '0', why: 'too much' },
     ])
+    expect(markEvidence('The refund is done.', findings)).toEqual([{ text: 'The refund is done.' }])
+  })
+
+  it('is read from the turns of a conversation', () => {
+    const messages = [
+      { turn: 1, verdict: 'moves_on', reasoning: '' },
+      { turn: 2, verdict: 'gives_up', reasoning: 'asks for a person' },
+    ]
+    expect(findingsOf(evaluationOf({ messages }))).toMatchObject([
+      { text: 'Turn 2', turn: 1, isGood: true },
+      { text: 'Turn 3', turn: 2, isGood: false, verdict: 'gives up', why: 'asks for a person' },
+    ])
+    expect(findingsOf(evaluationOf({ turns: [3] }))).toMatchObject([{ turn: 3, isGood: false, verdict: 'repeats' }])
+    const goals = [{ goal: 'a refund', verdict: 'not', reasoning: 'it failed' }]
+    expect(findingsOf(evaluationOf({ goals }))).toMatchObject([{ text: 'a refund', isGood: false, why: 'it failed' }])
+  })
+
+  it.each([
+    [
+      'Friction in 2 of 11 messages: turn 3 repeats (asks (again); twice); turn 12 gives_up. The judge was not shown 3 of 60 turns.',
+      [
+        { turn: 2, verdict: 'repeats', why: 'asks (again); twice' },
+        { turn: 11, verdict: 'gives up', why: '' },
+      ],
+    ],
+    [
+      '1 of 3 messages repeat an earlier one: turn 3 (where is it).',
+      [{ turn: 2, verdict: 'repeats', why: 'where is it' }],
+    ],
+    ['Friction in 0 of 2 messages.', []],
+    ['It is polite: turn 3 repeats.', []],
+  ])('is read from an explanation that names turns, because files hold no details: %s', (explanation, expected) => {
+    const { scorer, ...rest } = evaluationOf(undefined)
+    const score = { status: 'scored', value: 0.5, label: 'fail', explanation } as const
+    const found = findingsOf({ ...rest, scorer: { ...scorer, level: 'conversation' }, score })
+    expect(found.map(({ turn, verdict, why }) => ({ turn, verdict, why }))).toEqual(expected)
+    expect(findingsOf({ ...rest, scorer, score })).toEqual([])
   })
 
   it('is read from requirements, tool calls and lists of missing parts', () => {

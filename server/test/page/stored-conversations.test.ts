@@ -73,6 +73,11 @@ describe('conversations in the database of the page', () => {
     // Fewer runs, and others.
     expect(score(runs.slice(4), 0.5)).toBe(true)
     expect(shown('a').scores).toMatchObject([{ evaluation: { score: { value: 0.5 } }, turns: [runs[4]?.id] }])
+    const skipped = { status: 'skipped', reason: 'not-applicable', message: 'One message.' } as const
+    const evaluation = { ...madeScore(runs[3]!.id, { value: 1 }), score: skipped }
+    expect(saveConversationScore(database, conversationKey(runs[0]!)!, { evaluation, turns: [runs[3]!.id] })).toBe(
+      false,
+    )
     expect(score(runsOf(thanks, { id: 'unknown' }), 1)).toBe(false)
   })
 

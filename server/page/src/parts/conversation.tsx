@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 
 import type { AgentRun, Evaluation, SourceSpan } from '../api.ts'
 import { count, duration } from '../format.ts'
+import { CallScores } from './call-scores.tsx'
 import { findingsOf } from './evidence.ts'
 import type { Finding } from './evidence.ts'
 import { JsonView } from './json-view.tsx'
@@ -22,7 +23,8 @@ interface ConversationProps {
 
 /** The course of a run: its input, the texts of the model, its tool calls, and the agents that it started, in place. */
 export function Conversation({ run, spans, scores }: ConversationProps) {
-  const findings = scores.filter(({ runId }) => runId === run.id).flatMap(({ evaluation }) => findingsOf(evaluation))
+  const evaluations = scores.filter(({ runId }) => runId === run.id).map(({ evaluation }) => evaluation)
+  const findings = evaluations.flatMap(findingsOf)
   const took = new Map(spans.map((span) => [span.spanId, span.endTimeMs - span.startTimeMs]))
   const lastUser = run.input.findLastIndex(({ role }) => role === 'user')
   const history = lastUser > 0 ? run.input.slice(0, lastUser) : []
@@ -77,6 +79,8 @@ export function Conversation({ run, spans, scores }: ConversationProps) {
                 <Tool
                   key={place}
                   call={call}
+                  index={place}
+                  evaluations={evaluations}
                   took={took.get(call.spanId ?? '')}
                   findings={findings.filter((finding) => isAbout(finding, call, place))}
                 >
@@ -91,7 +95,13 @@ export function Conversation({ run, spans, scores }: ConversationProps) {
         <SideCall key={index} call={call} took={took.get(call.spanId ?? '')} />
       ))}
       {run.retrievals.map((retrieval, index) => (
-        <Retrieved key={index} retrieval={retrieval} took={took.get(retrieval.spanId ?? '')} />
+        <Retrieved
+          key={index}
+          retrieval={retrieval}
+          index={index}
+          evaluations={evaluations}
+          took={took.get(retrieval.spanId ?? '')}
+        />
       ))}
       {run.children
         .filter(({ id }) => !shown.has(id))
@@ -256,9 +266,13 @@ function SideCall({ call, took }: { readonly call: AgentRun['sideCalls'][number]
 /** What the run searched for, and what was found, best first. */
 function Retrieved({
   retrieval: { kind, query, source, documents, error, toolCall },
+  index,
+  evaluations,
   took,
 }: {
   readonly retrieval: AgentRun['retrievals'][number]
+  readonly index: number
+  readonly evaluations: readonly Evaluation[]
   readonly took: number | undefined
 }) {
   return (
@@ -279,8 +293,8 @@ function Retrieved({
           </p>
         )}
         <ol>
-          {documents?.map(({ id, content, score, metadata }, index) => (
-            <li key={index}>
+          {documents?.map(({ id, content, score, metadata }, place) => (
+            <li key={place}>
               {(id !== undefined || score !== undefined) && (
                 <p class="muted">
                   {id} {score}
@@ -294,6 +308,7 @@ function Retrieved({
           ))}
         </ol>
       </details>
+      <CallScores evaluations={evaluations} level="retrieval" index={index} />
     </li>
   )
 }

@@ -16,6 +16,8 @@ export interface Finding {
   readonly toolCall?: number
   /** The tool that it is about, by its name. */
   readonly tool?: string
+  /** The turn of a conversation that it is about, as the scorer counts them, from 0. */
+  readonly turn?: number
   /** The path in the arguments: `city`, `stops[2].name`. */
   readonly path?: string
 }
@@ -31,6 +33,8 @@ const TEXTS = [
   'limit',
   'check',
   'keyword',
+  'goal',
+  'fact',
 ]
 const REASONS = ['reasoning', 'reason', 'error', 'message', 'why']
 const GOOD_WORDS = new Set([
@@ -47,8 +51,11 @@ const GOOD_WORDS = new Set([
   'complete',
   'recalled',
   'addressed',
+  'reached',
+  'kept',
+  'moves_on',
 ])
-const OPEN_WORDS = new Set(['unsure', 'helpful', 'partly', 'partial'])
+const OPEN_WORDS = new Set(['unsure', 'helpful', 'partly', 'partial', 'withdrawn', 'not_needed'])
 /** Flags that are true if all is well, and the verdict if they are false. */
 const GOOD_FLAGS: Readonly<Record<string, string>> = {
   isFulfilled: 'not fulfilled',
@@ -66,19 +73,56 @@ const BAD_LISTS = new Set(['missing', 'missingElements', 'missingTools', 'halluc
 /** What a scorer found in a run, read from the details of its result. Custom scorers may put anything there. */
 export function findingsOf({ score, scorer, calls = [] }: ShownEvaluation): readonly Finding[] {
   if (score.status !== 'scored') return []
-  const found: Finding[] = scorer.level === 'tool-call' ? calls.flatMap((call) => findingOf(scorer.id, call)) : []
+  const found: Finding[] = calls.flatMap(findingOf)
   // For a hallucination scorer, supported claims are good, although lower scores are better.
   walk(score.details, '', found, 0)
+  if (scorer.level === 'conversation' && score.details === undefined)
+    found.push(...reactionsIn(score.explanation ?? ''))
   const isAllGood = score.value === (scorer.better === 'higher' ? scorer.range?.[1] : scorer.range?.[0])
   return isAllGood ? found.filter(({ isGood }) => isGood !== undefined) : found
 }
 
-/** The score of one tool call, which is shown at the call if it fails. */
-function findingOf(scorerId: string, { index, name = '', score }: CallScore): readonly Finding[] {
+/** The score of one call, which is shown at the call, too. */
+function findingOf({ index, name = `call ${index + 1}`, score }: CallScore): readonly Finding[] {
   if (score.status !== 'scored') return []
   const { value, label, explanation = '' } = score
-  const verdict = `${scorerId} ${Number(value.toFixed(3))}`
-  return [{ text: name, isGood: label === 'pass', why: explanation, verdict, kind: 'calls', toolCall: index }]
+  const verdict = String(Number(value.toFixed(3)))
+  return [{ text: name, isGood: label === 'pass', why: explanation, verdict, kind: SCORED_CALL }]
+}
+
+/** The kind of the score of a call. */
+export const SCORED_CALL = 'scored call'
+
+/** The kind of what is said of a turn. */
+export const TURNS = 'turns'
+
+/** How `user_friction` and `repeated_question` name the messages that they count. */
+const NAMES_TURNS = /^(?:Friction in \d+ of \d+ messages|\d+ of \d+ messages repeat an earlier one): /
+const NAMED_TURN = /(?:^|; )turn (\d+)(?: ([a-z_]+))?(?: \(([^]*?)\))?(?=; turn \d|\.(?: |$)|$)/g
+
+/** The messages that an explanation names: files have no details. */
+function reactionsIn(explanation: string): readonly Finding[] {
+  const names = NAMES_TURNS.exec(explanation)?.[0]
+  if (names === undefined) return []
+  return [...explanation.slice(names.length).matchAll(NAMED_TURN)].map(([, turn, verdict = 'repeats', why = '']) =>
+    ofTurn(Number(turn) - 1, verdict, why),
+  )
+}
+
+function ofTurn(turn: number, verdict: string, why: string): Finding {
+  return {
+    text: `Turn ${turn + 1}`,
+    isGood: GOOD_WORDS.has(verdict),
+    why,
+    verdict: worded(verdict),
+    kind: TURNS,
+    turn,
+  }
+}
+
+/** `asked_again` in words. */
+function worded(verdict: string): string {
+  return verdict.replaceAll('_', ' ')
 }
 
 function walk(value: unknown, key: string, found: Finding[], depth: number): void {
@@ -88,6 +132,8 @@ function walk(value: unknown, key: string, found: Finding[], depth: number): voi
       if (typeof item === 'string') {
         if (BAD_LISTS.has(key))
           found.push({ text: item, isGood: false, why: '', verdict: 'missing', kind: key, ...toolOf(key, item) })
+      } else if (typeof item === 'number') {
+        if (key === TURNS) found.push(ofTurn(item, 'repeats', ''))
       } else if (isRecord(item)) walkItem(item, key, found, depth)
     }
     return
@@ -102,6 +148,11 @@ function toolOf(key: string, name: string): { readonly tool?: string } {
 
 function walkItem(item: Record<string, unknown>, kind: string, found: Finding[], depth: number): void {
   const text = firstText(item, TEXTS)
+  const { turn } = item
+  if (text === undefined && typeof turn === 'number' && typeof item['verdict'] === 'string') {
+    found.push(ofTurn(turn, item['verdict'], firstText(item, REASONS) ?? ''))
+    return
+  }
   if (text === undefined) {
     walk(item, kind, found, depth + 1)
     return
@@ -125,7 +176,7 @@ function walkItem(item: Record<string, unknown>, kind: string, found: Finding[],
     text,
     isGood: flag === undefined ? goodness(item, verdict, kind) : item[flag] === true,
     why: firstText(item, REASONS) ?? '',
-    verdict: verdict === '' ? (flagged ?? '') : verdict,
+    verdict: verdict === '' ? (flagged ?? '') : worded(verdict),
     kind,
     ...tool,
     ...place,
@@ -154,7 +205,9 @@ export interface TextPart {
 
 /** Splits a text so that each sentence that a finding is about is a part. Judges paraphrase, so a sentence is found by its words. */
 export function markEvidence(text: string, findings: readonly Finding[]): readonly TextPart[] {
-  const wanted = findings.filter(({ isGood, tool }) => isGood !== true && tool === undefined)
+  const wanted = findings.filter(
+    ({ isGood, tool, kind }) => isGood !== true && tool === undefined && kind !== SCORED_CALL,
+  )
   if (wanted.length === 0 || text.length > 50_000) return [{ text }]
   const sentences = text.match(/\n+|.+?(?:[.!?]+(?=\s|$)\s*|(?=\n)|$)/g) ?? [text]
   const bySentence = new Map<number, Finding>()

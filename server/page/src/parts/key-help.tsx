@@ -4,16 +4,16 @@ import { useKeys } from './keys.ts'
 
 const KEYS: readonly (readonly [place: string, keys: readonly (readonly [key: string, what: string])[]])[] = [
   [
-    'Runs',
+    'A list',
     [
-      ['j', 'next run'],
-      ['k', 'previous run'],
+      ['j', 'next row'],
+      ['k', 'previous row'],
       ['Enter', 'open it'],
       ['/', 'search'],
     ],
   ],
   [
-    'A run',
+    'A run or conversation',
     [
       ['u', 'back to the list'],
       ['Esc', 'back to the list'],

@@ -11,16 +11,23 @@ export function useChoices(): {
   return { choices: query, choose: (change) => route(`${path}${toSearch({ ...query, ...change })}`, true) }
 }
 
-let listPlace = '/'
+type ListPath = '/' | '/conversations'
 
-/** Keeps the address of the list as it is filtered, so that a run leads back to it. */
-export function keepListPlace(place: string): void {
-  listPlace = place
+const searches = new Map<ListPath, string>()
+
+/** Keeps how a list is filtered, so that what is in it leads back to it. */
+export function keepListPlace(path: ListPath, search: string): void {
+  searches.set(path, search)
 }
 
-/** Address of the list, as it was last shown. */
-export function placeOfList(): string {
-  return listPlace
+/** Address of a list, as it was last shown. */
+export function placeOfList(path: ListPath): string {
+  return path + (searches.get(path) ?? '')
+}
+
+/** Address of the page of a conversation. */
+export function placeOfConversation(key: string): string {
+  return `/conversations/${key}`
 }
 
 /** Address of the page of a run. */

@@ -131,8 +131,7 @@ function placeOf({ scorer, position }: ListedScore, chosen: string | undefined):
 }
 
 /** One score with its sign, for a verdict. */
-export function VerdictMark({ evaluation }: { readonly evaluation: Evaluation }) {
-  const { score, scorer } = evaluation
+export function VerdictMark({ score, scorer }: Pick<Evaluation, 'score' | 'scorer'>) {
   const { sign, tone, word } = markOf(score.status, score.status === 'scored' ? score.label : undefined)
   return (
     <span class={`mark ${tone}`}>

@@ -1,11 +1,39 @@
-import type { ServiceOverview } from '../api.ts'
+import type { Evaluation, ServiceOverview } from '../api.ts'
 import { useService } from '../service.ts'
 import { Choice } from './choice.tsx'
 import { TIMES, useChoices } from './place.ts'
 
-/** The scorers with stored scores, each once. */
-export function scorersOf(overview: ServiceOverview): readonly string[] {
-  return [...new Set(overview.scorers.map(({ scorer }) => scorer))]
+/** What a scorer's scores are about. */
+export type Units = 'runs' | 'calls' | 'conversations'
+
+/** The units of a level. */
+export function unitsOf(level: Evaluation['scorer']['level']): Units {
+  if (level === 'conversation') return 'conversations'
+  return level === 'tool-call' || level === 'retrieval' ? 'calls' : 'runs'
+}
+
+/** What a scorer's stored scores are about. */
+export function unitsOfScorer({ scorers }: ServiceOverview, scorer: string): Units {
+  return unitsOf(scorers.find((each) => each.scorer === scorer)?.level)
+}
+
+/** The scorers with stored scores, each once. @param of only those of conversations, or those of runs and their calls */
+export function scorersOf({ scorers }: ServiceOverview, of?: 'conversations' | 'runs'): readonly string[] {
+  const chosen = scorers.filter(
+    ({ level }) => of === undefined || (level === 'conversation') === (of === 'conversations'),
+  )
+  return [...new Set(chosen.map(({ scorer }) => scorer))]
+}
+
+/** Scorers to choose from, with what their scores are about, if it is not runs: `retrieval_relevance (calls)`. */
+export function namedScorers(
+  overview: ServiceOverview,
+  scorers: readonly string[],
+): readonly { readonly value: string; readonly name: string }[] {
+  return scorers.map((scorer) => {
+    const units = unitsOfScorer(overview, scorer)
+    return { value: scorer, name: units === 'runs' ? scorer : `${scorer} (${units})` }
+  })
 }
 
 /** The scorer that surely fails most runs; `undefined` without scores. */
@@ -33,12 +61,13 @@ interface ScorerChoiceProps {
 
 /** Chooses the scorer of the view. */
 export function ScorerChoice({ value, options, clears }: ScorerChoiceProps) {
+  const { overview } = useService()
   const { choose } = useChoices()
   return (
     <Choice
       label="Scorer"
       value={value}
-      options={options}
+      options={namedScorers(overview, options)}
       onChange={(scorer) => choose({ scorer, ...Object.fromEntries(clears.map((each) => [each, ''])) })}
     />
   )

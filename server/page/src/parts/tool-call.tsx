@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 
-import type { AgentRun } from '../api.ts'
+import type { AgentRun, Evaluation } from '../api.ts'
 import { duration } from '../format.ts'
+import { CallScores } from './call-scores.tsx'
 import type { Finding } from './evidence.ts'
 import { JsonView } from './json-view.tsx'
 
@@ -24,13 +25,16 @@ const TOOL_STATUS: Readonly<Record<ToolCall['status'], readonly [sign: string, w
 
 interface ToolProps {
   readonly call: ToolCall
+  /** Its index in the run. */
+  readonly index: number
+  readonly evaluations: readonly Evaluation[]
   readonly took: number | undefined
   readonly findings: readonly Finding[]
   readonly children: ComponentChildren
 }
 
-/** A tool call: its arguments, its result, the findings about it, and the agent that it started. */
-export function Tool({ call, took, findings, children }: ToolProps) {
+/** A tool call: its scores, its arguments, its result, the findings about it, and the agent that it started. */
+export function Tool({ call, index, evaluations, took, findings, children }: ToolProps) {
   const [sign, word, tone] = TOOL_STATUS[call.status]
   const wrong = new Map(
     findings.flatMap(({ path, why }): [string, string][] => (path === undefined || path === '' ? [] : [[path, why]])),
@@ -46,8 +50,9 @@ export function Tool({ call, took, findings, children }: ToolProps) {
         {call.agentName !== undefined && <span class="muted">by {call.agentName}</span>}
         {took !== undefined && <span class="facts">{duration(took)}</span>}
       </h4>
-      {notes.map((finding, index) => (
-        <p key={index} class="evidence bad note">
+      <CallScores evaluations={evaluations} level="tool-call" index={index} />
+      {notes.map((finding, place) => (
+        <p key={place} class="evidence bad note">
           <span aria-hidden="true">✗</span> {finding.verdict === '' ? finding.kind : finding.verdict}
           {finding.why !== '' && `: ${finding.why}`}
         </p>

@@ -1,6 +1,8 @@
 import type { Evaluation } from '../api.ts'
 import { duration, percent, plural, score as formatScore, usd } from '../format.ts'
-import { findingsOf } from './evidence.ts'
+import { findingsOf, SCORED_CALL, TURNS } from './evidence.ts'
+import type { Finding } from './evidence.ts'
+import { unitsOf } from './scorer-choice.tsx'
 import { VerdictMark } from './score-mark.tsx'
 
 /** Reasons why a scorer was never called for a run, which are not shown. */
@@ -31,9 +33,13 @@ export function Verdicts({ evaluations }: { readonly evaluations: readonly Evalu
   )
 }
 
-/** Abbreviations are rare in explanations, and numbers have no blank after their point. */
-function firstSentence(text: string): string {
-  return /^[^]*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
+/** What an explanation says before it lists the findings. Abbreviations are rare in it, and numbers have no blank after their point. */
+function beginOf(explanation: string, findings: readonly Finding[]): string {
+  const sentence = /^[^]*?[.!?](?=\s|$)/.exec(explanation)?.[0] ?? explanation
+  // Turns and calls are listed in the first sentence.
+  const isListed = findings.some(({ kind }) => kind === TURNS || kind === SCORED_CALL)
+  const end = isListed ? sentence.indexOf(': ') : -1
+  return end < 0 ? sentence : `${sentence.slice(0, end)}.`
 }
 
 function isAsked({ score }: Evaluation): boolean {
@@ -48,16 +54,20 @@ function rank({ score }: Evaluation): number {
 /** One scorer's result with all of its findings. */
 export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
   const { score, scorer, judge, probability } = evaluation
+  const units = unitsOf(scorer.level)
   const findings = findingsOf(evaluation)
-  const explanation = score.status === 'scored' ? (score.explanation ?? 'No explanation.') : score.message
+  const explanation =
+    score.status === 'scored' ? (score.explanation ?? summaryOf(evaluation) ?? 'No explanation.') : score.message
   // The explanation lists the findings after its first sentence, and they are shown one by one.
-  const shown = findings.length > 0 ? firstSentence(explanation) : explanation
+  const shown = findings.length > 0 ? beginOf(explanation, findings) : explanation
   const isQuiet = score.status === 'skipped' || (score.status === 'scored' && score.label === 'pass')
   return (
     <details class="verdict" open={!isQuiet}>
       <summary>
-        <VerdictMark evaluation={evaluation} /> <b>{scorer.id}</b>
-        <span class="muted"> {scorer.kind}</span>
+        <VerdictMark scorer={scorer} score={score} /> <b>{scorer.id}</b>
+        <span class="muted">
+          {units === 'calls' && ' (calls)'} {scorer.kind}
+        </span>
       </summary>
       <p class="text">{shown}</p>
       {findings.length > 0 && (
@@ -113,13 +123,25 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
           <>
             <dt>Sampled</dt>
             <dd>
-              with a probability of {percent(probability)}, so it counts as {(1 / probability).toFixed(1)} runs in means
+              with a probability of {percent(probability)}, so it counts as {(1 / probability).toFixed(1)}{' '}
+              {units === 'conversations' ? units : 'runs'} in means
             </dd>
           </>
         )}
       </dl>
     </details>
   )
+}
+
+/** How many calls pass, and the worst one: files do not hold the explanation of a run by its calls. */
+function summaryOf({ scorer, calls = [] }: Evaluation): string | undefined {
+  const scored = calls.flatMap(({ index, name, score }) => (score.status === 'scored' ? [{ index, name, score }] : []))
+  const sign = scorer.better === 'lower' ? -1 : 1
+  const [worst] = scored.toSorted((left, right) => sign * (left.score.value - right.score.value))
+  if (worst === undefined) return undefined
+  const passing = scored.filter(({ score }) => score.label === 'pass').length
+  const { index, name = `call ${index + 1}`, score } = worst
+  return `${passing} of ${plural(scored.length, 'call')} pass. The worst is ${name} with ${formatScore(score.value)}.`
 }
 
 /** Whether the label is the one that the pass mark gives. Some scorers decide by what they found instead. */

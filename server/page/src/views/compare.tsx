@@ -9,7 +9,7 @@ import { placeOf, useChoices } from '../parts/place.ts'
 import { markOf } from '../parts/score-mark.tsx'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { PositionNote } from '../parts/position-note.tsx'
-import { AgentChoice, mostFailing, ScorerChoice, scorersOf } from '../parts/scorer-choice.tsx'
+import { AgentChoice, mostFailing, ScorerChoice, scorersOf, unitsOfScorer } from '../parts/scorer-choice.tsx'
 import { intervalOf } from './scores.tsx'
 
 const WAYS = [
@@ -127,7 +127,9 @@ function Result({
   readonly before: string
   readonly after: string
 }) {
-  const { difference, paired, same, changed } = comparison
+  const { difference } = comparison
+  const { overview } = useService()
+  const units = unitsOfScorer(overview, scorer) === 'conversations' ? 'conversations' : 'runs'
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label="Both sides">
@@ -146,7 +148,7 @@ function Result({
                 Failing
               </th>
               <th scope="col" class="number">
-                Runs
+                {units === 'runs' ? 'Runs' : 'Conversations'}
               </th>
             </tr>
           </thead>
@@ -183,6 +185,15 @@ function Result({
         </section>
       )}
       <PositionNote scorer={scorer} allVersions={way !== 'version'} />
+      {units === 'runs' && <Changed comparison={comparison} />}
+    </>
+  )
+}
+
+/** The questions that both sides answered with other scores. */
+function Changed({ comparison: { paired, same, changed } }: { readonly comparison: Comparison }) {
+  return (
+    <>
       <h2>Runs that changed</h2>
       <p class="muted">
         {paired === 0

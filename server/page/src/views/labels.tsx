@@ -24,8 +24,9 @@ export function LabelsView() {
   const [round, setRound] = useState(0)
   const [note, setNote] = useState('')
   const [isShowing, setShowing] = useState(false)
-  const judges = overview.scorers.filter(({ kind }) => kind === 'judge').map(({ scorer }) => scorer)
-  const scorers = [...new Set([...judges, ...scorersOf(overview)])]
+  const isJudge = new Set(overview.scorers.flatMap(({ scorer, kind }) => (kind === 'judge' ? [scorer] : [])))
+  const ofRuns = scorersOf(overview, 'runs')
+  const scorers = [...ofRuns.filter((each) => isJudge.has(each)), ...ofRuns.filter((each) => !isJudge.has(each))]
   const scorer = choices['scorer'] ?? scorers[0] ?? ''
   const versions = versionsOf(overview, scorer)
   const version = choices['version'] ?? versions[0] ?? ''

@@ -11,7 +11,7 @@ import { Conversation } from '../parts/conversation.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { useKeys } from '../parts/keys.ts'
-import { placeOf, placeOfList } from '../parts/place.ts'
+import { placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
 import { SaidOfRun } from '../parts/said.tsx'
 import { Verdicts } from '../parts/verdicts.tsx'
 
@@ -53,6 +53,7 @@ export function RunView() {
         isOpen={isOpen}
         spans={spans}
         parentId={stored?.parent_id ?? undefined}
+        conversation={value.conversation}
         costUsd={stored?.cost_usd ?? undefined}
       />
       <div class="run-columns">
@@ -121,11 +122,12 @@ interface HeadProps {
   readonly isOpen: boolean
   readonly spans: readonly SourceSpan[]
   readonly parentId: string | undefined
+  readonly conversation: RunDetails['conversation']
   /** The cost of the run's own model calls, at list prices. */
   readonly costUsd: number | undefined
 }
 
-function Head({ run, isOpen, spans, parentId, costUsd }: HeadProps) {
+function Head({ run, isOpen, spans, parentId, conversation, costUsd }: HeadProps) {
   const { overview } = useService()
   const jaeger =
     overview.jaegerUrl === undefined
@@ -135,7 +137,7 @@ function Head({ run, isOpen, spans, parentId, costUsd }: HeadProps) {
   return (
     <header class="run-head">
       <nav aria-label="Breadcrumb">
-        <a href={placeOfList()}>Runs</a>
+        <a href={placeOfList('/')}>Runs</a>
         {parentId !== undefined && (
           <>
             {' / '}
@@ -162,6 +164,9 @@ function Head({ run, isOpen, spans, parentId, costUsd }: HeadProps) {
         {costUsd !== undefined && <span title="at the list prices of the models">{usd(costUsd)}</span>}
         <time dateTime={new Date(run.startTimeMs).toISOString()}>{time(run.startTimeMs)}</time>
         <span class="muted">{plural(spans.length, 'span')}</span>
+        {conversation !== undefined && (
+          <a href={placeOfConversation(conversation.key)}>In a conversation of {plural(conversation.turns, 'turn')}</a>
+        )}
       </p>
       <p class="run-actions">
         <CopyButton

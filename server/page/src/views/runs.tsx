@@ -1,15 +1,14 @@
-import { useState } from 'preact/hooks'
-
-import { read, toSearch } from '../api.ts'
+import { toSearch } from '../api.ts'
 import type { ListedRun, OpenRun, RunList } from '../api.ts'
 import { useService } from '../service.ts'
 import { ago, count, duration, plural, time, usd } from '../format.ts'
 import { useTitle } from '../title.ts'
-import { useAnswer } from '../live.ts'
+import { useAnswer, useMore } from '../live.ts'
 import { Choice } from '../parts/choice.tsx'
-import { AgentChoice, TimeChoice } from '../parts/scorer-choice.tsx'
-import { useKeys } from '../parts/keys.ts'
+import { AgentChoice, namedScorers, scorersOf, TimeChoice } from '../parts/scorer-choice.tsx'
+import { useRowKeys } from '../parts/keys.ts'
 import { fromMs, keepListPlace, placeOf, useChoices } from '../parts/place.ts'
+import { runStatusOf } from '../parts/run-status.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { TypedField } from '../parts/typed-field.tsx'
@@ -21,12 +20,12 @@ export function RunsView() {
   const { choices } = useChoices()
   const query = queryOf(choices)
   const { value, error } = useAnswer<RunList>('/api/runs', query, changes)
-  const more = useMore(query, value)
-  const rows = merge(value?.runs ?? [], more.runs)
+  const more = useMore('/api/runs', query, value)
+  const rows = merge(more.pages.flatMap(({ runs }) => runs))
   const isFiltered = Object.keys(choices).length > 0
   const open = isFiltered ? [] : (value?.open ?? [])
-  keepListPlace(`/${toSearch(choices)}`)
-  useListKeys()
+  keepListPlace('/', toSearch(choices))
+  useRowKeys()
   useTitle('Runs')
   if (value !== undefined && rows.length + open.length === 0 && !isFiltered && overview.runs === 0)
     return <FirstMinute />
@@ -84,38 +83,21 @@ function queryOf(choices: Readonly<Record<string, string>>) {
   return { ...rest, ...ofScorer, fromMs: fromMs(seconds) }
 }
 
-/** Pages after the first. */
-function useMore(query: Readonly<Record<string, string | number | undefined>>, first: RunList | undefined) {
-  const [pages, setPages] = useState<{ readonly key: string; readonly lists: readonly RunList[] }>({
-    key: '',
-    lists: [],
-  })
-  const key = JSON.stringify({ ...query, fromMs: undefined })
-  const lists = pages.key === key ? pages.lists : []
-  const next = lists.length > 0 ? lists.at(-1)?.next : first?.next
-  const load = () => {
-    if (next === undefined) return
-    void read<RunList>('/api/runs', { ...query, after: next }).then((list) =>
-      setPages({ key, lists: [...lists, list] }),
-    )
-  }
-  return { runs: lists.flatMap(({ runs }) => runs), next, load }
-}
-
 /** The first page changes while later ones stay, so a run may be on both: it is shown once. */
-function merge(first: readonly ListedRun[], later: readonly ListedRun[]): readonly ListedRun[] {
-  const known = new Set(first.map(({ id }) => id))
-  return [...first, ...later.filter(({ id }) => !known.has(id))]
+function merge(runs: readonly ListedRun[]): readonly ListedRun[] {
+  return [...new Map(runs.map((run) => [run.id, run])).values()]
 }
 
 function Filters() {
   const { overview } = useService()
   const { choices, choose } = useChoices()
-  useKeys({ '/': () => searchField()?.focus(), Escape: () => searchField()?.blur() })
-  const scorers = [...new Set(overview.scorers.map(({ scorer }) => scorer))]
+  const scorers = scorersOf(overview, 'runs')
   const hasScorer = choices['scorer'] !== undefined
   // The worst runs can be listed without a chosen scorer; a judge is preferred, because it says more than code.
-  const worstBy = choices['scorer'] ?? overview.scorers.find(({ kind }) => kind === 'judge')?.scorer ?? scorers[0]
+  const worstBy =
+    choices['scorer'] ??
+    overview.scorers.find(({ kind, scorer }) => kind === 'judge' && scorers.includes(scorer))?.scorer ??
+    scorers[0]
   const typed = (name: string) => (value: string) => choose({ [name]: value })
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
@@ -142,7 +124,7 @@ function Filters() {
         label="Scorer"
         any="any"
         value={choices['scorer'] ?? ''}
-        options={scorers}
+        options={namedScorers(overview, scorers)}
         onChange={(scorer) =>
           choose(scorer === '' ? { scorer, label: '', sort: '', minScore: '', maxScore: '' } : { scorer })
         }
@@ -200,10 +182,6 @@ function Filters() {
   )
 }
 
-function searchField(): HTMLInputElement | null {
-  return document.querySelector<HTMLInputElement>('[type="search"]')
-}
-
 function OpenRow({ run }: { readonly run: OpenRun }) {
   return (
     <li>
@@ -227,16 +205,9 @@ function OpenRow({ run }: { readonly run: OpenRun }) {
   )
 }
 
-const STATUS: Readonly<Record<string, readonly [sign: string, tone: string]>> = {
-  ok: ['●', 'ok'],
-  error: ['▲', 'fail'],
-  aborted: ['■', 'warn'],
-  unknown: ['○', 'none'],
-}
-
 /** @param scorer The scorer that the list is filtered by. */
 function Row({ run, scorer }: { readonly run: ListedRun; readonly scorer: string | undefined }) {
-  const [sign, tone] = STATUS[run.status] ?? ['○', 'none']
+  const [sign, tone] = runStatusOf(run.status)
   const tokens = (run.input_tokens ?? 0) + (run.output_tokens ?? 0)
   const judgesUsd = run.scores.reduce((sum, { cost_usd: cost }) => sum + (cost ?? 0), 0)
   return (
@@ -274,23 +245,4 @@ function Row({ run, scorer }: { readonly run: ListedRun; readonly scorer: string
       </a>
     </li>
   )
-}
-
-/** `j` and `k` move the focus from row to row; `Enter` is the link's own. */
-function useListKeys(): void {
-  useKeys({
-    j: () => moveFocus(1),
-    k: () => moveFocus(-1),
-    ArrowDown: () => moveFocus(1),
-    ArrowUp: () => moveFocus(-1),
-  })
-}
-
-function moveFocus(by: number): void {
-  const rows = [...document.querySelectorAll<HTMLAnchorElement>('.run-row')]
-  const at = rows.findIndex((row) => row === document.activeElement)
-  const start = by > 0 ? 0 : rows.length - 1
-  const next = rows[at < 0 ? start : Math.min(rows.length - 1, Math.max(0, at + by))]
-  next?.focus()
-  next?.scrollIntoView({ block: 'nearest' })
 }

@@ -9,7 +9,15 @@ import { Choice } from '../parts/choice.tsx'
 import { fromMs, useChoices } from '../parts/place.ts'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { PositionNote } from '../parts/position-note.tsx'
-import { AgentChoice, mostFailing, ScorerChoice, scorersOf, TimeChoice, versionsOf } from '../parts/scorer-choice.tsx'
+import {
+  AgentChoice,
+  mostFailing,
+  ScorerChoice,
+  scorersOf,
+  TimeChoice,
+  unitsOfScorer,
+  versionsOf,
+} from '../parts/scorer-choice.tsx'
 
 const GROUPS = [
   { value: 'agent', name: 'Agent' },
@@ -27,6 +35,8 @@ export function ScoresView() {
   const { agent, version, model } = choices
   const query = { scorer, by, agent, version, model, fromMs: fromMs(choices['time']) }
   const { value, error } = useAnswer<ScoresOverTime>(scorer === '' ? undefined : '/api/scores', query, changes)
+  const units = unitsOfScorer(overview, scorer) === 'conversations' ? 'conversations' : 'runs'
+  const list = placeOfWorst(units)
   useTitle('Scores')
   if (scorer === '')
     return (
@@ -59,12 +69,12 @@ export function ScoresView() {
       </form>
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={scorer} />
-      {value !== undefined && value.all.runs === 0 && <p class="empty">No run has a score of these.</p>}
+      {value !== undefined && value.all.runs === 0 && <p class="empty">Nothing has a score of these.</p>}
       {value !== undefined && value.all.runs > 0 && (
         <>
-          <Total summary={value.all} worst={`/${toSearch({ scorer, sort: 'worst', agent })}`} />
+          <Total summary={value.all} units={units} worst={`${list}${toSearch({ scorer, sort: 'worst', agent })}`} />
           <MeanChart series={value.series} bucketMs={value.bucketMs} />
-          <Groups series={value.series} scorer={scorer} by={by} />
+          <Groups series={value.series} scorer={scorer} units={units} by={by} />
           <PositionNote scorer={scorer} allVersions={version === undefined} />
         </>
       )}
@@ -72,7 +82,20 @@ export function ScoresView() {
   )
 }
 
-function Total({ summary, worst }: { readonly summary: ScoreSummary; readonly worst: string }) {
+type ListedUnits = 'runs' | 'conversations'
+
+/** Address of the list of what a scorer scores. */
+function placeOfWorst(units: ListedUnits): string {
+  return units === 'runs' ? '/' : '/conversations'
+}
+
+interface TotalProps {
+  readonly summary: ScoreSummary
+  readonly units: ListedUnits
+  readonly worst: string
+}
+
+function Total({ summary, units, worst }: TotalProps) {
   return (
     <dl class="figures">
       <div>
@@ -88,7 +111,7 @@ function Total({ summary, worst }: { readonly summary: ScoreSummary; readonly wo
         <dd>{summary.failing === undefined ? '–' : percent(summary.failing)}</dd>
       </div>
       <div>
-        <dt>Scored runs</dt>
+        <dt>Scored {units}</dt>
         <dd>{summary.runs.toLocaleString('en')}</dd>
       </div>
       <div>
@@ -96,7 +119,7 @@ function Total({ summary, worst }: { readonly summary: ScoreSummary; readonly wo
           <span class="hidden">See</span>
         </dt>
         <dd class="link">
-          <a href={worst}>The worst runs →</a>
+          <a href={worst}>The worst {units} →</a>
         </dd>
       </div>
     </dl>
@@ -110,13 +133,15 @@ export function intervalOf({ mean }: ScoreSummary): string {
 function Groups({
   series,
   scorer,
+  units,
   by,
 }: {
   readonly series: readonly ScoreSeries[]
   readonly scorer: string
+  readonly units: ListedUnits
   readonly by: string
 }) {
-  const filter = by === 'agent' || by === 'model' || by === 'version' ? by : undefined
+  const filter = by === 'agent' || (units === 'runs' && (by === 'model' || by === 'version')) ? by : undefined
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Scores by group">
       <table>
@@ -133,7 +158,7 @@ function Groups({
               Failing
             </th>
             <th scope="col" class="number">
-              Runs
+              {units === 'runs' ? 'Runs' : 'Conversations'}
             </th>
             <th scope="col">Distribution</th>
           </tr>
@@ -154,7 +179,7 @@ function Groups({
                     group
                   )
                 ) : (
-                  <a href={`/${toSearch({ scorer, [filter]: group, sort: 'worst' })}`}>{group}</a>
+                  <a href={`${placeOfWorst(units)}${toSearch({ scorer, [filter]: group, sort: 'worst' })}`}>{group}</a>
                 )}
               </th>
               <td class="number">{total.mean?.mean.toFixed(3) ?? '–'}</td>
@@ -164,7 +189,7 @@ function Groups({
               <td>
                 <Distribution
                   shares={distribution}
-                  label={`${group === '' ? 'scores' : group}, ${plural(total.runs, 'run')}`}
+                  label={`${group === '' ? 'scores' : group}, ${plural(total.runs, units.slice(0, -1))}`}
                 />
               </td>
             </tr>

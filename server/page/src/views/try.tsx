@@ -222,7 +222,7 @@ function Row({ runId, run, scorer, result, isRunning }: RowProps) {
         {now === undefined ? (
           <span class="muted">{result !== undefined ? 'not scored' : isRunning ? '…' : ''}</span>
         ) : (
-          <VerdictMark evaluation={now} />
+          <VerdictMark scorer={now.scorer} score={now.score} />
         )}
       </td>
       <td class="text">{whyOf(result, now)}</td>

@@ -71,16 +71,20 @@ export function saveConversationScore(
     key,
   )
   if (found === undefined) return false
-  const known = first<{ turns: string }>(
+  const known = first<{ turns: string; version: string; revision: number; status: string }>(
     database,
-    'SELECT turns FROM conversation_scores WHERE conversation = ? AND scorer = ? AND version = ? AND revision >= ?',
+    'SELECT turns, version, revision, status FROM conversation_scores WHERE conversation = ? AND scorer = ?',
     found.seq,
     evaluation.scorer.id,
-    shortVersion(evaluation.scorer),
-    evaluation.revision,
   )
-  // A conversation that goes on after a long time begins anew, with other runs.
-  if (known !== undefined && beginOf(known.turns) === turns[0]) return false
+  if (known !== undefined) {
+    // A conversation that goes on after a long time begins anew, with other runs.
+    const isSame = beginOf(known.turns) === turns[0]
+    const isKnown = known.version === shortVersion(evaluation.scorer) && known.revision >= evaluation.revision
+    // What could not be scored of it says less than what was.
+    const saysLess = known.status === 'scored' && evaluation.score.status !== 'scored'
+    if (isSame ? isKnown : saysLess) return false
+  }
   const began = first<{ agent: string; agent_version: string; model: string }>(
     database,
     'SELECT agent, agent_version, model FROM runs WHERE id = ?',
