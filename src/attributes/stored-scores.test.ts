@@ -386,3 +386,29 @@ describe('scores of calls that traces already hold', () => {
     ])
   })
 })
+
+it('scores of a conversation are none of its last run, and belong to the conversation with their id', () => {
+  const ofConversation = (id: string, value: number, revision: number) => ({
+    ...scored(value, '1', 5),
+    'spanscore.revision': revision,
+    'spanscore.level': 'conversation',
+    'spanscore.turns': revision,
+    'gen_ai.conversation.id': id,
+    'spanscore.x.score': value,
+    'spanscore.x.label': 'fail',
+  })
+  const late = lateSpan('x', ofConversation('a', 0.25, 3))
+  const logs = [
+    { ...event(ofConversation('a', 0.5, 2)), spanId: '' },
+    { ...event(ofConversation('b', 1, 1)), spanId: '' },
+    event(scored(0.75, '1', 5)),
+  ]
+  const scores = new StoredScores([...spans, late], logs, [run])
+  expect(scores.of(run)).toMatchObject([{ value: 0.75 }])
+  const inConversation = (conversationId: string) => ({ ...run, conversationId, traceId: run.traceId })
+  expect(scores.ofConversation(inConversation('a'))).toMatchObject([
+    { scorerId: 'x', value: 0.25, level: 'conversation', turns: 3, about: { revision: 3 } },
+  ])
+  expect(scores.ofConversation(inConversation('b'))).toMatchObject([{ value: 1, turns: 1 }])
+  expect(scores.ofConversation(inConversation('c'))).toEqual([])
+})

@@ -1,4 +1,5 @@
 import type { AgentRun } from '../model/agent-run.ts'
+import { MAX_NAME_LENGTH, shortened } from './explanation-rules.ts'
 import { readEventAttribute } from './event-attributes.ts'
 import { readScoreAttribute, scorersIn } from './score-attributes.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
@@ -29,10 +30,12 @@ export interface StoredScore {
   readonly level?: string
   /** The scores of the run's calls, of a scorer of calls. */
   readonly calls?: readonly StoredCallScore[]
+  /** The number of turns of the conversation, if the score is that of one. */
+  readonly turns?: number
 }
 
 /** The score of one call that the traces have. */
-export interface StoredCallScore extends Omit<StoredScore, 'scorerId' | 'about' | 'level' | 'calls'> {
+export interface StoredCallScore extends Omit<StoredScore, 'scorerId' | 'about' | 'level' | 'calls' | 'turns'> {
   /** The index of the call in `run.toolCalls`, or in `run.retrievals`; absent if the call is none of the run's. */
   readonly index?: number
 }
@@ -107,9 +110,11 @@ export class StoredScores {
   constructor(spans: Iterable<SourceSpan>, logs: Iterable<SourceLog>, roots: readonly AgentRun[] = []) {
     this.#roots = roots
     for (const span of spans) this.#addSpan(span)
-    for (const log of logs) {
-      if (log.eventName === EVENT_NAME && !isOfConversation(log.attributes))
-        this.#add(keyOf(log.traceId, log.spanId), fromEvent(log.attributes, log.timeMs))
+    for (const { eventName, traceId, spanId, attributes, timeMs } of logs) {
+      if (eventName !== EVENT_NAME) continue
+      const found = fromEvent(attributes, timeMs)
+      if (isOfConversation(attributes)) this.#addOfConversation(traceId, attributes, found)
+      else this.#add(keyOf(traceId, spanId), found)
     }
   }
 
@@ -131,6 +136,12 @@ export class StoredScores {
       scores.set(scorerId, withCalls(scorerId, scores.get(scorerId), calls))
     }
     return [...scores.values()]
+  }
+
+  /** The scores of a run's conversation that were written with the run's trace, because the run was the last one when it was scored. */
+  ofConversation({ traceId, conversationId = '' }: AgentRun): readonly StoredScore[] {
+    const scores = this.#bySpan.get(keyOf(traceId, conversationPlace(conversationId)))
+    return [...(scores?.values() ?? [])].map(({ score }) => score)
   }
 
   /** The scores of a run's calls: at the spans of the calls, or at the agent's if a call has none. */
@@ -189,8 +200,11 @@ export class StoredScores {
     const parent = parentSpanId === undefined ? undefined : keyOf(traceId, parentSpanId)
     if (parent !== undefined) this.#parents.set(own, parent)
     const place = isLate ? parent : own
-    if (place === undefined || (isLate && isOfConversation(attributes))) return
-    for (const found of fromAttributes(attributes, isLate ? 'late-span' : 'span')) this.#add(place, found)
+    if (place === undefined) return
+    for (const found of fromAttributes(attributes, isLate ? 'late-span' : 'span')) {
+      if (isLate && isOfConversation(attributes)) this.#addOfConversation(traceId, attributes, found)
+      else this.#add(place, found)
+    }
     if (isLate) return
     for (const event of span.events)
       if (event.name === EVENT_NAME) this.#add(own, fromEvent(event.attributes, event.timeMs))
@@ -198,6 +212,14 @@ export class StoredScores {
     if ('gen_ai.evaluation.name' in attributes) this.#add(parent ?? own, fromEvent(attributes, span.endTimeMs))
     const evaluated = attributes['openinference.span.kind'] === 'EVALUATOR' ? (parent ?? own) : own
     for (const found of fromAnnotations(attributes)) this.#add(evaluated, found)
+  }
+
+  #addOfConversation(traceId: string, attributes: Attributes, found: Found | undefined): void {
+    if (found === undefined) return
+    const id = readEventAttribute(attributes, 'gen_ai.conversation.id') ?? ''
+    const turns = readEventAttribute(attributes, 'spanscore.turns')
+    const score: StoredScore = { ...found.score, level: 'conversation', ...(turns !== undefined && { turns }) }
+    this.#add(keyOf(traceId, conversationPlace(id)), { ...found, score })
   }
 
   #add(key: string, found: Found | undefined): void {
@@ -239,6 +261,11 @@ function meanOf(calls: readonly StoredCallScore[]): Pick<StoredScore, 'value' | 
   if (values.length === 0) return { status: 'failed' }
   const value = values.reduce((sum, each) => sum + each, 0) / values.length
   return { value, label: calls.some(({ label }) => label === 'fail') ? 'fail' : 'pass' }
+}
+
+/** In place of a span: no span has such an id. Long ids are written cut. */
+function conversationPlace(id: string): string {
+  return `conversation ${shortened(id, MAX_NAME_LENGTH)}`
 }
 
 function keyOf(traceId: string, spanId: string): string {
@@ -419,7 +446,7 @@ function aboutIn(attributes: Attributes): ScoreAbout | undefined {
 }
 
 type Parts = {
-  readonly [Key in Exclude<keyof StoredScore, 'scorerId' | 'level' | 'calls'>]-?: StoredScore[Key] | undefined
+  readonly [Key in Exclude<keyof StoredScore, 'scorerId' | 'level' | 'calls' | 'turns'>]-?: StoredScore[Key] | undefined
 }
 
 function toScore(scorerId: string, parts: Parts): StoredScore {

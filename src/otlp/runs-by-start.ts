@@ -14,6 +14,8 @@ export interface StoredRun {
   readonly run: AgentRun
   /** The stored scores of the run or of a nested run: from attributes of its span, late spans, and evaluation events. */
   readonly scoresOf: (run: AgentRun) => readonly StoredScore[]
+  /** The stored scores of the conversation of which the run was the last one when they were written. */
+  readonly conversationScoresOf: (run: AgentRun) => readonly StoredScore[]
   /** The ids of the recognised spans of the run or of a nested run. */
   readonly spanIdsOf: (run: AgentRun) => readonly string[]
   /** The traces with spans of the run and of its nested runs. */
@@ -51,10 +53,16 @@ export function toStoredRuns(spans: readonly SourceSpan[], logs: readonly Source
   let ids: RunSpanIds | undefined
   let traces: RunTraces | undefined
   const roots = buildRuns(spans, { logs })
-  const scoresOf = (run: AgentRun): readonly StoredScore[] => (scores ??= new StoredScores(spans, logs, roots)).of(run)
+  const stored = (): StoredScores => (scores ??= new StoredScores(spans, logs, roots))
   const spanIdsOf = (run: AgentRun): readonly string[] => (ids ??= new RunSpanIds(spans)).of(run)
   const tracesOf = (run: AgentRun): readonly TraceContent[] => (traces ??= new RunTraces(spans, logs)).of(run)
-  return roots.map((run) => ({ run, scoresOf, spanIdsOf, traces: () => tracesOf(run) }))
+  return roots.map((run) => ({
+    run,
+    scoresOf: (one) => stored().of(one),
+    conversationScoresOf: (one) => stored().ofConversation(one),
+    spanIdsOf,
+    traces: () => tracesOf(run),
+  }))
 }
 
 /** Spans per batch if not all fit into memory. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 
-import type { AgentRun, StoredCallScore, StoredRun, StoredScore } from 'spanscore/engine'
+import { conversationKey, joinMembers } from 'spanscore/engine'
+import type { AgentRun, Conversation, StoredCallScore, StoredRun, StoredScore } from 'spanscore/engine'
 
 import { listen } from '../listen.ts'
 import { createReadApi } from './api.ts'
@@ -10,6 +11,7 @@ import { OverviewReader } from './overview.ts'
 import { createPageServer } from './page-server.ts'
 import type { ShownEvaluation } from './shown-evaluation.ts'
 import { NO_CONTENT, readContentOf, saveContent } from './store/content.ts'
+import { findConversation, saveConversationScore, saveTurn, turnsOf } from './store/conversations.ts'
 import { openTemporaryDatabase } from './store/page-database.ts'
 import { searchText, summarise } from './store/run-summary.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
@@ -44,6 +46,7 @@ export async function startView({ runs, files }: ViewOptions): Promise<RunningVi
   const loader = new Loader(database)
   database.exec('BEGIN')
   for await (const stored of runs) loader.add(stored)
+  loader.end()
   database.exec('COMMIT')
   const token = randomBytes(24).toString('base64url')
   const api = createReadApi({
@@ -79,19 +82,23 @@ class Loader {
   readonly #database: DatabaseSync
   /** The rows of the content of each trace. */
   readonly #contentIds = new Map<string, readonly number[]>()
+  /** The latest scores of each conversation, by its key and the scorer. */
+  readonly #ofConversations = new Map<string, Map<string, LastScore>>()
   count = 0
 
   constructor(database: DatabaseSync) {
     this.#database = database
   }
 
-  add({ run, scoresOf, traces }: StoredRun): void {
+  add({ run, scoresOf, conversationScoresOf, traces }: StoredRun): void {
     this.count += 1
     const contentIds = traces().flatMap((trace) => this.#save(trace))
     // The list is ordered by it, and runs come by their start.
     const settledMs = run.startTimeMs
     const save = (one: AgentRun): void => {
-      saveRun(this.#database, summarise(one), { text: searchText(one), contentIds, settledMs, revision: 1 })
+      const row = { text: searchText(one), contentIds, settledMs, revision: 1 }
+      const seq = saveRun(this.#database, summarise(one), row)
+      if (seq !== undefined) saveTurn(this.#database, seq, one, settledMs)
       for (const score of scoresOf(one)) {
         // What users and other tools say is read from the content.
         if (score.isForeign === true) continue
@@ -102,6 +109,29 @@ class Loader {
       for (const child of one.children) save(child)
     }
     save(run)
+    const key = conversationKey(run)
+    if (key === undefined) return
+    for (const score of conversationScoresOf(run)) {
+      const scores = this.#ofConversations.get(key) ?? new Map<string, LastScore>()
+      this.#ofConversations.set(key, scores)
+      scores.set(score.scorerId, { run, score })
+    }
+  }
+
+  /** All runs are there. */
+  end(): void {
+    for (const [key, scores] of this.#ofConversations) {
+      const { turns: stored } = turnsOf(this.#database, findConversation(this.#database, key)?.seq ?? 0)
+      const { turns } = joinMembers(
+        stored.map(({ member }) => member),
+        { endedBy: 'file' },
+      )
+      for (const { run, score } of scores.values()) {
+        const evaluation = toEvaluation(run, score)
+        if (evaluation === undefined) continue
+        saveConversationScore(this.#database, key, { evaluation, turns: turnsUntil(turns, run, score.turns) })
+      }
+    }
   }
 
   #save({ spans, logs }: ReturnType<StoredRun['traces']>[number]): readonly number[] {
@@ -114,16 +144,31 @@ class Loader {
   }
 }
 
+/** A score of a conversation, and the run that was its last one. */
+interface LastScore {
+  readonly run: AgentRun
+  readonly score: StoredScore
+}
+
+/**
+ * The first runs of the turns up to the last run of a scored conversation; none if these are not as many as were scored: the files may lack
+ * runs, or the scorer may not have been asked about all agents.
+ */
+function turnsUntil(turns: Conversation['turns'], last: AgentRun, count: number | undefined): readonly string[] {
+  const end = turns.findIndex(({ runs }) => runs.some(({ id }) => id === last.id)) + 1
+  return end > 0 && end === count ? turns.slice(0, end).flatMap(({ runs }) => runs[0]?.id ?? []) : []
+}
+
 /** A score of a file as a result; `undefined` if it is neither a number nor a reason. */
 function toEvaluation(run: AgentRun, stored: StoredScore): ShownEvaluation | undefined {
   const { scorerId, about, level } = stored
-  const calls = stored.calls?.flatMap((call) => callOf(call) ?? [])
+  const calls = stored.calls?.flatMap((call) => callOf(call, level === 'tool-call' ? run.toolCalls : []) ?? [])
   const score = scoreOf(stored)
   if (score === undefined) return undefined
   return {
     scorer: {
       id: scorerId,
-      ...((level === 'tool-call' || level === 'retrieval') && { level }),
+      ...(isLevel(level) && { level }),
       ...(about !== undefined && {
         version: about.version,
         kind: about.judgeModel === undefined ? 'code' : 'judge',
@@ -143,9 +188,18 @@ function toEvaluation(run: AgentRun, stored: StoredScore): ShownEvaluation | und
   }
 }
 
-function callOf({ index, ...stored }: StoredCallScore): NonNullable<ShownEvaluation['calls']>[number] | undefined {
+function isLevel(level: string | undefined): level is 'tool-call' | 'retrieval' | 'conversation' {
+  return level === 'tool-call' || level === 'retrieval' || level === 'conversation'
+}
+
+function callOf(
+  { index, ...stored }: StoredCallScore,
+  toolCalls: AgentRun['toolCalls'],
+): NonNullable<ShownEvaluation['calls']>[number] | undefined {
   const score = scoreOf(stored)
-  return index === undefined || score === undefined ? undefined : { index, score }
+  if (index === undefined || score === undefined) return undefined
+  const name = toolCalls[index]?.name
+  return { index, ...(name !== undefined && { name }), score }
 }
 
 function scoreOf({

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -7,7 +7,12 @@ import type { AgentRun, Evaluation } from 'spanscore/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { libraryNames, loadLibrary } from '../../../test/corpus/load.ts'
+import { chatRequests } from '../../../test/fixtures/chat.ts'
+import { runCommand } from '../../../test/fixtures/run-command.ts'
 import { readRuns, readStoredRuns } from '../../../src/otlp/read-runs.ts'
+import { findingsOf } from '../../page/src/parts/evidence.ts'
+import type { Thread } from '../../src/page/conversation-page.ts'
+import type { ConversationPage } from '../../src/page/store/conversation-list.ts'
 import { startView } from '../../src/page/view.ts'
 import { makeRun, toRequest } from '../traces.ts'
 import { madeScore } from './made-score.ts'
@@ -125,6 +130,77 @@ describe('the page of files', () => {
         { evaluation: { scorer: { id: 'judge', kind: 'judge', better: 'higher' }, judge: { model: 'gpt-5-mini' } } },
       ],
     })
+  })
+
+  it('shows conversations with the scores of a file, at the messages that they concern', async () => {
+    const turns = [
+      { user: 'Where is my parcel?', answer: 'What is your order number?' },
+      { user: 'It is 4711.', answer: 'It is late.', tools: [{ name: 'track', fails: true }, { name: 'tell' }] },
+      { user: 'Yes, but where is it?', answer: 'I do not know.' },
+    ]
+    const requests = chatRequests(turns, { id: 'late' })
+    const traces = write('chats.jsonl', [
+      ...requests,
+      ...chatRequests([{ user: 'Hi', answer: 'Hello.' }], { prefix: 'd0' }),
+    ])
+    const config = join(folder, 'chats.config.ts')
+    const root = join(import.meta.dirname, '../../..')
+    writeFileSync(
+      config,
+      `import * as prebuilt from '${root}/src/entries/main.ts'
+import { createScriptedJudge } from '${root}/src/entries/testing.ts'
+const model = createScriptedJudge({ verdicts: { turn_2: 'moves_on', turn_3: { verdict: 'repeats', reasoning: 'asks again' } } })
+const works = prebuilt.createScorer({ id: 'works', description: 'It works.', level: 'tool-call' })
+  .generateScore(({ call }) => Number(call.status === 'ok'))
+export default { scorers: [works, prebuilt.createAbandonedScorer(), prebuilt.createUserFrictionScorer({ model })] }`,
+    )
+    const out = join(folder, 'chat-scores.jsonl')
+    const { stderr } = await runCommand(['score', traces, '--config', config, '--out', out])
+    expect(stderr).toBe('')
+    const both = join(folder, 'both.jsonl')
+    writeFileSync(both, readFileSync(traces, 'utf8') + readFileSync(out, 'utf8'))
+    await using page = await view(both)
+    expect(await page.get('/api/overview')).toMatchObject({ runs: 4, conversations: 1 })
+    const { conversations } = await page.get<ConversationPage>('/api/conversations')
+    expect(conversations).toMatchObject([
+      {
+        id: 'late',
+        turns: 3,
+        scores: [
+          { scorer: 'abandoned', label: 'pass' },
+          { scorer: 'user_friction', label: 'fail', value: 0.5 },
+        ],
+      },
+    ])
+    const thread = await page.get<Thread>(`/api/conversation?key=${conversations[0]!.key}`)
+    const friction = thread.scores.find(({ evaluation }) => evaluation.scorer.id === 'user_friction')
+    expect(friction?.turns).toEqual(thread.turns.map(({ runs }) => runs[0]?.id))
+    expect(findingsOf(friction!.evaluation)).toMatchObject([{ turn: 2, verdict: 'repeats', why: 'asks again' }])
+    const tracked = thread.turns[1]?.runs[0]
+    expect(tracked?.scores).toMatchObject([{ scorer: 'works', label: 'fail', value: 0.5 }])
+    const run = await page.get<{ scores: { evaluation: unknown }[]; conversation: unknown }>(
+      `/api/run?id=${encodeURIComponent(tracked!.id)}`,
+    )
+    expect(run.conversation).toEqual({ key: conversations[0]?.key, turns: 3 })
+    expect(run.scores).toMatchObject([
+      {
+        evaluation: {
+          scorer: { id: 'works', level: 'tool-call' },
+          calls: [
+            { index: 0, name: 'track', score: { value: 0, label: 'fail' } },
+            { index: 1, name: 'tell', score: { value: 1, label: 'pass' } },
+          ],
+        },
+      },
+    ])
+    // Without the first run, the turns are others than the scorer counted.
+    const [, ...later] = requests
+    const cut = join(folder, 'cut.jsonl')
+    writeFileSync(cut, later.map((each) => `${JSON.stringify(each)}\n`).join('') + readFileSync(out, 'utf8'))
+    await using cutPage = await view(cut)
+    const [found] = (await cutPage.get<ConversationPage>('/api/conversations')).conversations
+    const shown = await cutPage.get<Thread>(`/api/conversation?key=${found!.key}`)
+    expect(shown.scores.map(({ turns: placed }) => placed)).toEqual([[], []])
   })
 
   it('takes nothing in, and answers nobody without its token', async () => {
