@@ -237,7 +237,8 @@ export default { scorers: [
   it('are scored as all runs of a service with one id', async () => {
     const out = join(directory, 'scores.jsonl')
     const { code, stdout, stderr } = await runCommand(['score', traces, '--config', config, '--json', '--out', out])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/^spanscore: Runs of clerk have no id of a conversation, .*\n$/)
     const { evaluations } = JSON.parse(stdout)
     const valuesOf = (id: string) =>
       evaluations.flatMap(({ scorer, runId, value }: Record<string, unknown>) =>
@@ -271,6 +272,29 @@ export default { scorers: [
     const { stdout } = await runCommand(['score', traces, '--config', config])
     expect(stdout).toContain('abandoned (conversations) ↓')
     expect(stdout).toMatch(/9 runs in \d+ spans, 3 conversations\./)
+    expect(stdout).toContain('– Runs of clerk have no id of a conversation')
+  })
+
+  it('are doubted if ids look wrong: one for everybody, one for each request, or one of two agents', async () => {
+    const many = Array.from({ length: 201 }, (_, index) => ({ user: `Q${index}`, answer: 'A' }))
+    const once = chatRequests(many.slice(0, 2), { id: 'x' }).slice(1)
+    const each = Array.from({ length: 100 }, (_, index) =>
+      JSON.parse(
+        JSON.stringify(once)
+          .replaceAll('"x"', `"id-${index}"`)
+          .replaceAll('c000', `d${index.toString(16).padStart(3, '0')}`),
+      ),
+    ).flat()
+    const together = ['desk', 'titles'].flatMap((agent) =>
+      chatRequests([{ user: 'Hi', answer: 'A' }], { id: 'two', agent, prefix: agent === 'desk' ? 'e1' : 'e2' }),
+    )
+    const requests = [...each, ...together, ...chatRequests(many, { id: 'all', prefix: 'f0' })]
+    const wrong = file('wrong.jsonl', requests.map((request) => JSON.stringify(request)).join('\n'))
+    const { stdout } = await runCommand(['score', wrong, '--config', config])
+    const shown = stdout.replaceAll(/\s+/g, ' ')
+    expect(shown).toContain('A conversation of clerk has more than 200 runs. Do all users have the same id?')
+    expect(shown).toContain('Does clerk write a new id with every request?')
+    expect(shown).toContain('Runs of two agents of one conversation overlap.')
   })
 
   it('are listed by inspect with their turns', async () => {

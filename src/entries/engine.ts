@@ -6,6 +6,7 @@
  */
 export type { AgentRun, Conversation } from '../model/agent-run.ts'
 export { conversationKey } from '../conversations/conversation-key.ts'
+export { ConversationWarnings, MAX_RUNS } from '../conversations/conversation-warnings.ts'
 export { joinMembers } from '../conversations/join-members.ts'
 export { toMember, toUnreadMember } from '../conversations/member.ts'
 export type { ConversationMember } from '../conversations/member.ts'

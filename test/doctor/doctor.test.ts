@@ -52,7 +52,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(out).toMatch(/✓ Logger provider: LoggerProvider/)
     expect(out).toContain('✓ Scorers: answered, rubric (0 %).')
     expect(out).toContain('✓ Judge local/judge (rubric): its package and key were found.')
-    expect(out).toContain('✓ Instrumentation: gen-ai (agents), agent greeter, content full.')
+    expect(out).toContain('✓ Instrumentation: gen-ai (agents), agent greeter, without a conversation id, content full.')
     expect(out).toContain('✓ Scores: 1 so far.')
     expect(out).toContain('All is well.')
     expect(code).toBe(0)
@@ -229,6 +229,16 @@ export default {
     expect(out).toContain('✗ Environment: SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE')
     expect(out).toMatch(/✗ Package @opentelemetry\/api is not installed\.\n {2}npm install @opentelemetry\/api/)
     expect(out).toContain('Only a running application shows the tracer provider')
+  })
+
+  test('says who scores conversations', async () => {
+    const entry = pathToFileURL(resolve('dist/entries/main.js')).href
+    const { out } = await check(
+      `import { createAbandonedScorer, createToolErrorsScorer } from '${entry}'
+export default { scorers: [createAbandonedScorer(), createToolErrorsScorer()] }`,
+    )
+    expect(out).toContain('✓ Scorers: abandoned (level conversation), tool_errors.')
+    expect(out).toMatch(/✓ Conversations: abandoned work in the service .* spanscore\/register refuse them\./)
   })
 
   test('takes the configuration from --config', async () => {

@@ -99,8 +99,10 @@ function scoringFindings({ scoring, packages }: ProcessFacts): readonly Finding[
 /** The lines about configured scorers, of a process or of a file. */
 export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>): readonly Finding[] {
   const judges = facts.scorers.filter(({ kind }) => kind === 'judge')
-  const scorers = facts.scorers.map(({ id, agents, sample }) => {
+  const ofConversations = facts.scorers.filter(({ level }) => level === 'conversation').map(({ id }) => id)
+  const scorers = facts.scorers.map(({ id, level, agents, sample }) => {
     const about = [
+      ...(level === 'run' ? [] : [`level ${level}`]),
       ...(agents === undefined ? [] : [`agents ${agents.join(', ')}`]),
       ...(sample === '100 %' ? [] : [sample]),
     ]
@@ -108,6 +110,13 @@ export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>):
   })
   return [
     good(`Scorers: ${scorers.join(', ')}.`),
+    ...(ofConversations.length === 0
+      ? []
+      : [
+          good(
+            `Conversations: ${ofConversations.join(', ')} work in the service and in spanscore score; attachScoring and spanscore/register refuse them.`,
+          ),
+        ]),
     ...judges.flatMap((judge) =>
       judge.unavailable === undefined
         ? [good(`Judge ${judge.model} (${judge.id}): its package and key were found.`)]
@@ -189,8 +198,9 @@ function reasonsOf(scoring: readonly ScoringFacts[]): string {
 }
 
 function instrumentationFinding(run: SeenRun): Finding {
-  const { agent, dialect, scope, content, missing } = run
+  const { agent, hasConversationId, dialect, scope, content, missing } = run
   const without = content === 'partial' ? ` (without ${missing.join(', ')})` : ''
-  const text = `Instrumentation: ${dialect} (${scope}), agent ${agent ?? 'without a name'}, content ${content}${without}.`
+  const id = hasConversationId ? 'with' : 'without'
+  const text = `Instrumentation: ${dialect} (${scope}), agent ${agent ?? 'without a name'}, ${id} a conversation id, content ${content}${without}.`
   return content === 'full' ? good(text) : bad(text, cureOfContent(run))
 }

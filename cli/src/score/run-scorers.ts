@@ -2,6 +2,7 @@ import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { Evaluation, Score } from '../../../src/model/score.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../../../src/engine/config/options.ts'
 import { conversationKey } from '../../../src/conversations/conversation-key.ts'
+import { ConversationWarnings } from '../../../src/conversations/conversation-warnings.ts'
 import { toMember, toUnreadMember } from '../../../src/conversations/member.ts'
 import type { ConversationMember } from '../../../src/conversations/member.ts'
 import { chooseRun, isForNested } from '../../../src/engine/choose-run.ts'
@@ -43,6 +44,9 @@ export class RunScorers {
   readonly #ofConversations: readonly ResolvedScorer[]
   /** The runs of each conversation. */
   readonly #conversations = new Map<string, ConversationMember[]>()
+  /** What shows that ids of conversations are missing or wrong. */
+  readonly warnings: string[] = []
+  readonly #warnings = new ConversationWarnings((message) => this.warnings.push(message))
   readonly #matches: (run: AgentRun) => boolean
   readonly #groundTruthOf: RunScorersOptions['groundTruthOf']
   /** Why a judge cannot be called, by scorer. */
@@ -103,6 +107,7 @@ export class RunScorers {
   /** Scores the conversations of all runs that were scored before. */
   async *conversations(): AsyncGenerator<EvaluatedRun> {
     for (const members of this.#conversations.values()) {
+      this.#warnings.ended(members)
       for (const { run, isFor } of conversationOffers(this.#ofConversations, members, { endedBy: 'file' })) {
         const evaluations: Evaluation[] = []
         for (const scorer of this.#ofConversations.filter(isFor)) {
@@ -116,8 +121,12 @@ export class RunScorers {
 
   /** Only a part of each run is kept, so that memory grows with the turns of conversations alone. */
   #keep(run: AgentRun): void {
-    const key = this.#ofConversations.length > 0 && this.#matches(run) ? conversationKey(run) : undefined
-    if (key === undefined) return
+    if (this.#ofConversations.length === 0 || !this.#matches(run)) return
+    const key = conversationKey(run)
+    if (key === undefined) {
+      this.#warnings.withoutId(run)
+      return
+    }
     const members = this.#conversations.get(key) ?? []
     this.#conversations.set(key, members)
     members.push(this.#memberOf(run))

@@ -189,7 +189,7 @@ async function scoreFiles(
     const markdown = toMarkdown({ rows: shown, gates: results, baseline: comparisons, count })
     writeReport('--markdown', given.markdown, markdown)
   }
-  const unused = describeUnused(options, rows, tallies.runs)
+  const unused = [...describeUnused(options, rows, tallies.runs), ...scorers.warnings]
   if (report === undefined) {
     const text = renderReport({ rows: shown, unused, gates: results, comparisons, judgeUse, count, delivery }, context)
     await write(context.stdout, text)
@@ -218,7 +218,7 @@ function describeAll({ runs, conversations }: Tallies, summary: OtlpSummary | un
 
 interface Report {
   readonly rows: readonly TallyRow[]
-  /** Scorers that applied to no run. */
+  /** Scorers that applied to no run, and what is wrong with ids of conversations. */
   readonly unused: readonly string[]
   readonly gates: readonly GateResult[]
   readonly comparisons: readonly BaselineComparison[] | undefined

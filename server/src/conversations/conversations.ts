@@ -1,10 +1,10 @@
+import { ConversationWarnings } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 
 import type { KeptTurn, TurnTable } from '../log/turn-table.ts'
 import type { ConversationScorer } from '../score/conversation-scorer.ts'
 import type { GatheredRecords } from '../send/gathered-scores.ts'
 import type { Outbox } from '../send/outbox.ts'
-import { ConversationWarnings } from './conversation-warnings.ts'
 import { OpenConversations } from './open-conversations.ts'
 import type { EndedConversation } from './open-conversations.ts'
 
@@ -95,7 +95,7 @@ export class Conversations {
       // The disk is full: it is tried again after the idle time.
       if (kept === undefined) this.#open.add(key, turns.nowMs, false)
       if (kept === undefined || kept.members.length === 0) return
-      this.#warnings.ended(kept)
+      this.#warnings.ended(kept.members, kept.leftOut)
       const isWhole = await scorer.offerConversation({ key, endedBy, ...kept }, this.#released.signal)
       if (!isWhole) return
       outbox.add({

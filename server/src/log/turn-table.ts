@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
+import { MAX_RUNS } from 'spanscore/engine'
 import type { ConversationMember } from 'spanscore/engine'
 
 /** A run of a conversation. */
@@ -27,9 +28,7 @@ export interface ConversationState {
   readonly isScored: boolean
 }
 
-/** Most runs that are kept of a conversation. */
-export const MAX_RUNS = 200
-/** The first ones stay. */
+/** Of more than `MAX_RUNS` runs of a conversation, the first ones stay. */
 const FIRST_RUNS = 5
 
 /** The schema of the table. */

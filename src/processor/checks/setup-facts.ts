@@ -1,4 +1,5 @@
 import type { AgentRun } from '../../model/agent-run.ts'
+import type { ScorerLevel } from '../../model/score.ts'
 import type { ResolvedScorer } from '../../engine/config/options.ts'
 import { curesOf } from '../../runs/view/cure-of.ts'
 import { holdsContent } from '../../runs/view/missing.ts'
@@ -25,6 +26,7 @@ export interface SetupFacts {
 export interface ScorerFacts {
   readonly id: string
   readonly kind: 'code' | 'judge'
+  readonly level: ScorerLevel
   readonly agents?: readonly string[]
   /** Whether it reads messages, arguments or results. */
   readonly readsContent: boolean
@@ -36,6 +38,7 @@ export interface ScorerFacts {
 /** What one run shows about its instrumentation. */
 export interface SeenRun {
   readonly agent?: string
+  readonly hasConversationId: boolean
   readonly dialect: string
   readonly scope: string
   readonly content: 'full' | 'partial' | 'none'
@@ -67,6 +70,7 @@ export function toScorerFacts({ id, scorer, agents }: ResolvedScorer): ScorerFac
   return {
     id,
     kind: scorer.kind,
+    level: scorer.level,
     readsContent: scorer.needs.some((need) => CONTENT.has(need)),
     ...(agents !== undefined && { agents: [...agents] }),
     ...(judge !== undefined && { model: judge.model }),
@@ -76,9 +80,10 @@ export function toScorerFacts({ id, scorer, agents }: ResolvedScorer): ScorerFac
 
 /** Describes a run. */
 export function toSeenRun(run: AgentRun): SeenRun {
-  const { agent, dialect, scope, content, missing, steps } = run
+  const { agent, conversationId, dialect, scope, content, missing, steps } = run
   const cure = curesOf(missing)
   return {
+    hasConversationId: conversationId !== undefined,
     dialect,
     scope: scope.name,
     content,

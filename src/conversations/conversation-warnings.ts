@@ -1,14 +1,14 @@
-import type { AgentRun, ConversationMember } from 'spanscore/engine'
+import type { AgentRun } from '../model/agent-run.ts'
+import type { ConversationMember } from './member.ts'
 
-import { MAX_RUNS } from '../log/turn-table.ts'
-import type { KeptConversation } from '../log/turn-table.ts'
-
+/** More runs than a conversation of one user has. The service keeps no more of one. */
+export const MAX_RUNS = 200
 /** Conversations of which the share with one run is taken. */
 const WATCHED = 100
 /** Above this share, ids probably change with every request. */
 const MOST_SINGLE = 0.95
 
-/** Reports once each what shows that conversations are not what users would call one. */
+/** Reports once each what shows that conversations are not what users would call one. The messages hold no content. */
 export class ConversationWarnings {
   readonly #report: (message: string) => void
   readonly #reported = new Set<string>()
@@ -28,13 +28,14 @@ export class ConversationWarnings {
   }
 
   /** A conversation is scored. */
-  ended({ members, leftOut }: KeptConversation): void {
+  ended(members: readonly ConversationMember[], leftOut = 0): void {
     const [first] = members
     if (first === undefined) return
-    if (leftOut > 0) {
+    if (members.length + leftOut > MAX_RUNS) {
+      const rest = leftOut > 0 ? ' Runs in its middle are left out.' : ''
       this.#once(
         'too-many-runs',
-        `A conversation of ${nameOf(first.run)} has more than ${MAX_RUNS} runs. Do all users have the same id? Runs in its middle are left out.`,
+        `A conversation of ${nameOf(first.run)} has more than ${MAX_RUNS} runs. Do all users have the same id?${rest}`,
       )
     }
     if (overlap(members)) {
