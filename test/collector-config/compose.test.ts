@@ -7,7 +7,8 @@ const directory = resolve(import.meta.dirname, '../../collector-config')
 const read = (name: string) => readFileSync(join(directory, name), 'utf8')
 
 interface Service {
-  readonly image: string
+  readonly image?: string
+  readonly build?: { readonly context: string; readonly dockerfile: string; readonly target?: string }
   readonly ports?: readonly string[]
   readonly volumes?: readonly string[]
 }
@@ -39,6 +40,13 @@ describe('docker-compose.yml', () => {
       .flatMap(([, { image }]) => image ?? [])
       .filter((image) => !/:\$\{[A-Z_]+_VERSION:-[^}]+\}$/.test(image))
     expect(fixed).toEqual([])
+  })
+
+  it('starts the demo in a stage of the image that holds the whole build', () => {
+    const { demo } = compose.services
+    const dockerfile = readFileSync(join(directory, demo?.build?.context ?? '', demo?.build?.dockerfile ?? ''), 'utf8')
+    const stage = dockerfile.split(/^(?=FROM )/m).find((part) => part.includes(` AS ${demo?.build?.target}\n`))
+    expect(stage).toMatch(/^COPY \. \.$[^]*npm ci/m)
   })
 
   it('names services in the configurations by the names that they have', () => {

@@ -16,7 +16,8 @@ import { startChannels } from './channels.ts'
 import type { Channels } from './channels.ts'
 import { startApplication } from './driver.ts'
 import type { Application } from './driver.ts'
-import { eventually, startStack } from './stack.ts'
+import { eventually } from '../../scripts/stack.ts'
+import { startStack } from './stack.ts'
 import type { PostedAlert, Stack } from './stack.ts'
 
 const TIME_SCALE = 60

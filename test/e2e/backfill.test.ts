@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSink } from '../../server/test/sink.ts'
 import type { Sink } from '../../server/test/sink.ts'
 import type { SourceLog, SourceSpan } from '../../src/spans/source-span.ts'
-import { at, eventually, freePort, program } from './stack.ts'
+import { at, eventually, freePort, program } from '../../scripts/stack.ts'
 
 const RUNS = Number(process.env['RUNS'] ?? 20_000)
 const SCORERS = ['answer_present', 'tool_errors']

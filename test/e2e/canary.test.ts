@@ -1,7 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
 
 import { metricsTarget, sendMetrics, toMetricsRequest } from '../../cli/src/canary/canary-metrics.ts'
-import { eventually, startStack } from './stack.ts'
+import { eventually } from '../../scripts/stack.ts'
+import { startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
 let stack: Stack | undefined

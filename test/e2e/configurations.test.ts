@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-import { configDirectory, program } from './stack.ts'
+import { configDirectory, program } from '../../scripts/stack.ts'
 
 const environment = { ...process.env, QUEUE_DIRECTORY: '/tmp', EVALUATIONS_FILE: '/tmp/evaluations.jsonl' }
 /** Throws an error with the program's output if its exit code is not 0. */

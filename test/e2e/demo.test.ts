@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { dashboardFiles } from '../../scripts/dashboards/main.ts'
-import { eventually, startStack } from './stack.ts'
+import { eventually } from '../../scripts/stack.ts'
+import { startStack } from './stack.ts'
 import type { EventRecord, Sample, Stack } from './stack.ts'
 
 const root = resolve(import.meta.dirname, '../..')

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { loadLibrary } from '../corpus/load.ts'
 import type { Scenario } from '../corpus/load.ts'
-import { eventually, startStack } from './stack.ts'
+import { eventually } from '../../scripts/stack.ts'
+import { startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
 /** Recordings of several languages and dialects; those of two libraries hold their messages in log records and span events. */

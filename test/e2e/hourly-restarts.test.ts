@@ -8,7 +8,8 @@ import { createToolCallAccuracyScorerCode } from 'spanscore/scorers/prebuilt'
 import { afterEach, expect, it } from 'vitest'
 
 import { startApplication } from './driver.ts'
-import { eventually, startStack } from './stack.ts'
+import { eventually } from '../../scripts/stack.ts'
+import { startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
 // Runs are two seconds apart at this scale: sums reach Prometheus between them, as between runs that are six minutes apart.

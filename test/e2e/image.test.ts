@@ -12,7 +12,7 @@ import { gunzipSync } from 'node:zlib'
 
 import { expect, it } from 'vitest'
 
-import { eventually, freePort } from './stack.ts'
+import { eventually, freePort } from '../../scripts/stack.ts'
 
 const BASE = `localhost/spanscore-e2e-base:${process.version}`
 const IMAGE = 'localhost/spanscore-e2e-server'

@@ -2,7 +2,8 @@ import { createScorer, createToolCallAccuracyScorerCode } from 'spanscore/scorer
 import { afterEach, expect, it } from 'vitest'
 
 import { startApplication } from './driver.ts'
-import { eventually, startStack } from './stack.ts'
+import { eventually } from '../../scripts/stack.ts'
+import { startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
 let stack: Stack | undefined

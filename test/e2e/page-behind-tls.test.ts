@@ -11,7 +11,7 @@ import { CHROMIUM, launch } from '../../server/test/browser/browser.ts'
 import { startService } from '../../server/test/browser/service-process.ts'
 import { Certificates } from '../../server/test/certificates.ts'
 import { makeRun, toRequest } from '../../server/test/traces.ts'
-import { eventually } from './stack.ts'
+import { eventually } from '../../scripts/stack.ts'
 
 const NAME = 'page.example.com'
 

@@ -13,7 +13,7 @@ import type { ServerProcess } from '../../server/test/kills/server-process.ts'
 import { parseJsonRequest, toProtobuf } from '../../server/src/receive/json-to-protobuf.ts'
 import { makeRun, toRequest } from '../../server/test/traces.ts'
 import { pythonWithPackages } from './python.ts'
-import { eventually, freePort } from './stack.ts'
+import { eventually, freePort } from '../../scripts/stack.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'spanscore-phoenix-'))
 let phoenix: ChildProcess | undefined

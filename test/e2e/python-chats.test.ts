@@ -12,7 +12,7 @@ import { createSink } from '../../server/test/sink.ts'
 import type { Sink } from '../../server/test/sink.ts'
 import { pythonWithPackages, startPythonChat } from './python.ts'
 import type { PythonChat } from './python.ts'
-import { eventually } from './stack.ts'
+import { eventually } from '../../scripts/stack.ts'
 
 const config = `
 scorers:

@@ -13,7 +13,8 @@ import { afterEach, expect, it } from 'vitest'
 import { startProcess } from '../../server/test/kills/server-process.ts'
 import type { ServerProcess } from '../../server/test/kills/server-process.ts'
 import { runPython } from './python.ts'
-import { eventually, startStack } from './stack.ts'
+import { eventually } from '../../scripts/stack.ts'
+import { startStack } from './stack.ts'
 import type { JaegerSpan, Stack } from './stack.ts'
 
 let stack: Stack | undefined
