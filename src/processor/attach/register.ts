@@ -79,7 +79,7 @@ function guarded(run: () => void): void {
 }
 
 function complain(code: 'SPANSCORE_CONFIG' | 'SPANSCORE_NODE_VERSION' | 'SPANSCORE_NO_PROVIDER', what: string): void {
-  notify(code, `spanscore/register: ${what.replace(/\.$/, '')}. The application runs unscored.`)
+  notify(code, `spanscore/register: ${what}${/[.?]$/.test(what) ? '' : '.'} The application runs unscored.`)
 }
 
 /** Where every copy of `@opentelemetry/api` 1.x stores its globals. */
