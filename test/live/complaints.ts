@@ -7,7 +7,7 @@ import type { Scenario } from '../corpus/load.ts'
 import { inspect } from './inspect.ts'
 import type { Library } from './libraries.ts'
 import type { GivenEvaluation, Outcome } from './run-library.ts'
-import { callsOf, complaintsAboutProgram, expectedRun } from './script.ts'
+import { callsOf, complaintsAboutProgram, expectedRun, isWaiting } from './script.ts'
 
 const SCORERS = ['answer_present', 'calls', 'answer_relevancy']
 
@@ -22,7 +22,7 @@ export async function complaintsAbout(library: Library, outcome: Outcome): Promi
     ...differences('live', library, outcome, live),
     ...differences('inspect', library, outcome, stored),
     ...complaintsAboutCounts(outcome),
-    ...complaintsAboutScores(outcome, scenario.runs.length, library.hasJudge !== false),
+    ...complaintsAboutScores(outcome, library.hasJudge !== false),
   ]
 }
 
@@ -61,19 +61,24 @@ function differences(where: string, library: Library, outcome: Outcome, runs: re
 function complaintsAboutCounts({ scenario, evaluations }: Outcome): string[] {
   const counted = firstRevisions(evaluations.filter(({ scorer }) => scorer === 'calls'))
   const values = counted.map(({ score }) => score.value).toSorted()
-  const right = scenario.runs.map((run) => callsOf(run).length).toSorted()
+  const right = scenario.runs.map((run) => (isWaiting(run) ? undefined : callsOf(run).length)).toSorted()
   if (isDeepStrictEqual(values, right)) return []
   return [`calls: at the runs' ends ${JSON.stringify(values)} calls were counted, expected ${JSON.stringify(right)}`]
 }
 
-/** Every scorer gives one score for each run, on the agent's span, in an event and to `onScore`. */
-function complaintsAboutScores(outcome: Outcome, runCount: number, hasJudge: boolean): string[] {
-  const { evaluations, exported } = outcome
+/**
+ * Every scorer gives one score for each run, on the agent's span, in an event and to `onScore`. A run that waits is skipped: only `onScore`
+ * hears of it.
+ */
+function complaintsAboutScores(outcome: Outcome, hasJudge: boolean): string[] {
+  const { scenario, evaluations, exported } = outcome
+  const runCount = scenario.runs.length
+  const endedCount = scenario.runs.filter((run) => !isWaiting(run)).length
   const spans = exported.traces.flatMap((request) => readOtlpJson(request)?.spans ?? [])
   const logs = exported.logs.flatMap((request) => readOtlpJson(request)?.logs ?? [])
   return SCORERS.flatMap((scorer) => {
     const isScored = hasJudge || scorer !== 'answer_relevancy'
-    const scoredCount = isScored ? runCount : 0
+    const scoredCount = isScored ? endedCount : 0
     const given = firstRevisions(evaluations.filter((evaluation) => evaluation.scorer === scorer))
     const counts: [string, number, number][] = [
       ['calls of onScore', given.length, runCount],
@@ -85,7 +90,7 @@ function complaintsAboutScores(outcome: Outcome, runCount: number, hasJudge: boo
         scoredCount,
       ],
       // A judge that cannot be asked has failed, and an event says so.
-      ['events', logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === scorer).length, runCount],
+      ['events', logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === scorer).length, endedCount],
     ]
     return counts
       .filter(([, count, wanted]) => count !== wanted)

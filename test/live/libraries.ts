@@ -1,4 +1,4 @@
-import { HANDOFF, SCENARIOS } from './scenarios.ts'
+import { APPROVAL, HANDOFF, SCENARIOS } from './scenarios.ts'
 import type { LiveScenario } from './scenarios.ts'
 
 /** An application with one library, traced in one way. */
@@ -169,17 +169,18 @@ const genkitPackages = {
 }
 const adkPackages = { ...OPENTELEMETRY_2, ...JUDGE, '@google/adk': '2.0.0' }
 
-const WITH_HANDOFF: readonly LiveScenario[] = [...SCENARIOS, HANDOFF]
+const WITH_APPROVAL: readonly LiveScenario[] = [...SCENARIOS, APPROVAL]
+const WITH_HANDOFF: readonly LiveScenario[] = [...WITH_APPROVAL, HANDOFF]
 
 /** Every library that is run, the most popular ones first. */
 export const LIBRARIES: readonly Library[] = [
-  { name: 'AI SDK 7', program: 'ai7', packages: ai7 },
+  { name: 'AI SDK 7', program: 'ai7', packages: ai7, scenarios: WITH_APPROVAL },
   { name: 'AI SDK 7, responses', program: 'ai7', variant: 'responses', packages: ai7 },
-  { name: 'AI SDK 6', program: 'ai5', packages: ai6 },
+  { name: 'AI SDK 6', program: 'ai5', packages: ai6, scenarios: WITH_APPROVAL },
   { name: 'AI SDK 5', program: 'ai5', packages: ai5, hasJudge: false },
-  langchain('createAgent', 'OpenInference'),
+  langchain('createAgent', 'OpenInference', { scenarios: WITH_APPROVAL }),
   langchain('createAgent', 'Traceloop'),
-  langchain('createAgent', 'Langfuse'),
+  langchain('createAgent', 'Langfuse', { scenarios: WITH_APPROVAL }),
   langchain('createAgent', 'LangSmith'),
   langchain('createReactAgent', 'OpenInference'),
   langchain('createReactAgent', 'Traceloop'),

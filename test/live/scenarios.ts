@@ -10,9 +10,11 @@ export interface PlayedCall {
   readonly delayMs?: number
   /** The agent that the tool runs. */
   readonly nested?: PlayedRun
+  /** The tool needs a person's approval, and the run ends before anybody gives it. */
+  readonly waits?: true
 }
 
-/** One answer of the scripted model: tool calls, with an optional text, or the final text of the run. */
+/** One answer of the scripted model: tool calls, with an optional text, or the final text of the run. A run may end waiting for a call. */
 export type Turn = { readonly calls: readonly PlayedCall[]; readonly text?: string } | { readonly answer: string }
 
 /** A tool that takes texts. */
@@ -177,6 +179,27 @@ export const HANDOFF: LiveScenario = {
         { calls: [{ name: 'transfer_to_billing_agent', args: {} }] },
         { calls: [{ name: 'get_balance', args: { customer: '17' }, result: { euros: '12.50' } }] },
         { answer: 'You owe 12.50 euros.' },
+      ],
+    },
+  ],
+}
+
+/** For libraries in which a tool may need a person's approval. */
+export const APPROVAL: LiveScenario = {
+  name: 'approval',
+  stream: false,
+  runs: [
+    {
+      agent: 'files_agent',
+      system: 'You keep the files in order.',
+      tools: [
+        { name: 'list_files', description: 'The files of a folder.', parameters: ['folder'] },
+        { name: 'delete_file', description: 'Deletes a file.', parameters: ['path'] },
+      ],
+      input: 'Delete the report of 2019.',
+      turns: [
+        { calls: [{ name: 'list_files', args: { folder: 'reports' }, result: { files: ['2019.pdf', '2020.pdf'] } }] },
+        { calls: [{ name: 'delete_file', args: { path: 'reports/2019.pdf' }, waits: true }] },
       ],
     },
   ],

@@ -54,8 +54,14 @@ export function callsOf(run: PlayedRun): readonly PlayedCall[] {
   return run.turns.flatMap((turn) => ('calls' in turn ? turn.calls : []))
 }
 
-/** The text that a run ends with. */
+/** Whether a run ends because a call waits for a person's approval. */
+export function isWaiting(run: PlayedRun): boolean {
+  return callsOf(run).at(-1)?.waits === true
+}
+
+/** The text that a run ends with: none if it waits. */
 export function answerOf(run: PlayedRun): string {
+  if (isWaiting(run)) return ''
   const last = run.turns.at(-1)
   if (last === undefined || !('answer' in last)) throw new Error(`expected a last turn with an answer in: ${run.input}`)
   return last.answer
@@ -76,21 +82,24 @@ export function expectedRun(run: PlayedRun, library: Wording): ExpectedRun {
     history: [],
     availableTools: run.tools.map(({ name }) => name),
     status: 'ok',
-    output: answerOf(run),
+    output: isWaiting(run) ? undefined : answerOf(run),
     toolCalls: calls,
     modelCalls: run.turns.length,
   }
 }
 
 function expectedCall(call: PlayedCall, step: number, run: PlayedRun, library: Wording): ExpectedCall {
-  const { name, args, result, error, nested } = call
+  const { name, args, result, error, nested, waits } = call
   const isHandoff = run.handsOffTo !== undefined && step === 0
   return {
     name,
     args,
     step,
     ...(error !== undefined && { error, errorTextIsLibrarySpecific: library.hidesErrors === true }),
-    ...(error === undefined && !isHandoff && { result: nested === undefined ? result : answerOf(nested) }),
+    ...(waits === true && { executed: 'pending' as const }),
+    ...(error === undefined &&
+      waits === undefined &&
+      !isHandoff && { result: nested === undefined ? result : answerOf(nested) }),
     ...(nested !== undefined && { nested: expectedRun(nested, library) }),
     ...(isHandoff && { isHandoff }),
     ...(run.handsOffTo !== undefined && { agentName: isHandoff ? run.agent : run.handsOffTo.agent }),
@@ -113,7 +122,8 @@ export function complaintsAboutProgram(
   const left = [...done]
   const notDone = allRuns(scenario.runs)
     .flatMap((run) => callsOf(run).filter((_, position) => run.handsOffTo === undefined || position > 0))
-    .filter(({ name, args }) => {
+    .filter(({ name, args, waits }) => {
+      if (waits === true) return false
       const found = left.findIndex((call) => call.name === name && isDeepStrictEqual(call.args, args))
       if (found >= 0) left.splice(found, 1)
       return found < 0

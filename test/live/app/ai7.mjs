@@ -13,9 +13,9 @@ export async function answer(run, { stream }) {
     model,
     instructions: run.system,
     tools: Object.fromEntries(
-      toolsOf(run, answer).map(({ name, description, schema, execute }) => [
+      toolsOf(run, answer).map(({ name, description, schema, needsApproval, execute }) => [
         name,
-        tool({ description, inputSchema: schema, execute }),
+        tool({ description, inputSchema: schema, needsApproval, execute }),
       ]),
     ),
     stopWhen: stepCountIs(5),

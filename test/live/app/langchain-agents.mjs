@@ -1,9 +1,9 @@
 import { SystemMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
-import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { END, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { createReactAgent, ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
 import { ChatOpenAI } from '@langchain/openai'
-import { createAgent, createMiddleware, ToolMessage } from 'langchain'
+import { createAgent, createMiddleware, humanInTheLoopMiddleware, ToolMessage } from 'langchain'
 
 import { asText, toolsOf } from './tools.mjs'
 
@@ -34,21 +34,34 @@ const handleToolErrors = createMiddleware({
   },
 })
 
+/** A person must approve some tools. Then the graph is interrupted, and its state is kept. */
+function approvals(run) {
+  const names = toolsOf(run).flatMap(({ name, needsApproval }) => (needsApproval ? [name] : []))
+  if (names.length === 0) return {}
+  const interruptOn = Object.fromEntries(names.map((name) => [name, true]))
+  return {
+    middleware: [handleToolErrors, humanInTheLoopMiddleware({ interruptOn })],
+    checkpointer: new MemorySaver(),
+  }
+}
+
 /** The three ways to build an agent, each with the model's text as its answer. */
 export const agents = {
-  createAgent: (run, options, answer, config) =>
-    ask(
-      createAgent({
-        name: run.agent,
-        model: model(),
-        systemPrompt: run.system,
-        tools: langchainTools(run, answer),
-        middleware: [handleToolErrors],
-      }),
-      run,
-      options,
-      config,
-    ),
+  createAgent: (run, options, answer, config) => {
+    const approved = approvals(run)
+    const agent = createAgent({
+      name: run.agent,
+      model: model(),
+      systemPrompt: run.system,
+      tools: langchainTools(run, answer),
+      middleware: [handleToolErrors],
+      ...approved,
+    })
+    return ask(agent, run, options, {
+      ...config,
+      ...(approved.checkpointer !== undefined && { configurable: { thread_id: run.input } }),
+    })
+  },
   createReactAgent: (run, options, answer, config) =>
     ask(
       createReactAgent({

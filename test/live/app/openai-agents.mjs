@@ -17,8 +17,14 @@ function createAgent({ agent, system }, tools, handoffs = []) {
     name: agent,
     instructions: system,
     model: 'gpt-5-mini',
-    tools: tools.map(({ name, description, schema, execute }) =>
-      agents.tool({ name, description, parameters: schema, execute: async (args) => asText(await execute(args)) }),
+    tools: tools.map(({ name, description, schema, needsApproval, execute }) =>
+      agents.tool({
+        name,
+        description,
+        parameters: schema,
+        needsApproval,
+        execute: async (args) => asText(await execute(args)),
+      }),
     ),
     handoffs,
   })
@@ -28,7 +34,7 @@ export async function answer(run, { stream }) {
   const tools = toolsOf(run, answer)
   const agent =
     run.handsOffTo === undefined ? createAgent(run, tools) : createAgent(run, [], [createAgent(run.handsOffTo, tools)])
-  if (!stream) return (await agents.run(agent, run.input)).finalOutput
+  if (!stream) return (await agents.run(agent, run.input)).finalOutput ?? ''
   const streamed = await agents.run(agent, run.input, { stream: true })
   for await (const event of streamed) void event
   await streamed.completed

@@ -18,6 +18,7 @@ export function toolsOf(run, answer) {
       required: parameters,
       additionalProperties: false,
     },
+    needsApproval: calls.some((call) => call.name === name && call.waits === true),
     async execute(args) {
       done.push({ name, args: { ...args } })
       const call = calls.find((candidate) => candidate.name === name && isDeepStrictEqual(candidate.args, { ...args }))
