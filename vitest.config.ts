@@ -12,14 +12,23 @@ const SCALE = 'server/test/scale'
 /** These send hundreds of spans a second, and run before the others of their suite. */
 const SCALE_ALONE = ['scale', 'long-commits', 'chaos', 'cluster-away'].map((name) => `${SCALE}/${name}.test.ts`)
 
-/** These walk all recordings, and change nothing of their process either. */
-const CORPUS =
-  'test/{content-keys,corpus,library-names,live-programs,live-recordings,revised-runs,sampling-coverage,side-calls,transformations,dialects/dialects}.test.ts'
+/** They replace a clock, a global provider or variables of the environment, or say something once a process: each has a process of its own. */
+const OWN_PROCESS = [
+  'test/{doctor,hostile,notices,processor,reference}/**/*.test.ts',
+  'test/{absent-facts,bundles,conversations,double-telemetry,examples,old-node,own-spans,score}.test.ts',
+  'test/calibration/demo.test.ts',
+  'test/collector-config/missing-runs.test.ts',
+  'test/judge/{failures,models,untraced}.test.ts',
+  'server/test/{changed-config,clocks,story,stripped}.test.ts',
+]
 
 /** A busy machine takes its time until something has happened. */
 const PATIENT = { testTimeout: 60_000, expect: { poll: { timeout: 15_000 } } }
 
 const NEVER = ['**/node_modules/**', '**/dist/**']
+
+/** The suites beside `npm test`. */
+const SLOW = [TIMING, 'test/e2e/**', 'server/test/{kills,scale,browser}/**']
 
 /** One project a purpose. `npm test` runs the first two; CONTRIBUTING.md says what the others need. */
 export default defineConfig({
@@ -27,10 +36,10 @@ export default defineConfig({
     projects: [
       {
         test: {
-          name: 'units',
-          // Tests beside their unit change nothing of their process, so that they share it, its modules and the recordings.
-          include: ['{cli/,server/,}src/**/*.test.ts', CORPUS],
-          exclude: [...NEVER, TIMING],
+          name: 'shared',
+          // They leave their process as it was, so that they share it, its modules and the recordings.
+          include: ['{cli/,server/,}{src,test}/**/*.test.ts'],
+          exclude: [...NEVER, ...SLOW, ...OWN_PROCESS],
           isolate: false,
           maxWorkers: 3,
           ...PATIENT,
@@ -39,9 +48,9 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'gate',
-          include: ['{server/,}test/**/*.test.ts'],
-          exclude: [...NEVER, TIMING, CORPUS, 'test/e2e/**', 'server/test/{kills,scale,browser}/**'],
+          name: 'own-process',
+          include: OWN_PROCESS,
+          exclude: [...NEVER, ...SLOW],
           // Some files wait more than they compute: for servers, processes and timers.
           maxWorkers: 3,
           ...PATIENT,

@@ -15,7 +15,7 @@ import { MovedClock } from '../corpus/moved-clock.ts'
 import { weightedMean } from '../../src/sampling/weighted-mean.ts'
 import { rawScorer } from '../fuzz/raw-scorer.ts'
 
-const RUNS = 750
+const RUNS = 500
 
 class Reader extends MetricReader {
   constructor() {
@@ -58,7 +58,7 @@ export interface EstimateCase {
   readonly restarts?: boolean
   /** Runs are lost, and no weight compensates for them. */
   readonly loses?: boolean
-  /** Runs of a period. @default 750 */
+  /** Runs of a period. @default 500 */
   readonly runs?: number
   /** @default 40 */
   readonly periods?: number
@@ -131,7 +131,7 @@ export const CASES: Readonly<Record<string, EstimateCase>> = {
     kind: 'judge',
     restarts: true,
     runs: 600,
-    periods: 150,
+    periods: 100,
   },
   'a burst of fifty times the budget': {
     options: () => ({ budget: { callsPerMinute: 60 } }),
@@ -152,7 +152,7 @@ export const CASES: Readonly<Record<string, EstimateCase>> = {
     kind: 'judge',
     paceMs: 1000,
     runs: 1500,
-    periods: 60,
+    periods: 40,
   },
 }
 
