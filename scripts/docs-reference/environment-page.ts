@@ -1,6 +1,11 @@
 import { optionVariables, otherVariables } from '../../src/engine/config/environment.ts'
+import type { OptionVariable } from '../../src/engine/config/environment.ts'
 import type { OptionKind } from '../../src/engine/config/option-kinds.ts'
 import { code, page, table } from './markdown.ts'
+import { optionDocs } from './option-docs.ts'
+
+/** The types of the groups of options. */
+const TYPES: Readonly<Record<string, string>> = { budget: 'BudgetLimits', emit: 'EmitOptions' }
 
 /** `docs/reference/environment.md`: every `SPANSCORE_*` variable. */
 export function environmentPage(): string {
@@ -16,14 +21,18 @@ export function environmentPage(): string {
     '`spanscore/register` reads them, and they replace options of the configuration file. An application that attaches in its code sets the options there: a variable that has no effect is reported. Other options have no variable; the configuration file may read `process.env`.',
     table(
       ['variable', 'option', 'takes', 'meaning'],
-      optionVariables.map(({ group, name, variable, row }) => [
-        code(variable),
-        code(group === undefined ? name : `${group}.${name}`),
-        takes(row.kind),
-        row.doc,
-      ]),
+      optionVariables.map((each) => [code(each.variable), code(pathOf(each)), takes(each.row.kind), meaningOf(each)]),
     ),
   )
+}
+
+function pathOf({ group, name }: OptionVariable): string {
+  return group === undefined ? name : `${group}.${name}`
+}
+
+function meaningOf({ group, name }: OptionVariable): string {
+  const type = group === undefined ? 'ScoringOptions' : (TYPES[group] ?? group)
+  return optionDocs('main', type)(name).meaning
 }
 
 function takes({ text, expected }: OptionKind): string {

@@ -1,10 +1,11 @@
+import { BoundedMap } from '../spans/bounded-map.ts'
 import { LimitedSet } from '../spans/limited-set.ts'
 import { MAX_NAME_LENGTH, shortened } from '../attributes/explanation-rules.ts'
 
 /** Number of runs in which a name must come before it takes one of the places that are left for names in use. */
 const USES = 3
 
-/** Maximum number of names whose runs are counted; then counting begins again. */
+/** Maximum number of names whose runs are counted. */
 const MAX_COUNTED = 1000
 
 /**
@@ -14,7 +15,7 @@ const MAX_COUNTED = 1000
 export class BoundedNames {
   readonly #known: LimitedSet<string>
   readonly #first: LimitedSet<string>
-  readonly #uses = new Map<string, number>()
+  readonly #uses = new BoundedMap<string, number>(MAX_COUNTED)
   readonly #counted = new WeakSet()
 
   /** @param forUsed how many of the places are for names that come again */
@@ -35,7 +36,6 @@ export class BoundedNames {
     if (run === undefined || this.#counted.has(run)) return false
     this.#counted.add(run)
     const uses = (this.#uses.get(name) ?? 0) + 1
-    if (this.#uses.size >= MAX_COUNTED) this.#uses.clear()
     this.#uses.set(name, uses)
     return uses >= USES
   }

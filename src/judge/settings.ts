@@ -37,14 +37,12 @@ export interface JudgeSettings {
 /** Settings with all defaults filled in. Only the price may be missing. */
 export type ResolvedJudgeSettings = Required<Omit<JudgeSettings, 'price'>> & Pick<JudgeSettings, 'price'>
 
-/** One setting of a judge. Validation, defaults and the reference page are derived from this table. */
+/** One setting of a judge: what is valid, and its default. Its TSDoc is what the reference says. */
 export interface JudgeSettingRow {
   /** Completes the sentence "expected … to be …". */
   readonly expected: string
   readonly accepts: (value: unknown) => boolean
   readonly defaultValue?: number
-  /** One or two sentences. */
-  readonly doc: string
 }
 
 /** All settings of a judge. */
@@ -52,28 +50,23 @@ export const judgeSettingTable: Readonly<Record<keyof JudgeSettings, JudgeSettin
   maxCallsPerScore: {
     ...wholeNumber(1, 20),
     defaultValue: 4,
-    doc: 'Maximum calls for one score, including retries, repairs and repeated questions.',
   },
   maxOutputTokens: {
     ...wholeNumber(64, 1_000_000),
     defaultValue: 4096,
-    doc: 'Maximum tokens of one reply. A reply that was cut off is requested again with four times as many.',
   },
   temperature: {
     expected: 'a number from 0 to 2',
     accepts: (value) => typeof value === 'number' && value >= 0 && value <= 2,
     defaultValue: 0,
-    doc: 'Sampling temperature, if the model has one.',
   },
   maxPromptBytes: {
     ...wholeNumber(8192, 10_000_000),
     defaultValue: 49_152,
-    doc: 'Maximum UTF-8 bytes of a whole prompt. The run is cut to fit, payloads first.',
   },
   price: {
     expected: '{ input, output } in US dollars per million tokens',
     accepts: isRecord,
-    doc: 'The price of the model. The default is its list price, if it is in the price list.',
   },
 }
 

@@ -38,6 +38,9 @@ const LEARNING_RATE = 0.05
  * depends only on other runs and is never 0, so it can be part of a run's inclusion probability. Weights make up for thinned
  * runs; a chosen run that is refused counts as lost.
  *
+ * A token bucket would be shorter. It keeps the limit in every window only if it is filled by what it cannot hold: of 60 calls a minute, with
+ * room for a burst of 24, only 36 a minute would last.
+ *
  * Times are milliseconds of a clock that does not go back.
  */
 export class RollingLimit {

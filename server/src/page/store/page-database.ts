@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue } from 'node:sqlite'
 
+import { BoundedMap } from 'spanscore/engine'
+
 import { PAGE_SCHEMA, PAGE_SCHEMA_VERSION } from './schema.ts'
 
 /**
@@ -77,15 +79,17 @@ function positional(given: Given): SQLInputValue[] {
 
 type Statement = ReturnType<DatabaseSync['prepare']>
 
-const statements = new WeakMap<DatabaseSync, Map<string, Statement>>()
+/** How many statements of a database are kept. */
+const MAX_STATEMENTS = 500
+
+const statements = new WeakMap<DatabaseSync, BoundedMap<string, Statement>>()
 
 /** Filters create at most some hundred different queries. Values are always parameters, never part of the text. */
 function prepared(database: DatabaseSync, sql: string): Statement {
   let known = statements.get(database)
-  if (known === undefined) statements.set(database, (known = new Map()))
+  if (known === undefined) statements.set(database, (known = new BoundedMap(MAX_STATEMENTS)))
   let statement = known.get(sql)
   if (statement === undefined) {
-    if (known.size > 500) known.clear()
     known.set(sql, (statement = database.prepare(sql)))
     // Some queries with filters read no scores.
     statement.setAllowUnknownNamedParameters(true)
