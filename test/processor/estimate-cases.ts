@@ -15,7 +15,7 @@ import { MovedClock } from '../corpus/moved-clock.ts'
 import { weightedMean } from '../../src/sampling/weighted-mean.ts'
 import { rawScorer } from '../fuzz/raw-scorer.ts'
 
-const RUNS = 500
+const RUNS = 750
 
 class Reader extends MetricReader {
   constructor() {
@@ -58,7 +58,7 @@ export interface EstimateCase {
   readonly restarts?: boolean
   /** Runs are lost, and no weight compensates for them. */
   readonly loses?: boolean
-  /** Runs of a period. @default 500 */
+  /** Runs of a period. @default 750 */
   readonly runs?: number
   /** @default 40 */
   readonly periods?: number
