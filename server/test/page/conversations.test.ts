@@ -27,7 +27,8 @@ const thanks: readonly ChatTurn[] = [
   { user: 'Thank you!', answer: 'You are welcome.' },
 ]
 
-const recent = (options: ChatOptions): ChatOptions => ({ startMs: Date.now() - 60_000, everyMs: 1000, ...options })
+const sinceMs = Date.now() - 60_000
+const recent = (options: ChatOptions): ChatOptions => ({ startMs: sinceMs, everyMs: 1000, ...options })
 
 let page: PageUnderTest
 beforeAll(async () => {
@@ -70,7 +71,7 @@ describe('conversations on the page of a service', () => {
     await send(
       chatRequests(
         [{ user: 'A title for it', answer: 'Parcel' }],
-        recent({ id: 'late', agent: 'titles', prefix: 'c3', startMs: Date.now() - 59_500 }),
+        recent({ id: 'late', agent: 'titles', prefix: 'c3', startMs: sinceMs + 500 }),
       ),
     )
     const all = await eventually(list, (answer) => answer.conversations.length === 2 && isScored(answer))
