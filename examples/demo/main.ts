@@ -37,7 +37,7 @@ const realModel = Boolean(process.env['OPENAI_API_KEY'])
 
 // spanscore writes its notices to OpenTelemetry's diag logger. The demo shows only the one about where the scores go.
 const note = (_namespace: unknown, message: unknown) =>
-  String(message).startsWith('First score') && say(paint('dim', `${plain(String(message))}\n`))
+  String(message).startsWith('Scores go to') && say(paint('dim', `${plain(String(message))}\n`))
 const warn = (...parts: readonly unknown[]) => console.warn(plain(format(...parts)))
 diag.setLogger({ error: warn, warn, info: note, debug() {}, verbose() {} }, DiagLogLevel.INFO)
 

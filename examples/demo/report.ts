@@ -45,12 +45,15 @@ interface ShownScore {
   readonly why: string
 }
 
+/** The only scorer of the demo whose lower scores are better. Spans do not say it, events do. */
+const LOWER_IS_BETTER = 'tool_errors'
+
 /** The scores on a span, and the reasons of those that are missing, by scorer. */
 function scoresOn({ attributes }: ReceivedSpan): ShownScore[] {
   return Object.entries(attributes).flatMap(([key, value]): ShownScore[] => {
     const [, id = '', part] = /^spanscore\.([a-z0-9_]+)\.(score|status)$/.exec(key) ?? []
     if (part === undefined) return []
-    const shownId = nameOf(id)
+    const shownId = id === LOWER_IS_BETTER ? `${nameOf(id)} ↓` : nameOf(id)
     const of = (name: string) => textOf(attributes[`spanscore.${id}.${name}`])
     if (part === 'status') {
       return [

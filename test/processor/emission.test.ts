@@ -83,7 +83,7 @@ test('beside: the code score is on the agent span, the judge score on a late spa
   expect(last('spanscore.judge.cost')?.value).toBe(0.0005)
   expect(last('spanscore.open_runs')?.value).toBe(0)
 
-  expect(diagnostics.filter((line) => line.includes('First score'))).toHaveLength(1)
+  expect(diagnostics.filter((line) => line.includes('Scores go to'))).toHaveLength(1)
   expect(scoring.ledger()).toMatchObject({
     runs: { seen: 1, closed: 1, open: 0, evicted: 0, late: 0 },
     scorers: { exact: { offered: 1, scored: 1 }, fitting: { offered: 1, scored: 1 } },

@@ -83,7 +83,8 @@ export function cureOfContent({ cure, hasModelCalls }: SeenRun): string {
   if (cure !== undefined) return `${cure}.`
   return hasModelCalls
     ? 'docs/reference/libraries.md names the setting of each instrumentation that records it.'
-    : "There is no span of a model call: instrument the model's client (@opentelemetry/instrumentation-openai supports openai 4 to 6). See docs/reference/libraries.md."
+    : "There is no span of a model call: instrument the model's client. @opentelemetry/instrumentation-openai supports openai 4 to 6, and " +
+        'among ES modules needs --experimental-loader=@opentelemetry/instrumentation/hook.mjs. See docs/attach.md.'
 }
 
 /** Scorers whose `agent` none of the runs has, if one has a similar name, or none has a name, or it is known that nothing was scored. */

@@ -107,7 +107,7 @@ function describeDestinations({ emit, next }: ResolvedOptions, providers: Emissi
   const metrics = providers.meterProvider() ? 'metrics spanscore.*' : 'no metrics (no meter provider is registered)'
   const judged = next === undefined ? 'judge scores on late spans, no processor behind holds agent spans' : undefined
   return [
-    'First score. Scores go to:',
+    'Scores go to:',
     [
       spans.join(', ') || 'no spans (emit)',
       emit.events ? events : 'no events (emit)',

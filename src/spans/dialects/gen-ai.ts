@@ -272,7 +272,8 @@ function absenceOf(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog
   if (logs.length === 0 && span.scope.name === '@opentelemetry/instrumentation-openai') {
     return {
       why: 'not-captured',
-      switch: 'logRecordProcessors of NodeSDK: messages are log records, which need a logger provider',
+      switch:
+        'OTEL_LOGS_EXPORTER, or logRecordProcessors of NodeSDK: messages are log records, which need a logger provider',
     }
   }
   // The AWS SDK's instrumentation never records content.
