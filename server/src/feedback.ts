@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { BoundedMap, BoundedNames, feedbackAttributes, readFeedback, SCOPE_NAME } from 'spanscore/engine'
+import { BoundedMap, BoundedNames, EVENT_NAME, feedbackAttributes, readFeedback, SCOPE_NAME } from 'spanscore/engine'
 import type { ExplanationRules, ReadFeedback, SourceLog } from 'spanscore/engine'
 
 import { Refusal } from './receive/refusal.ts'
@@ -82,8 +82,7 @@ export class FeedbackIntake {
     const isNew = this.#delivered.get(key) === undefined
     this.#delivered.set(key, said)
     if (isNew) this.#count(feedback)
-    const eventName = 'gen_ai.evaluation.result'
-    show({ traceId, spanId, eventName, timeMs, attributes, scope: { name: SCOPE_NAME } })
+    show({ traceId, spanId, eventName: EVENT_NAME, timeMs, attributes, scope: { name: SCOPE_NAME } })
   }
 
   #count({ name: givenName, label: givenLabel }: ReadFeedback): void {

@@ -5,6 +5,24 @@ import type { AttributeValues, ReadAttribute, ScoreAttributes } from './attribut
 import { explanationOf, MAX_NAME_LENGTH, shortened } from './explanation-rules.ts'
 import type { ExplanationRules } from './explanation-rules.ts'
 
+/** The name of the event of a score, and of what users and other tools say. */
+export const EVENT_NAME = 'gen_ai.evaluation.result'
+
+/** The severity of an event. */
+export interface Severity {
+  readonly severityNumber: number
+  readonly severityText: string
+}
+
+/** That of a score, and of feedback. */
+export const INFO: Severity = { severityNumber: 9, severityText: 'INFO' }
+const WARN: Severity = { severityNumber: 13, severityText: 'WARN' }
+
+/** The severity of a score's event: WARN if scoring failed. */
+export function severityOf({ score }: Evaluation): Severity {
+  return score.status === 'failed' ? WARN : INFO
+}
+
 /**
  * The attributes of `gen_ai.evaluation.result`, and of the late span: those of the GenAI semantic conventions
  * (`docs/gen-ai/gen-ai-events.md`), and ours. `eventAttributes` writes them, `readEventAttribute` reads them back from files, and the

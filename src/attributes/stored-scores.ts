@@ -1,6 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { MAX_NAME_LENGTH, shortened } from './explanation-rules.ts'
-import { readEventAttribute } from './event-attributes.ts'
+import { EVENT_NAME, readEventAttribute } from './event-attributes.ts'
 import { readScoreAttribute, scorersIn } from './score-attributes.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
@@ -83,7 +83,6 @@ interface FoundCall {
 
 type Attributes = Readonly<Record<string, unknown>>
 
-const EVENT_NAME = 'gen_ai.evaluation.result'
 const ORIGINS: readonly Origin[] = ['event', 'late-span', 'span']
 
 /** Whether a span is a score that came after its run's span had ended. */

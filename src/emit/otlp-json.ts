@@ -2,7 +2,7 @@ import type { Evaluation } from '../model/score.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import { emittedScores, placeOfCall } from './emitted-scores.ts'
 import type { EmittedScore } from './emitted-scores.ts'
-import { eventAttributes } from '../attributes/event-attributes.ts'
+import { EVENT_NAME, eventAttributes, severityOf } from '../attributes/event-attributes.ts'
 import type { ExplanationPolicy, ExplanationRules } from '../attributes/explanation-rules.ts'
 import { lateSpanAttributes } from '../attributes/late-span-attributes.ts'
 import { idsOfScore } from './score-ids.ts'
@@ -31,9 +31,6 @@ export interface OtlpScoreOptions {
   /** When the verdicts were reached: milliseconds since the epoch. */
   readonly nowMs: number
 }
-
-const INFO = 9
-const WARN = 13
 
 /** `SPAN_KIND_INTERNAL`. */
 const INTERNAL = 1
@@ -81,13 +78,11 @@ function toLogRecord(written: EmittedScore, place: ScoredRunPlace, options: Otlp
   const { endTimeMs } = place
   const { evaluation, call } = written
   const { traceId, spanId } = placeOfCall(place, call)
-  const isFailed = evaluation.score.status === 'failed'
   return {
     timeUnixNano: toNanoseconds(endTimeMs),
     observedTimeUnixNano: toNanoseconds(options.nowMs),
-    severityNumber: isFailed ? WARN : INFO,
-    severityText: isFailed ? 'WARN' : 'INFO',
-    eventName: 'gen_ai.evaluation.result',
+    ...severityOf(evaluation),
+    eventName: EVENT_NAME,
     traceId,
     // A conversation has no span.
     ...(place.run?.conversation === undefined && { spanId }),

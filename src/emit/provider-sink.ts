@@ -5,12 +5,11 @@ import { detached } from '../scoring/isolation.ts'
 import { callForeign, runForeign } from '../scoring/run-foreign.ts'
 import type { ScoreSink, PreparedScore } from './emitter.ts'
 import type { ScoreAttributes } from '../attributes/attribute-table.ts'
+import { EVENT_NAME, INFO, severityOf } from '../attributes/event-attributes.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 import type { EmissionProviders, LoggerLike, LoggerProviderLike } from './signal-providers.ts'
 
 const LOGGER_PROVIDER = 'The logger provider'
-const INFO = 9
-const WARN = 13
 
 /** Writes events and late spans to the providers of the application. */
 export class ProviderSink implements ScoreSink {
@@ -95,9 +94,8 @@ export class ProviderSink implements ScoreSink {
     if (logger === undefined) return false
     const seconds = Math.trunc(nowMs / 1000)
     const record = {
-      eventName: 'gen_ai.evaluation.result',
-      severityNumber: INFO,
-      severityText: 'INFO',
+      eventName: EVENT_NAME,
+      ...INFO,
       timestamp: [seconds, Math.round((nowMs - seconds * 1000) * 1e6)] satisfies [number, number],
       observedTimestamp: nowMs,
       context: trace.setSpanContext(ROOT_CONTEXT, target),
@@ -124,11 +122,9 @@ export class ProviderSink implements ScoreSink {
 
   #writeEvent(logger: LoggerLike, score: PreparedScore): unknown {
     const { evaluation, target, endTime, attributes, isLateSpan, verdictTimeMs } = score
-    const failed = evaluation.score.status === 'failed'
     return logger.emit({
-      eventName: 'gen_ai.evaluation.result',
-      severityNumber: failed ? WARN : INFO,
-      severityText: failed ? 'WARN' : 'INFO',
+      eventName: EVENT_NAME,
+      ...severityOf(evaluation),
       timestamp: writableTime(endTime, verdictTimeMs),
       observedTimestamp: verdictTimeMs,
       context: this.#contextOf(target),

@@ -1,4 +1,4 @@
-import { createProtobufDecoder } from 'spanscore/engine'
+import { createProtobufDecoder, EVENT_NAME } from 'spanscore/engine'
 import type {
   DecodedAgain,
   KnownSpan,
@@ -236,7 +236,7 @@ function toDecoded({ spans, logs }: Omit<SourceRecord, 'bytesOf'>, bytes: Record
 
 /** Evaluations by users and other tools are kept; those of our scorers are known without their records. */
 function isSaid({ eventName, traceId, attributes }: SourceLog): boolean {
-  return eventName === 'gen_ai.evaluation.result' && traceId !== '' && !('spanscore.revision' in attributes)
+  return eventName === EVENT_NAME && traceId !== '' && !('spanscore.revision' in attributes)
 }
 
 function isThere(each: unknown): boolean {

@@ -1,8 +1,8 @@
 import { SpanKind } from '@opentelemetry/api'
 import type { HrTime, SpanContext } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
-import { SCOPE_NAME, SCOPE_VERSION } from 'spanscore/engine'
-import type { PreparedScore } from 'spanscore/engine'
+import { EVENT_NAME, INFO, SCOPE_NAME, SCOPE_VERSION, severityOf } from 'spanscore/engine'
+import type { PreparedScore, Severity } from 'spanscore/engine'
 
 import { OtlpWriter } from '../otlp/otlp-writer.ts'
 
@@ -23,9 +23,6 @@ export interface GatheredRecords {
   readonly logRecords: readonly EncodedRecord[]
   readonly spans: readonly EncodedRecord[]
 }
-
-const INFO = 9
-const WARN = 13
 
 /** Field numbers of the attributes of a log record and of a span. */
 const OF_LOG_RECORD = 6
@@ -65,10 +62,10 @@ export class GatheredScores {
     origin: RecordOrigin,
     { evaluation, target, endTime, attributes, verdictTimeMs }: PreparedScore,
   ): Uint8Array {
-    const failed = evaluation.score.status === 'failed'
+    const severity = severityOf(evaluation)
     // A conversation has no span.
     const place = evaluation.scorer.level === 'conversation' ? { ...target, spanId: undefined } : target
-    const { start, end } = writeEvent({ target: place, time: endTime, observedMs: verdictTimeMs, failed, attributes })
+    const { start, end } = writeEvent({ target: place, time: endTime, observedMs: verdictTimeMs, severity, attributes })
     const bytes = writer.take()
     this.#logRecords.push({ origin, bytes })
     return bytes.subarray(start, end)
@@ -109,7 +106,7 @@ export function encodeEvent({
   readonly timeMs: number
   readonly attributes: PreparedScore['attributes']
 }): Uint8Array {
-  writeEvent({ target, time: toHrTime(timeMs), observedMs: timeMs, failed: false, attributes })
+  writeEvent({ target, time: toHrTime(timeMs), observedMs: timeMs, severity: INFO, attributes })
   return writer.take()
 }
 
@@ -118,18 +115,18 @@ function writeEvent({
   target,
   time,
   observedMs,
-  failed,
+  severity,
   attributes,
 }: {
   readonly target: Pick<SpanContext, 'traceId' | 'traceFlags'> & { readonly spanId: string | undefined }
   readonly time: PreparedScore['endTime']
   readonly observedMs: number
-  readonly failed: boolean
+  readonly severity: Severity
   readonly attributes: PreparedScore['attributes']
 }): { readonly start: number; readonly end: number } {
   writer.time(1, time)
-  writer.integer(2, failed ? WARN : INFO)
-  writer.string(3, failed ? 'WARN' : 'INFO')
+  writer.integer(2, severity.severityNumber)
+  writer.string(3, severity.severityText)
   const start = writer.length
   writer.attributes(OF_LOG_RECORD, attributes)
   const end = writer.length
@@ -137,7 +134,7 @@ function writeEvent({
   writer.id(9, target.traceId)
   if (target.spanId !== undefined) writer.id(10, target.spanId)
   writer.time(11, toHrTime(observedMs))
-  writer.string(12, 'gen_ai.evaluation.result')
+  writer.string(12, EVENT_NAME)
   return { start, end }
 }
 
