@@ -72,7 +72,6 @@ describe('conversations on the page', () => {
     await expect.poll(() => page.locator('.run-row').last().innerText()).toContain('Which lock fits')
     expect(await row('My new helmet').innerText()).toContain('5 turns')
     await row('Lark Lane').getByText('the last run: waiting').waitFor({ state: 'attached' })
-    await picture(page, 'conversations')
     expect(await seriousProblems(page)).toEqual([])
   })
 
