@@ -29,7 +29,7 @@ export interface ConversationState {
 }
 
 /** Of more than `MAX_RUNS` runs of a conversation, the first ones stay. */
-const FIRST_RUNS = 5
+export const FIRST_RUNS = 5
 
 /** The schema of the table. */
 export const TURN_SCHEMA = `

@@ -53,23 +53,17 @@ const PAGE = 50
 /** One page of conversations. A page starts where the previous one ended. */
 export function listConversations(database: DatabaseSync, filter: ConversationListFilter): ConversationPage {
   const limit = Math.min(Math.max(1, filter.limit ?? PAGE), 200)
-  const { scorer } = filter
-  const place = filter.sort === 'newest' ? '-c.latest_ms' : scorer === undefined ? 'c.place' : 'coalesce(s.position, 2)'
-  const { sql, values } = conditions(filter, place)
-  const source =
-    scorer === undefined
-      ? 'conversations c'
-      : 'conversation_scores s JOIN conversations c ON c.seq = s.conversation AND s.scorer = ?'
+  const choice = chosenBy(filter)
+  const { sql, values } = conditions(filter, choice)
   const rows = all<Omit<ConversationRow, 'scores'> & { seq: number; place: number }>(
     database,
-    `SELECT page.*, ${TURN_COUNT} AS turns, first.question, last.answer, last.status, last.end_ms
-     FROM (SELECT c.seq, c.key, c.id, c.service, c.agent, ${place} AS place FROM ${source}
-           WHERE ${sql} ORDER BY place, c.seq DESC LIMIT ?) page
+    `SELECT c.seq, page.place, c.key, c.id, c.service, c.agent, ${TURN_COUNT} AS turns, first.question, last.answer, last.status, last.end_ms
+     FROM (SELECT ${choice.seq} AS seq, ${choice.place} AS place FROM ${choice.source}
+           WHERE ${sql} ORDER BY ${choice.order} LIMIT ?) page
      CROSS JOIN conversations c ON c.seq = page.seq
      JOIN runs first ON first.seq = (SELECT run_seq FROM turns WHERE conversation = page.seq ORDER BY start_ms, run_seq LIMIT 1)
      JOIN runs last ON last.seq = (SELECT run_seq FROM turns WHERE conversation = page.seq ORDER BY start_ms DESC, run_seq DESC LIMIT 1)
-     ORDER BY page.place, page.seq DESC`,
-    ...(scorer === undefined ? [] : [scorer]),
+     ORDER BY ${choice.isNewest ? 'page.place DESC' : 'page.place'}, page.seq DESC`,
     ...values,
     limit + 1,
   )
@@ -85,25 +79,51 @@ export function listConversations(database: DatabaseSync, filter: ConversationLi
   }
 }
 
+/** How conversations are selected: each filter is a column of one index, in the order of the list. */
+interface Choice {
+  readonly source: 'conversations' | 'conversation_scores'
+  readonly seq: 'seq' | 'conversation'
+  /** What the list is ordered by. */
+  readonly place: string
+  readonly time: 'latest_ms' | 'settled_ms'
+  readonly order: string
+  readonly isNewest: boolean
+}
+
+function chosenBy({ scorer, sort }: ConversationListFilter): Choice {
+  const isNewest = sort === 'newest'
+  const choice =
+    scorer === undefined
+      ? ({ source: 'conversations', seq: 'seq', time: 'latest_ms', worst: 'place' } as const)
+      : ({ source: 'conversation_scores', seq: 'conversation', time: 'settled_ms', worst: 'position' } as const)
+  const place = isNewest ? choice.time : choice.worst
+  return { ...choice, place, isNewest, order: `${place}${isNewest ? ' DESC' : ''}, ${choice.seq} DESC` }
+}
+
 function conditions(
-  filter: ConversationListFilter,
-  place: string,
+  { scorer, label, agent, text, fromMs, after }: ConversationListFilter,
+  { seq, place, time, isNewest }: Choice,
 ): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
   const found: { readonly sql: string; readonly values: readonly SQLInputValue[] }[] = []
   const add = (sql: string, ...values: SQLInputValue[]) => found.push({ sql, values })
-  if (filter.agent !== undefined) add('c.agent = ?', filter.agent)
-  if (filter.fromMs !== undefined) add('c.latest_ms >= ?', filter.fromMs)
-  if (filter.scorer !== undefined && filter.label !== undefined) add('s.label = ?', filter.label)
-  const words = wordsOf(filter.text)
+  if (scorer !== undefined) {
+    add('scorer = ?', scorer)
+    if (label !== undefined) add('label = ?', label)
+    if (!isNewest) add('position IS NOT NULL')
+  }
+  if (agent !== undefined) add('agent = ?', agent)
+  if (fromMs !== undefined) add(`${time} >= ?`, fromMs)
+  const words = wordsOf(text)
   if (words.length > 0) {
     add(
-      `c.seq IN (SELECT conversation FROM turns WHERE run_seq IN (SELECT rowid FROM run_texts WHERE run_texts MATCH ?))`,
+      `${seq} IN (SELECT conversation FROM turns WHERE run_seq IN (SELECT rowid FROM run_texts WHERE run_texts MATCH ?))`,
       matchOf(words),
     )
   }
-  if (filter.after !== undefined) {
-    const [latest, seq] = filter.after.split('~')
-    add(`(${place} > ? OR (${place} = ? AND c.seq < ?))`, Number(latest), Number(latest), Number(seq))
+  if (after !== undefined) {
+    const [last, lastSeq] = after.split('~').map(Number)
+    const further = isNewest ? '<' : '>'
+    add(`${place} ${further}= ? AND (${place} ${further} ? OR ${seq} < ?)`, last ?? 0, last ?? 0, lastSeq ?? 0)
   }
   return {
     sql: found.length === 0 ? '1' : found.map(({ sql }) => sql).join(' AND '),

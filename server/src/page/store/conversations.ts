@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
-import { conversationKey, toMember } from 'spanscore/engine'
+import { conversationKey, MAX_RUNS, toMember } from 'spanscore/engine'
 import type { AgentRun, ConversationMember } from 'spanscore/engine'
 
+import { FIRST_RUNS } from '../../log/turn-table.ts'
 import { withVisibleMarks } from '../visible-marks.ts'
 import type { ShownEvaluation } from '../shown-evaluation.ts'
 import { all, first, run as execute } from './page-database.ts'
@@ -15,10 +16,6 @@ const UNSCORED = 2
 
 /** Characters of an id that are shown; all of it is in its key. */
 const MAX_ID = 256
-
-/** Most runs of a conversation that are shown, as many as the service keeps of one to score it. The first ones are always there. */
-const MAX_RUNS = 200
-const FIRST_RUNS = 5
 
 /** Stores what a conversation shows of a run, if it has an id of one and no other run started it. */
 export function saveTurn(database: DatabaseSync, runSeq: number, run: AgentRun, settledMs: number): void {
@@ -129,14 +126,21 @@ export function forgetIfEmpty(database: DatabaseSync, seq: number): void {
   )
 }
 
-/** Deletes scores whose latest run is too old. A conversation with the id of everybody never ends. */
-export function forgetConversationScores(database: DatabaseSync, beforeMs: number): void {
+/**
+ * Deletes a chunk of the scores whose latest run is too old. A conversation with the id of everybody never ends.
+ *
+ * @returns how many were deleted
+ */
+export function forgetConversationScores(database: DatabaseSync, beforeMs: number, chunk: number): number {
   const aged = all<{ conversation: number }>(
     database,
-    'DELETE FROM conversation_scores WHERE settled_ms < ? RETURNING conversation',
+    `DELETE FROM conversation_scores WHERE rowid IN
+       (SELECT rowid FROM conversation_scores WHERE settled_ms < ? ORDER BY settled_ms LIMIT ?) RETURNING conversation`,
     beforeMs,
+    chunk,
   )
-  for (const { conversation } of aged) rank(database, conversation)
+  for (const seq of new Set(aged.map(({ conversation }) => conversation))) rank(database, seq)
+  return aged.length
 }
 
 /** A conversation as it is stored. */
@@ -158,7 +162,7 @@ export interface StoredTurn {
   readonly member: ConversationMember
 }
 
-/** The runs of a conversation, at most 200: the first five and the last ones. */
+/** The runs of a conversation: those that the service keeps to score it, if there are too many. */
 export function turnsOf(
   database: DatabaseSync,
   seq: number,

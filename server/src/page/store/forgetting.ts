@@ -15,7 +15,7 @@ const CHUNK = 500
 /**
  * Deletes a chunk of the oldest runs if they are too old or too much is stored. Labels are people's work, and stay.
  *
- * @returns how many were deleted; if more than 0, there may be more
+ * @returns how many runs were deleted, or scores of conversations; if more than 0, there may be more
  */
 export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Retention, nowMs: number): number {
   const isTooLarge = usedBytes(database) > maxBytes
@@ -26,8 +26,8 @@ export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Ret
     CHUNK,
   )
   execute(database, 'DELETE FROM said WHERE time_ms < ?', nowMs - maxAgeMs)
-  forgetConversationScores(database, nowMs - maxAgeMs)
-  if (oldest.length === 0) return 0
+  const agedScores = forgetConversationScores(database, nowMs - maxAgeMs, CHUNK)
+  if (oldest.length === 0) return agedScores
   const conversations = all<{ seq: number }>(
     database,
     'SELECT DISTINCT conversation AS seq FROM turns WHERE run_seq IN (SELECT value FROM json_each(?))',

@@ -117,7 +117,12 @@ export const PAGE_SCHEMA: string = `
     evaluation TEXT NOT NULL,
     PRIMARY KEY (conversation, scorer)
   );
-  CREATE INDEX conversation_scores_worst ON conversation_scores (scorer, position, conversation, label);
+  CREATE INDEX conversation_scores_worst
+    ON conversation_scores (scorer, position, conversation, agent, label, settled_ms) WHERE position IS NOT NULL;
+  CREATE INDEX conversation_scores_newest ON conversation_scores (scorer, settled_ms, conversation, agent, label);
+  CREATE INDEX conversation_scores_for_sums
+    ON conversation_scores (scorer, settled_ms, agent, version, agent_version, model, position, weight, label)
+    WHERE position IS NOT NULL;
   CREATE INDEX conversation_scores_by_time ON conversation_scores (settled_ms);
 
   CREATE TABLE content (
