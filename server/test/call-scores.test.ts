@@ -14,9 +14,9 @@ const scorer = createScorer({ id: 'named', description: 'Test.', level: 'tool-ca
 )
 
 /** A recorded run with parallel tool calls that have spans. */
-function parallelRun() {
+function parallelRun(more: Readonly<Record<string, unknown>> = {}) {
   for (const scenario of loadLibrary('ai-6.0.326')) {
-    const { spans } = readScenario(scenario)
+    const spans = readScenario(scenario).spans.map((span) => ({ ...span, attributes: { ...span.attributes, ...more } }))
     const run = buildRuns(spans).find(
       ({ toolCalls }) => toolCalls.length >= 2 && toolCalls.every(({ spanId }) => spanId),
     )
@@ -51,4 +51,22 @@ it('gives the scores of calls the same spans as a file does, whichever way they 
   const bytes = Buffer.from(encodeRequest(written.spans)).toString('hex')
   for (const late of ofFile) expect(bytes).toContain(`${late.spanId}2208${late.parentSpanId}`)
   expect(service.ledger().scorers['named']).toMatchObject({ offered: 1, scored: 1, calls: { scored: ofFile.length } })
+})
+
+it('leaves out the calls of a run that a processor in the application has scored', async () => {
+  const { run, spans } = parallelRun({ 'spanscore.named.score': 1, 'spanscore.named.version': scorer.version })
+  const service = new ServiceScorer({
+    options: { scorers: [scorer] },
+    meters: new ServiceMeters('an instance', undefined),
+  })
+  await service.offer({ run, spans, isCounted: true }, new AbortController().signal)
+  const { spans: late, logRecords } = service.take()
+  await service.shutdown()
+  expect([...late, ...logRecords]).toEqual([])
+  expect(service.ledger().scorers['named']).toMatchObject({
+    offered: 1,
+    scored: 0,
+    reasons: { 'already-scored': 1 },
+    calls: { scored: 0, skipped: 0, failed: 0 },
+  })
 })

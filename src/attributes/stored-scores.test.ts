@@ -1,9 +1,15 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadLibrary, readScenario } from '../../test/corpus/load.ts'
+import { sourceSpan } from '../../test/fixtures/source-span.ts'
 import { buildRuns } from '../runs/build-runs.ts'
 import type { Evaluation, Score } from '../model/score.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import { lateSpansAsOtlp, scoresAsOtlp } from '../emit/otlp-json.ts'
+import { readOtlpJson } from '../otlp/json.ts'
+import { createScorer } from '../scorers/create/create-scorer.ts'
+import { evaluate } from '../scoring/evaluate.ts'
+import { toSpanSet } from '../emit/score-ids.ts'
 import { eventAttributes } from './event-attributes.ts'
 import { lateSpanAttributes } from './late-span-attributes.ts'
 import { scoreAttributes } from './score-attributes.ts'
@@ -374,6 +380,59 @@ describe('scores of calls that traces already hold', () => {
     const [found] = new StoredScores(spans, logs).of(run)
     expect(found).toMatchObject({ value: 0.5, label: 'fail' })
     expect(found?.calls).toHaveLength(2)
+  })
+
+  it('are read with those that failed, from late spans and from events', async () => {
+    const agent = sourceSpan({
+      spanId: 'a'.repeat(16),
+      endTimeMs: 9,
+      attributes: { 'gen_ai.operation.name': 'invoke_agent' },
+    })
+    const found = ['one', 'two', 'three'].map((query, index) =>
+      sourceSpan({
+        spanId: `${index + 1}`.repeat(16),
+        parentSpanId: agent.spanId,
+        startTimeMs: index + 1,
+        endTimeMs: index + 1,
+        attributes: { 'gen_ai.operation.name': 'retrieval', 'gen_ai.retrieval.query.text': query },
+      }),
+    )
+    const searches = [agent, ...found]
+    const [searched] = buildRuns(searches)
+    if (searched === undefined) throw new Error('expected a run')
+    const scorer = createScorer({ id: 'searched', description: 'Test.', level: 'retrieval' }).generateScore(
+      ({ call: { query } }) => {
+        if (query === 'two') throw new Error('no')
+        return Number(query === 'one')
+      },
+    )
+    const evaluation = await evaluate(scorer, searched)
+    const { traceId, spanId, endTimeMs, resource } = searched
+    const place = {
+      traceId,
+      spanId,
+      endTimeMs,
+      resource,
+      run: searched,
+      spans: toSpanSet(searches.map((each) => each.spanId)),
+    }
+    const options = { explanations: 'all', nowMs: 0 } as const
+    const late = readOtlpJson(lateSpansAsOtlp(place, [evaluation], options))?.spans ?? []
+    const events = readOtlpJson(scoresAsOtlp(place, [evaluation], options))?.logs ?? []
+    for (const stored of [new StoredScores([...searches, ...late], []), new StoredScores(searches, events)]) {
+      expect(stored.of(searched)).toMatchObject([
+        {
+          scorerId: 'searched',
+          value: 0.5,
+          level: 'retrieval',
+          calls: [
+            { index: 0, value: 1, label: 'pass' },
+            { index: 1, status: 'failed', reason: 'scorer-threw' },
+            { index: 2, value: 0, label: 'fail' },
+          ],
+        },
+      ])
+    }
   })
 
   it('are those of the run if its calls could not be asked about', () => {

@@ -70,13 +70,14 @@ interface Found {
   readonly delayMs: number
   /** When another tool or a user said it: milliseconds since the epoch. */
   readonly saidMs?: number
-  /** Present in the score of one call. */
+  /** The level of a scorer of calls. Its score is that of a call if it has a value, names the call, or is at the call's own span. */
+  readonly level?: 'tool-call' | 'retrieval'
+  /** Present in the score of one call, wherever it is. */
   readonly call?: FoundCall
 }
 
 /** What an event or late span says of the call to which its score belongs. */
 interface FoundCall {
-  readonly level: 'tool-call' | 'retrieval'
   readonly toolCallId: string | undefined
   readonly toolName: string | undefined
 }
@@ -154,17 +155,17 @@ export class StoredScores {
     const spanIds = new Map(places.map(({ traceId, spanId }) => [keyOf(traceId, spanId), spanId]))
     return [...spanIds].flatMap(([key, spanId]) =>
       [...(this.#bySpan.get(key)?.values() ?? [])].flatMap((found) => {
-        const { call } = found
-        if (call === undefined) return []
+        const { level, call } = found
+        if (level === undefined || (call === undefined && spanId === run.spanId)) return []
         const isIt = (one: AgentRun['toolCalls'][number]): boolean =>
           one.spanId === undefined
-            ? spanId === run.spanId && one.id === call.toolCallId && one.name === call.toolName
+            ? spanId === run.spanId && one.id === call?.toolCallId && one.name === call?.toolName
             : one.spanId === spanId
         const index =
-          call.level === 'tool-call'
+          level === 'tool-call'
             ? toolCalls.findIndex(isIt)
             : retrievals.findIndex((one) => (one.spanId ?? run.spanId) === spanId)
-        return [{ found, level: call.level, index }]
+        return [{ found, level, index }]
       }),
     )
   }
@@ -315,7 +316,7 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
       about,
     })
     const version = about?.version ?? readScoreAttribute(attributes, scorerId, 'version')
-    const call = origin === 'late-span' ? callIn(score, attributes) : undefined
+    const call = origin === 'late-span' ? callIn(score, attributes) : {}
     return { ...named(scorerId, call), score, origin, revision, version, delayMs: delayIn(attributes) }
   })
 }
@@ -350,18 +351,22 @@ function fromEvent(attributes: Attributes, timeMs: number): Found | undefined {
 }
 
 /** A span may have scores of several calls without spans of their own. */
-function named(name: string, call: FoundCall | undefined): Pick<Found, 'name' | 'call'> {
-  return call === undefined ? { name } : { name: `${name}\n${call.toolName}\n${call.toolCallId}`, call }
+function named(name: string, { level, call }: Pick<Found, 'level' | 'call'>): Pick<Found, 'name' | 'level' | 'call'> {
+  return {
+    name: call === undefined ? name : `${name}\n${call.toolName}\n${call.toolCallId}`,
+    ...(level !== undefined && { level }),
+    ...(call !== undefined && { call }),
+  }
 }
 
-/** What a scorer of calls writes of one; `undefined` if it could not be asked about them, and has one result, which is the run's. */
-function callIn({ value }: StoredScore, attributes: Attributes): FoundCall | undefined {
+/** What a scorer of calls writes of one. If it could not be asked about them, it has one result without a call, which is the run's. */
+function callIn({ value }: StoredScore, attributes: Attributes): Pick<Found, 'level' | 'call'> {
   const level = isOurs(attributes) ? readEventAttribute(attributes, 'spanscore.level') : undefined
-  if (level !== 'tool-call' && level !== 'retrieval') return undefined
+  if (level !== 'tool-call' && level !== 'retrieval') return {}
   const toolCallId = readEventAttribute(attributes, 'gen_ai.tool.call.id')
   const toolName = readEventAttribute(attributes, 'gen_ai.tool.name')
-  if (value === undefined && toolCallId === undefined && toolName === undefined) return undefined
-  return { level, toolCallId, toolName }
+  const isNamed = value !== undefined || toolCallId !== undefined || toolName !== undefined
+  return { level, ...(isNamed && { call: { toolCallId, toolName } }) }
 }
 
 function isOurs(attributes: Attributes): boolean {

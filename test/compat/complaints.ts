@@ -14,7 +14,9 @@ const PLAIN_SPANS = Array.from({ length: RUNS }, () => [
   .toSorted()
   .join(', ')
 
-const SCORERS = ['tool_call_accuracy', 'polite', 'slow']
+/** Its scores are those of the tool calls, of which each run has one. */
+const OF_CALLS = 'each'
+const SCORERS = ['tool_call_accuracy', 'polite', 'slow', OF_CALLS]
 
 /** What is wrong with a scenario's outcome, in one sentence each; empty if nothing is wrong. */
 export function complaints(cell: Cell, scenario: Scenario, outcome: Outcome, baseline: Outcome): string[] {
@@ -71,10 +73,13 @@ function spanNames({ spans }: Outcome['received']): string {
 function checkScores(cell: Cell, scenario: Scenario, { received }: Outcome, expect: Expect): void {
   const agents = received.spans.filter((span) => span.scope.name !== 'spanscore' && isAgent(span))
   expect(agents.length === RUNS, `${agents.length} agent spans, expected ${RUNS}`)
+  const tools = new Set(received.spans.filter(isTool).map((span) => span.spanId))
+  expect(tools.size === RUNS, `${tools.size} spans of tools, expected ${RUNS}`)
   for (const id of SCORERS) {
     const key = `spanscore.${id}.score`
     const onAgents = agents.filter((span) => span.attributes[key] === 1).length
-    const late = received.spans.filter((span) => span.scope.name === 'spanscore' && span.attributes[key] === 1).length
+    const lateSpans = received.spans.filter((span) => span.scope.name === 'spanscore' && span.attributes[key] === 1)
+    const late = lateSpans.length
     // Beside another processor a span has only the scores that exist before it has ended; SDK 1.30 does not report when it ends. On a
     // busy machine the second run's code score may come after the end too, because the first one took its time.
     if (scenario.mode === 'beside' && id === 'tool_call_accuracy' && cell.sdk !== '1.30') {
@@ -83,7 +88,10 @@ function checkScores(cell: Cell, scenario: Scenario, { received }: Outcome, expe
     }
     const onSpan = scenario.mode !== 'beside'
     expect(onAgents === (onSpan ? RUNS : 0), `${key} = 1 on ${onAgents} agent spans, expected ${onSpan ? RUNS : 0}`)
-    expect(late === (onSpan ? 0 : RUNS), `${key} = 1 on ${late} late spans, expected ${onSpan ? 0 : RUNS}`)
+    const isOfCalls = id === OF_CALLS
+    const expected = onSpan && !isOfCalls ? 0 : RUNS
+    expect(late === expected, `${key} = 1 on ${late} late spans, expected ${expected}`)
+    if (isOfCalls) checkPlaces(lateSpans, tools, expect)
   }
   if (scenario.mode === 'bare' || scenario.mode === 'vercel') return
   const traces = new Set(agents.map((span) => span.traceId))
@@ -102,6 +110,23 @@ function checkScores(cell: Cell, scenario: Scenario, { received }: Outcome, expe
   }
   const counts = received.metrics.filter((metric) => metric.name === 'spanscore.evaluations')
   expect(counts.length > 0, 'the metric spanscore.evaluations did not arrive')
+}
+
+/** The late spans of calls are below the spans of these calls. */
+function checkPlaces(
+  late: readonly { readonly parentSpanId?: string | undefined }[],
+  tools: ReadonlySet<string>,
+  expect: Expect,
+): void {
+  const parents = new Set(late.map(({ parentSpanId = '' }) => parentSpanId))
+  expect(
+    parents.size === RUNS && [...parents].every((id) => tools.has(id)),
+    'a score of a call is not below the span of its tool',
+  )
+}
+
+function isTool(span: { readonly name: string; readonly attributes: Readonly<Record<string, unknown>> }): boolean {
+  return span.name === 'ai.toolCall' || span.attributes['gen_ai.operation.name'] === 'execute_tool'
 }
 
 function isAgent(span: { readonly name: string; readonly attributes: Readonly<Record<string, unknown>> }): boolean {

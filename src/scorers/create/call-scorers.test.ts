@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
+import { createScriptedJudge } from '../../testing/scripted-judge.ts'
 import { createAgentTestRun, createTestMessage, createToolInvocation } from '../../testing/test-messages.ts'
 import { createScorer } from './create-scorer.ts'
 
@@ -14,6 +15,23 @@ function runWith(...invocations: ReturnType<typeof tool>[]) {
 const run = runWith(tool('refund', 'ok', 'a'), tool('search', 'nothing', 'b'), tool('refund', 'bad', 'c'))
 
 const refunds = createScorer({ id: 'refunds', description: 'Whether refunds work.', level: 'tool-call' })
+
+/** A run with so many calls, about each of which a prompt asks. */
+async function asked(count: number) {
+  const model = createScriptedJudge({ json: { score: 1 } })
+  const scorer = createScorer({
+    id: 'rated',
+    description: 'Rated.',
+    level: 'tool-call',
+    judge: { model },
+  }).generateScore({
+    description: 'Rates the call.',
+    createPrompt: ({ call }) => `Rate ${call.name}.`,
+  })
+  const calls = Array.from({ length: count }, (_, index) => tool('t', '', String(index)))
+  const result = await scorer.run(runWith(...calls)).catch((error: unknown) => error)
+  return { result, requests: model.calls.length }
+}
 
 describe('a scorer of tool calls', () => {
   it('is given each call and the run, and its score is the mean of the calls that have one', async () => {
@@ -70,6 +88,14 @@ describe('a scorer of tool calls', () => {
     expect(calls?.map(({ index, score }) => [index, score.status === 'scored' && score.value])).toEqual(
       Array.from({ length: 20 }, (_, index) => [index, index / 20]),
     )
+  })
+
+  it('asks its own prompt once for each of 50 calls, and nothing about more', async () => {
+    expect(await asked(50)).toMatchObject({ result: { score: 1, evaluation: { judge: { calls: 50 } } }, requests: 50 })
+    const { result, requests } = await asked(51)
+    expect(result).toMatchObject({ evaluation: { score: { status: 'skipped', reason: 'refused' } } })
+    expect(String(result)).toContain('rated: the run has 51 tool calls')
+    expect(requests).toBe(0)
   })
 
   it('is skipped for a run without calls', async () => {

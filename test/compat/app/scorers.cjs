@@ -1,4 +1,4 @@
-// The scorers of every cell: one by code, one by judge, and one of the application's own, asynchronous.
+// The scorers of every cell: one by code, one by judge, and two of the application's own: an asynchronous one, and one of calls.
 module.exports = function scorers(get) {
   const { createScorer, createToolCallAccuracyScorerCode } = get('spanscore/scorers/prebuilt')
   const { createOpenAI } = get('@ai-sdk/openai')
@@ -25,5 +25,11 @@ module.exports = function scorers(get) {
       return run.toolCalls.length === 1 ? 1 : 0
     },
   )
-  return [createToolCallAccuracyScorerCode({ expectedTool: 'weather' }), polite, slow]
+  const each = createScorer({
+    id: 'each',
+    description: 'A scorer of calls.',
+    version: '1',
+    level: 'tool-call',
+  }).generateScore(({ call }) => Number(call.name === 'weather'))
+  return [createToolCallAccuracyScorerCode({ expectedTool: 'weather' }), polite, slow, each]
 }
