@@ -231,6 +231,7 @@ export async function startServices({
     await Promise.all(NAMES.map(start))
   } catch (error) {
     await close()
+    rmSync(directory, { recursive: true, force: true })
     throw error
   }
   return {

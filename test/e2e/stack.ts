@@ -94,6 +94,7 @@ export async function startStack({
     })
   }).listen(0, '127.0.0.1')
   await once(webhook, 'listening')
+  webhook.unref()
 
   const services = await startServices({
     webhookUrl: `http://${at(portOf(webhook))}/`,
