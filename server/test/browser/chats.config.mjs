@@ -21,11 +21,16 @@ const isDone = createScorer({ id: 'call_succeeds', description: 'The tool return
   )
   .generateReason(({ call }) => `${call.name} ${call.status === 'ok' ? 'returned' : 'did not return'}`)
 
+const foundMuch = createScorer({ id: 'found_two', description: 'Two documents.', level: 'retrieval', version: 1 })
+  .generateScore(({ call }) => Number((call.documents ?? []).length >= 2))
+  .generateReason(({ call }) => `${(call.documents ?? []).length} documents`)
+
 export default {
   scorers: [
     createAnswerPresentScorer(),
     createToolErrorsScorer(),
     isDone,
+    foundMuch,
     createAbandonedScorer(),
     createRepeatedQuestionScorer(),
     createGoalReachedScorer({ model }),

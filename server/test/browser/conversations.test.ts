@@ -145,6 +145,23 @@ describe('conversations on the page', () => {
     await turn('As I said').waitFor()
   })
 
+  it('show the scores of retrievals at the retrievals', async () => {
+    const searches = [['Brakes are repaired daily.', 'Chains are oiled.'], ['Closed on Sundays.']]
+    await send([{ user: 'Do you repair a brake today?', answer: 'Yes.', searches }], { prefix: 'ee', startMs })
+    await open('/?text=brake+today')
+    await row('repair a brake').click()
+    const search = page.locator('.turn', { has: page.locator('.call-scores') })
+    await expect.poll(() => search.count()).toBe(2)
+    expect(await search.locator('.call-scores').allInnerTexts()).toEqual([
+      expect.stringMatching(/✓\s*1\s+found_two\s+2 documents/),
+      expect.stringMatching(/✗\s*0\s+found_two\s+1 documents/),
+    ])
+    const verdict = page.locator('aside .verdict', { hasText: 'found_two' })
+    expect(await verdict.locator('> .text').innerText()).toBe('1 of 2 retrievals fails.')
+    expect(await page.getByText('In a conversation').count()).toBe(0)
+    expect(await seriousProblems(page)).toEqual([])
+  })
+
   it('mark a message that repeats an earlier one, besides its friction', async () => {
     await open('/conversations?text=Saturdays')
     await row('Saturdays').click()

@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { chatRequests } from '../../../test/fixtures/chat.ts'
-import type { ChatOptions, ChatTurn } from '../../../test/fixtures/chat.ts'
+import type { ChatOptions } from '../../../test/fixtures/chat.ts'
 import type { Thread } from '../../src/page/conversation-page.ts'
 import type { ConversationPage } from '../../src/page/store/conversation-list.ts'
 import { serverOptions } from '../server-options.ts'
 import { post } from '../traces.ts'
+import { parcel, thanks } from './made-chats.ts'
 import { eventually, startWithPage } from './page-client.ts'
 import type { PageUnderTest } from './page-client.ts'
 
@@ -17,17 +18,8 @@ const folder = mkdtempSync(join(tmpdir(), 'spanscore-page-chats-'))
 const root = join(import.meta.dirname, '../../..')
 const config = join(folder, 'spanscore.config.ts')
 
-const parcel: readonly ChatTurn[] = [
-  { user: 'Where is my parcel?', answer: 'What is your order number?' },
-  { user: 'It is 4711.', answer: 'It is late.', tools: [{ name: 'track', fails: true }] },
-  { user: 'Yes, but where is it?', answer: 'I do not know.' },
-]
-const thanks: readonly ChatTurn[] = [
-  { user: 'When do you open?', answer: 'At nine.' },
-  { user: 'Thank you!', answer: 'You are welcome.' },
-]
-
 const sinceMs = Date.now() - 60_000
+
 const recent = (options: ChatOptions): ChatOptions => ({ startMs: sinceMs, everyMs: 1000, ...options })
 
 let page: PageUnderTest

@@ -18,17 +18,8 @@ import { deleteOldest } from '../../src/page/store/forgetting.ts'
 import { openPageDatabase } from '../../src/page/store/page-database.ts'
 import { searchText, summarise } from '../../src/page/store/run-summary.ts'
 import { saveRun } from '../../src/page/store/run-writer.ts'
+import { parcel, thanks } from './made-chats.ts'
 import { madeScore } from './made-score.ts'
-
-const parcel: readonly ChatTurn[] = [
-  { user: 'Where is my parcel?', answer: 'What is your order number?' },
-  { user: 'It is 4711.', answer: 'It is late.', tools: [{ name: 'track', fails: true }] },
-  { user: 'Yes, but where is it?', answer: 'I do not know.' },
-]
-const thanks: readonly ChatTurn[] = [
-  { user: 'When do you open?', answer: 'At nine.' },
-  { user: 'Thank you!', answer: 'You are welcome.' },
-]
 
 const runsOf = (turns: readonly ChatTurn[], options: ChatOptions) =>
   chatRequests(turns, options).flatMap((request) => buildRuns(readOtlpJson(request)?.spans ?? []))

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { conversationKey } from 'spanscore/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { createApi } from '../../src/page/api.ts'
@@ -67,7 +68,12 @@ async function createWorld(drawnValue: number) {
         endTimeUnixNano: `${START_MS + 5}000000`,
         attributes: [
           ...known.attributes,
-          ...(isAgent ? [attribute('spanscore.judge.label', value >= 0.5 ? 'pass' : 'fail')] : []),
+          ...(isAgent
+            ? [
+                attribute('spanscore.judge.label', value >= 0.5 ? 'pass' : 'fail'),
+                attribute('gen_ai.conversation.id', 'all'),
+              ]
+            : []),
         ],
         events: [{ name: 'gen_ai.evaluation.result', timeUnixNano: `${START_MS}000000`, attributes: verdict }],
       }
@@ -172,6 +178,9 @@ const ways: Readonly<Record<string, readonly string[]>> = {
     `/api/compare?scorer=judge&before.toMs=${settledMs(SECRET)}&after.fromMs=${settledMs(SECRET)}&after.toMs=${settledMs(SECRET) + 1}`,
   ],
   'the page of a run with its raw spans': [`/api/run?id=${run}`],
+  'the conversation of all runs': [
+    `/api/conversation?key=${conversationKey({ conversationId: 'all', resource: { 'service.name': 'weather-app' } })}`,
+  ],
   'a run as JSON': [`/api/run.json?id=${run}`],
   'the state of labelling': ['/api/labels?scorer=judge&version=v1'],
   'the file of runs': ['/api/labels/runs?scorer=judge'],
@@ -182,6 +191,7 @@ const silent: Readonly<Record<string, readonly string[]>> = {
   'runs that are not scored': ['/api/runs?scorer=judge&label=none'],
   'words of an explanation': ['/api/runs?text=because&scorer=other', '/api/runs?text=good&scorer=other'],
   'what there is to choose from': ['/api/overview?', '/api/sides?scorer=judge'],
+  'the list of conversations': ['/api/conversations?'],
   'server-sent events': ['/api/live?'],
 }
 

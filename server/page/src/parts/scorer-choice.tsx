@@ -103,3 +103,21 @@ export function TimeChoice({ any }: { readonly any: string }) {
     />
   )
 }
+
+/** Chooses the verdict of the chosen scorer. */
+export function VerdictChoice({
+  others = [],
+}: {
+  readonly others?: readonly { readonly value: string; readonly name: string }[]
+}) {
+  const { choices, choose } = useChoices()
+  return (
+    <Choice
+      label="Verdict"
+      any="any"
+      value={choices['label'] ?? ''}
+      options={[{ value: 'fail', name: '✗ fails' }, { value: 'pass', name: '✓ passes' }, ...others]}
+      onChange={(label) => choose({ label })}
+    />
+  )
+}

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
+import { useChoices } from './place.ts'
+
 interface TypedProps {
   readonly type: 'search' | 'number'
   readonly value: string
@@ -37,5 +39,22 @@ export function TypedField({ type, value, placeholder, label, onType }: TypedPro
     <input type="search" {...rest} />
   ) : (
     <input type="number" min="0" max="1" step="0.1" {...rest} />
+  )
+}
+
+/** The text that a list is searched for. */
+export function SearchField({ placeholder }: { readonly placeholder: string }) {
+  const { choices, choose } = useChoices()
+  return (
+    <label class="choice search">
+      <span>Text</span>
+      <TypedField
+        type="search"
+        label="Text"
+        placeholder={placeholder}
+        value={choices['text'] ?? ''}
+        onType={(text) => choose({ text })}
+      />
+    </label>
   )
 }

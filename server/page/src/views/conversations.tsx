@@ -7,8 +7,8 @@ import { useRowKeys } from '../parts/keys.ts'
 import { fromMs, keepListPlace, placeOfConversation, useChoices } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
-import { AgentChoice, namedScorers, scorersOf, TimeChoice } from '../parts/scorer-choice.tsx'
-import { TypedField } from '../parts/typed-field.tsx'
+import { AgentChoice, scorersOf, TimeChoice, VerdictChoice } from '../parts/scorer-choice.tsx'
+import { SearchField } from '../parts/typed-field.tsx'
 import { useService } from '../service.ts'
 import { useTitle } from '../title.ts'
 
@@ -74,37 +74,17 @@ function Filters() {
   const { scorer = '' } = choices
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      <label class="choice search">
-        <span>Text</span>
-        <TypedField
-          type="search"
-          label="Text"
-          placeholder="Search what was said"
-          value={choices['text'] ?? ''}
-          onType={(text) => choose({ text })}
-        />
-      </label>
+      <SearchField placeholder="Search what was said" />
       <AgentChoice />
       <TimeChoice any="any" />
       <Choice
         label="Scorer"
         any="any"
         value={scorer}
-        options={namedScorers(overview, scorersOf(overview, 'conversations')).map(({ value }) => value)}
+        options={scorersOf(overview, 'conversations')}
         onChange={(chosen) => choose(chosen === '' ? { scorer: '', label: '' } : { scorer: chosen })}
       />
-      {scorer !== '' && (
-        <Choice
-          label="Verdict"
-          any="any"
-          value={choices['label'] ?? ''}
-          options={[
-            { value: 'fail', name: '✗ fails' },
-            { value: 'pass', name: '✓ passes' },
-          ]}
-          onChange={(label) => choose({ label })}
-        />
-      )}
+      {scorer !== '' && <VerdictChoice />}
       <Choice
         label="Order"
         any="worst first"

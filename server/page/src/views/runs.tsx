@@ -5,13 +5,13 @@ import { ago, count, duration, plural, time, usd } from '../format.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer, useMore } from '../live.ts'
 import { Choice } from '../parts/choice.tsx'
-import { AgentChoice, namedScorers, scorersOf, TimeChoice } from '../parts/scorer-choice.tsx'
+import { AgentChoice, namedScorers, scorersOf, TimeChoice, VerdictChoice } from '../parts/scorer-choice.tsx'
 import { useRowKeys } from '../parts/keys.ts'
 import { fromMs, keepListPlace, placeOf, useChoices } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
 import { WithheldNote } from '../parts/withheld-note.tsx'
-import { TypedField } from '../parts/typed-field.tsx'
+import { SearchField, TypedField } from '../parts/typed-field.tsx'
 import { FirstMinute } from './first-minute.tsx'
 
 /** The list of runs, in progress and scored, with its filters. */
@@ -101,16 +101,7 @@ function Filters() {
   const typed = (name: string) => (value: string) => choose({ [name]: value })
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      <label class="choice search">
-        <span>Text</span>
-        <TypedField
-          type="search"
-          label="Text"
-          placeholder="Search questions, answers, tools"
-          value={choices['text'] ?? ''}
-          onType={typed('text')}
-        />
-      </label>
+      <SearchField placeholder="Search questions, answers, tools" />
       <AgentChoice />
       <Choice
         label="Status"
@@ -131,17 +122,7 @@ function Filters() {
       />
       {hasScorer && (
         <>
-          <Choice
-            label="Verdict"
-            any="any"
-            value={choices['label'] ?? ''}
-            options={[
-              { value: 'fail', name: '✗ fails' },
-              { value: 'pass', name: '✓ passes' },
-              { value: 'none', name: '– not scored' },
-            ]}
-            onChange={(label) => choose({ label })}
-          />
+          <VerdictChoice others={[{ value: 'none', name: '– not scored' }]} />
           <label class="choice range">
             <span>Score, 0 to 1</span>
             <span>

@@ -1,6 +1,25 @@
 /** The version of the schema. A database of another version is refused. */
 export const PAGE_SCHEMA_VERSION = 6
 
+/** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
+const SCORE = `scorer TEXT NOT NULL,
+    version TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    value REAL,
+    position REAL,
+    label TEXT,
+    weight REAL,
+    cost_usd REAL,
+    judge_model TEXT,
+    revision INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    agent_version TEXT NOT NULL,
+    model TEXT NOT NULL,
+    settled_ms REAL NOT NULL,
+    evaluation TEXT NOT NULL,`
+
 /** The schema of the page's database. */
 export const PAGE_SCHEMA: string = `
   CREATE TABLE runs (
@@ -39,24 +58,8 @@ export const PAGE_SCHEMA: string = `
 
   CREATE TABLE scores (
     run_seq INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
-    scorer TEXT NOT NULL,
-    version TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    status TEXT NOT NULL,
-    reason TEXT,
-    value REAL,
-    position REAL,
-    label TEXT,
-    weight REAL,
-    cost_usd REAL,
-    judge_model TEXT,
-    revision INTEGER NOT NULL,
+    ${SCORE}
     score_key TEXT NOT NULL,
-    agent TEXT NOT NULL,
-    agent_version TEXT NOT NULL,
-    model TEXT NOT NULL,
-    settled_ms REAL NOT NULL,
-    evaluation TEXT NOT NULL,
     run_status TEXT NOT NULL,
     is_nested INTEGER NOT NULL,
     PRIMARY KEY (run_seq, scorer)
@@ -96,25 +99,9 @@ export const PAGE_SCHEMA: string = `
   CREATE INDEX turns_in_order ON turns (conversation, start_ms, run_seq, is_new);
   CREATE TABLE conversation_scores (
     conversation INTEGER NOT NULL REFERENCES conversations (seq) ON DELETE CASCADE,
-    scorer TEXT NOT NULL,
-    version TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    status TEXT NOT NULL,
-    reason TEXT,
-    value REAL,
-    position REAL,
-    label TEXT,
-    weight REAL,
-    cost_usd REAL,
-    judge_model TEXT,
-    revision INTEGER NOT NULL,
-    agent TEXT NOT NULL,
-    agent_version TEXT NOT NULL,
-    model TEXT NOT NULL,
-    settled_ms REAL NOT NULL,
+    ${SCORE}
     -- The ids of the first runs of the turns that the scorer saw, as JSON.
     turns TEXT NOT NULL,
-    evaluation TEXT NOT NULL,
     PRIMARY KEY (conversation, scorer)
   );
   CREATE INDEX conversation_scores_worst
