@@ -10,7 +10,9 @@ export const EVENT_NAME = 'gen_ai.evaluation.result'
 
 /** The severity of an event. */
 export interface Severity {
+  /** `SeverityNumber` of OTLP: 9 is `INFO`, 13 is `WARN`. */
   readonly severityNumber: number
+  /** Its name. */
   readonly severityText: string
 }
 
