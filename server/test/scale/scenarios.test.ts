@@ -40,7 +40,9 @@ describeScenarios('on Kafka', async (to, configPath) => {
   const topics = topicsOf(name)
   await kafka.createTopics({ [topics.spans]: APPEND_TIME, [topics.logs]: APPEND_TIME, [topics.dead]: {} }, 2)
   const sender = new Sender(kafka.brokers, topics.spans)
-  const options = workerOptions(kafka.brokers, name, to, { configPath })
+  const given = workerOptions(kafka.brokers, name, to, { configPath })
+  // Thousands of runs are sent span by span, which takes a busy machine longer than it otherwise waits for parents.
+  const options = { ...given, traces: { ...given.traces, orphanMs: 60_000 } }
   let worker = await startWorker(options)
   return {
     isDurable: true,
