@@ -47,7 +47,7 @@ export function printNextSteps(): void {
   1. A real model and judge:
        OPENAI_API_KEY=sk-… npm run demo
   2. See the scores in Jaeger and Grafana:
-       (cd collector-config && docker compose up -d)
+       (cd collector-config && docker compose up -d)    # or, in another terminal: npm run stack
        OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run demo
   3. Read and score stored traces: first the sample, then your own:
        npx @spanscore/cli inspect cli/sample/traces.jsonl
