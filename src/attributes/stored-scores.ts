@@ -34,6 +34,12 @@ export interface StoredScore {
   readonly turns?: number
 }
 
+/** What is said of the span of a tool call. */
+export interface ToolScore extends StoredScore {
+  /** The index of the call in `run.toolCalls`. */
+  readonly toolCall: number
+}
+
 /** The score of one call that the traces have. */
 export interface StoredCallScore extends Omit<StoredScore, 'scorerId' | 'about' | 'level' | 'calls' | 'turns'> {
   /** The index of the call in `run.toolCalls`, or in `run.retrievals`; absent if the call is none of the run's. */
@@ -136,6 +142,15 @@ export class StoredScores {
       scores.set(scorerId, withCalls(scorerId, scores.get(scorerId), calls))
     }
     return [...scores.values()]
+  }
+
+  /** What users and other tools say of the spans of a run's tool calls. */
+  ofTools({ toolCalls, traceId: own }: AgentRun): readonly ToolScore[] {
+    return toolCalls.flatMap(({ spanId = '', traceId = own }, toolCall) =>
+      [...(this.#bySpan.get(keyOf(traceId, spanId))?.values() ?? [])].flatMap(({ score }) =>
+        spanId !== '' && score.isForeign === true ? [{ ...score, toolCall }] : [],
+      ),
+    )
   }
 
   /** The scores of a run's conversation that were written with the run's trace, because the run was the last one when it was scored. */

@@ -6,7 +6,7 @@ import { RunTraces } from './run-traces.ts'
 import type { TraceContent } from './run-traces.ts'
 import type { ArchivedTrace, SpanArchive } from './span-archive.ts'
 import { StoredScores } from '../attributes/stored-scores.ts'
-import type { StoredScore } from '../attributes/stored-scores.ts'
+import type { StoredScore, ToolScore } from '../attributes/stored-scores.ts'
 
 /** A run, and the scores that its traces already have. */
 export interface StoredRun {
@@ -16,6 +16,8 @@ export interface StoredRun {
   readonly scoresOf: (run: AgentRun) => readonly StoredScore[]
   /** The stored scores of the conversation of which the run was the last one when they were written. */
   readonly conversationScoresOf: (run: AgentRun) => readonly StoredScore[]
+  /** What users and other tools say of the tool calls of the run or of a nested run. */
+  readonly toolScoresOf: (run: AgentRun) => readonly ToolScore[]
   /** The ids of the recognised spans of the run or of a nested run. */
   readonly spanIdsOf: (run: AgentRun) => readonly string[]
   /** The traces with spans of the run and of its nested runs. */
@@ -60,6 +62,7 @@ export function toStoredRuns(spans: readonly SourceSpan[], logs: readonly Source
     run,
     scoresOf: (one) => stored().of(one),
     conversationScoresOf: (one) => stored().ofConversation(one),
+    toolScoresOf: (one) => stored().ofTools(one),
     spanIdsOf,
     traces: () => tracesOf(run),
   }))

@@ -60,6 +60,7 @@ export interface RunDetails {
   /** What users and other tools say. */
   readonly said: readonly {
     readonly runId: string
+    readonly toolCall?: number
     readonly scorerId: string
     readonly value?: number
     readonly label?: string

@@ -141,6 +141,16 @@ describe('conversations on the page', () => {
       expect.stringMatching(/✗\s*refund_order/),
     ])
     expect(await seriousProblems(page)).toEqual([])
+    const runId = `c0${'2'.padStart(30, '0')}:${'3'.padStart(16, 'a')}`
+    const said = await fetch(`${service.otlpUrl}/v1/feedback`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ runId, name: 'thumbs', value: false, comment: 'it never came' }),
+    })
+    expect(said.status).toBe(200)
+    await page.reload()
+    await call('refund_order').getByText('it never came').waitFor()
+    expect(await page.getByText('it never came').count()).toBe(1)
     await page.getByRole('link', { name: 'In a conversation of 5 turns' }).click()
     await turn('As I said').waitFor()
   })

@@ -106,6 +106,21 @@ describe('POST /v1/feedback', () => {
     ])
   })
 
+  it('of the span of a tool is shown at that call', async () => {
+    const run = makeRun()
+    await post(page.server.httpPort, toRequest(run.spans))
+    const runId = `${run.traceId}:${run.agentSpanId}`
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- spans of `makeRun`
+    const spans = run.spans as readonly { readonly spanId: string; readonly name: string }[]
+    const tool = spans.find(({ name }) => name.startsWith('execute_tool'))
+    await say({ runId: `${run.traceId}:${tool?.spanId}`, name: 'thumbs', value: false, comment: 'wrong city' })
+    const found = await eventually(
+      () => details(runId).catch((): Details => ({ isOpen: true, said: [] })),
+      ({ isOpen, said: shown }) => !isOpen && shown.length > 0,
+    )
+    expect(found.said).toMatchObject([{ runId, toolCall: 0, scorerId: 'thumbs', explanation: 'wrong city' }])
+  })
+
   it('writes the same feedback once, and changed feedback with the same key', async () => {
     const runId = await scoredRun()
     const given = { runId, name: 'thumbs', value: false, key: 'click 1' }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-import type { AgentRun, Evaluation, SourceSpan } from '../api.ts'
+import type { AgentRun, Evaluation, RunDetails, SourceSpan } from '../api.ts'
 import { count, duration } from '../format.ts'
 import { CallScores } from './call-scores.tsx'
 import { findingsOf } from './evidence.ts'
@@ -19,10 +19,12 @@ interface ConversationProps {
   readonly spans: readonly SourceSpan[]
   /** The results of scorers for this run and those that it started; empty if a person should judge it without them. */
   readonly scores: readonly { readonly runId: string; readonly evaluation: Evaluation }[]
+  /** What users and other tools say of these runs. */
+  readonly said?: RunDetails['said']
 }
 
 /** The course of a run: its input, the texts of the model, its tool calls, and the agents that it started, in place. */
-export function Conversation({ run, spans, scores }: ConversationProps) {
+export function Conversation({ run, spans, scores, said = [] }: ConversationProps) {
   const evaluations = scores.filter(({ runId }) => runId === run.id).map(({ evaluation }) => evaluation)
   const findings = evaluations.flatMap(findingsOf)
   const took = new Map(spans.map((span) => [span.spanId, span.endTimeMs - span.startTimeMs]))
@@ -81,10 +83,11 @@ export function Conversation({ run, spans, scores }: ConversationProps) {
                   call={call}
                   index={place}
                   evaluations={evaluations}
+                  said={said.filter(({ runId, toolCall }) => runId === run.id && toolCall === place)}
                   took={took.get(call.spanId ?? '')}
                   findings={findings.filter((finding) => isAbout(finding, call, place))}
                 >
-                  {child !== undefined && <Nested run={child} spans={spans} scores={scores} />}
+                  {child !== undefined && <Nested run={child} spans={spans} scores={scores} said={said} />}
                 </Tool>
               )
             })}
@@ -107,7 +110,7 @@ export function Conversation({ run, spans, scores }: ConversationProps) {
         .filter(({ id }) => !shown.has(id))
         .map((child) => (
           <li key={child.id} class="turn">
-            <Nested run={child} spans={spans} scores={scores} />
+            <Nested run={child} spans={spans} scores={scores} said={said} />
           </li>
         ))}
       {!isAnswerShown && run.output !== undefined && (
@@ -315,7 +318,7 @@ function Retrieved({
 
 const RETRIEVAL_TITLES = { search: 'Search', rerank: 'Reranking', memory: 'Memory' } as const
 
-function Nested({ run, spans, scores }: ConversationProps) {
+function Nested({ run, spans, scores, said = [] }: ConversationProps) {
   const own = scores.filter(({ runId, evaluation }) => runId === run.id && evaluation.score.status !== 'skipped')
   return (
     <details class="nested" open>
@@ -329,7 +332,7 @@ function Nested({ run, spans, scores }: ConversationProps) {
           <a href={placeOf(run.id)}>What its scorers say</a>
         </p>
       )}
-      <Conversation run={run} spans={spans} scores={scores} />
+      <Conversation run={run} spans={spans} scores={scores} said={said} />
     </details>
   )
 }

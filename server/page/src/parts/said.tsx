@@ -7,19 +7,26 @@ export function SaidOfRun({ said }: { readonly said: RunDetails['said'] }) {
   return (
     <section class="said" aria-label="What others say">
       <h2>What others say</h2>
-      <ul class="verdicts">
-        {said.map(({ scorerId, value, label, explanation, evaluatorType }, index) => (
-          <li key={index} class="verdict">
-            <b>
-              <bdi>{scorerId}</bdi>
-            </b>{' '}
-            {value === undefined ? '' : formatScore(value)} {label !== undefined && <bdi>{label}</bdi>}
-            <span class="muted"> {WHO[evaluatorType ?? ''] ?? 'another tool'}</span>
-            {explanation !== undefined && <p class="text">{explanation}</p>}
-          </li>
-        ))}
-      </ul>
+      <SaidList said={said} />
     </section>
+  )
+}
+
+/** What they say, each with who says it. */
+export function SaidList({ said }: { readonly said: RunDetails['said'] }) {
+  return (
+    <ul class="verdicts">
+      {said.map(({ scorerId, value, label, explanation, evaluatorType }, index) => (
+        <li key={index} class="verdict">
+          <b>
+            <bdi>{scorerId}</bdi>
+          </b>{' '}
+          {value === undefined ? '' : formatScore(value)} {label !== undefined && <bdi>{label}</bdi>}
+          <span class="muted"> {WHO[evaluatorType ?? ''] ?? 'another tool'}</span>
+          {explanation !== undefined && <p class="text">{explanation}</p>}
+        </li>
+      ))}
+    </ul>
   )
 }
 

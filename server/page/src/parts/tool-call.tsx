@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
 
-import type { AgentRun, Evaluation } from '../api.ts'
+import type { AgentRun, Evaluation, RunDetails } from '../api.ts'
 import { duration } from '../format.ts'
 import { CallScores } from './call-scores.tsx'
 import type { Finding } from './evidence.ts'
+import { SaidList } from './said.tsx'
 import { JsonView } from './json-view.tsx'
 
 type ToolCall = AgentRun['toolCalls'][number]
@@ -28,13 +29,14 @@ interface ToolProps {
   /** Its index in the run. */
   readonly index: number
   readonly evaluations: readonly Evaluation[]
+  readonly said: RunDetails['said']
   readonly took: number | undefined
   readonly findings: readonly Finding[]
   readonly children: ComponentChildren
 }
 
 /** A tool call: its scores, its arguments, its result, the findings about it, and the agent that it started. */
-export function Tool({ call, index, evaluations, took, findings, children }: ToolProps) {
+export function Tool({ call, index, evaluations, said, took, findings, children }: ToolProps) {
   const [sign, word, tone] = TOOL_STATUS[call.status]
   const wrong = new Map(
     findings.flatMap(({ path, why }): [string, string][] => (path === undefined || path === '' ? [] : [[path, why]])),
@@ -87,6 +89,7 @@ export function Tool({ call, index, evaluations, took, findings, children }: Too
           )}
         </div>
       </div>
+      {said.length > 0 && <SaidList said={said} />}
       {children}
     </section>
   )

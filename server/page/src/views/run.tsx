@@ -58,7 +58,7 @@ export function RunView() {
       />
       <div class="run-columns">
         <section aria-label="Conversation">
-          <Conversation run={run} spans={spans} scores={scores} />
+          <Conversation run={run} spans={spans} scores={scores} said={value.said} />
         </section>
         <aside aria-label="Scores">
           <h2>Scores</h2>
@@ -74,7 +74,7 @@ export function RunView() {
                   : 'The files hold no score of this run.'}
             </p>
           )}
-          <SaidOfRun said={value.said.filter(({ runId }) => runId === run.id)} />
+          <SaidOfRun said={value.said.filter(({ runId, toolCall }) => runId === run.id && toolCall === undefined)} />
           <MissingFacts run={run} />
           <Facts run={run} />
         </aside>

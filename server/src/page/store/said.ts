@@ -6,9 +6,11 @@ import type { AgentRun, SourceLog, StoredScore } from 'spanscore/engine'
 import type { RunContent } from './content.ts'
 import { all, run as execute } from './page-database.ts'
 
-/** What a user or another tool says of a run. */
+/** What a user or another tool says of a run, or of a tool call. */
 export interface Said extends Omit<StoredScore, 'about' | 'isForeign'> {
   readonly runId: string
+  /** The index of the tool call, if it is said of its span. */
+  readonly toolCall?: number
 }
 
 /** Keeps an event. What one user says again by the same name replaces what was said before. */
@@ -37,9 +39,9 @@ export function readSaid(database: DatabaseSync, traceId: string): readonly Sour
 /** What users and other tools say of the runs in some content: as events, on spans of evaluators, or as annotations. */
 export function saidInTrace(database: DatabaseSync, traceId: string, { spans, logs }: RunContent): readonly Said[] {
   const stored = toStoredRuns(spans, [...logs, ...readSaid(database, traceId)])
-  return stored.flatMap(({ run, scoresOf }) =>
+  return stored.flatMap(({ run, scoresOf, toolScoresOf }) =>
     withNested(run).flatMap((one) =>
-      scoresOf(one)
+      [...scoresOf(one), ...toolScoresOf(one)]
         .filter(({ isForeign }) => isForeign === true)
         .map(({ about: _about, isForeign: _isForeign, ...said }) => ({ runId: one.id, ...said })),
     ),
