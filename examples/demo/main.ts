@@ -81,7 +81,12 @@ const scoring = attachScoring({
     },
     { scorer: createToolErrorsScorer(), agent: 'support-agent' },
     { scorer: createToolCallAccuracyScorerLLM({ model }), agent: ['weather-agent', 'support-agent'] },
-    { scorer: createPromptAlignmentScorerLLM({ model }), agent: ['weather-agent', 'support-agent', 'trip-agent'] },
+    {
+      scorer: createPromptAlignmentScorerLLM({ model }),
+      agent: ['weather-agent', 'support-agent', 'trip-agent'],
+      // Prometheus alerts if fewer runs pass.
+      alerts: { target: 0.8 },
+    },
     { scorer: createSummarizationScorer({ model }), agent: 'summary-agent' },
   ],
   // Many runs arrive within a second here, and all of them are to be shown. The default budget would judge only some of them.
