@@ -310,12 +310,15 @@ export class Tasks {
   #conclude(task: Task, evaluation: Evaluation, run: AgentRun | undefined, wasAsked: boolean): void {
     const { reporter, options, write } = this.#parts
     const { scores } = task
-    if (task.isWorthWriting(evaluation, wasAsked)) {
+    const isFirst = task.evaluation === undefined
+    const isWorthWriting = task.isWorthWriting(evaluation, wasAsked)
+    // The application hears of the score when it is written, and may shut scoring down: by then it is not awaited any more.
+    task.conclude(evaluation, run, () => (this.#isStopping ? undefined : scores.read(reporter)))
+    if (isWorthWriting) {
       // A large run is not read for what says nothing of it.
       const known = run === undefined && isSmall(scores, options) ? scores.read(reporter) : run
-      write(scores, evaluation, known, task.evaluation === undefined)
+      write(scores, evaluation, known, isFirst)
     }
-    task.conclude(evaluation, run, () => (this.#isStopping ? undefined : scores.read(reporter)))
     if (task.state === 'queued') this.#lineUp(task)
     this.#checkAllIn(scores)
   }

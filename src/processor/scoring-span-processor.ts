@@ -101,13 +101,19 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
    * rejects.
    */
   shutdown(): Promise<void> {
-    this.#shutdown ??= this.stopScoring().then(() => this.#pipeline.shutdownNext())
+    const stopped = this.stopScoring()
+    this.#shutdown ??= stopped.then(() => this.#pipeline.shutdownNext())
     return this.#shutdown
   }
 
   /** Ends scoring, but keeps handing spans on to the processors behind. Idempotent; never rejects. */
   stopScoring(): Promise<void> {
-    this.#stopped ??= this.#pipeline.stop()
+    if (this.#stopped === undefined) {
+      // A scorer or `onScore` may come here again while the last runs are scored.
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#stopped = promise
+      resolve(this.#pipeline.stop())
+    }
     return this.#stopped
   }
 
