@@ -79,7 +79,7 @@ export function listConversations(database: DatabaseSync, filter: ConversationLi
   }
 }
 
-/** How conversations are selected: each filter is a column of one index, in the order of the list. */
+/** The table and the columns that select conversations. Each filter is a column of one index, in the order of the list. */
 interface Choice {
   readonly source: 'conversations' | 'conversation_scores'
   readonly seq: 'seq' | 'conversation'

@@ -128,7 +128,7 @@ function countLeftOut(database: DatabaseSync, filter: RunListFilter, chosen: Cho
   })
 }
 
-/** How runs are selected: each filter is a column of one index, in the order of the list. */
+/** The tables and the columns that select runs. Each filter is a column of one index, in the order of the list. */
 interface Choice {
   readonly isWorst: boolean
   /** The tables with the index to use, because SQLite would have to guess. */
