@@ -289,6 +289,21 @@ const ROWS: readonly (readonly [title: string, tree: Node, expected: Expected])[
     { steps: 2, side: ['memory'], ...COLD },
   ],
   [
+    'a decision before the loop, with the span of its request inside',
+    agent({}, operation('decide', operation('decide')), ...loop),
+    { steps: 2, side: ['decision'], ...COLD },
+  ],
+  [
+    'a decision about the answer, which a language model makes',
+    agent({}, ...loop, operation('decision', model('Is it cold?', 'yes'))),
+    { steps: 2, side: ['decision'], ...COLD },
+  ],
+  [
+    'a decision in a guardrail',
+    kind('w', 'AGENT', {}, kind('check', 'GUARDRAIL', {}, kind('ask', 'DECISION', { in: 'Q' })), llm('Q', 'Cold.')),
+    { steps: 1, side: ['guardrail'], ...COLD },
+  ],
+  [
     'a guardrail that replaced the answer',
     agent({ in: 'Q', out: 'I cannot share that.' }, ...loop, operation('apply_guardrail')),
     { steps: 2, side: [], output: 'I cannot share that.', userInput: 'Q' },

@@ -139,10 +139,10 @@ export interface ModelCall {
 /** A model call that served the run without being part of its loop. */
 export interface SideCall extends ModelCall {
   /**
-   * The kind of the span around it: `guardrail`, `memory`, `retrieval` (also of rerankers and embeddings) or `middleware`. `other`: its own
-   * request and the run's answer show that it is not part of the loop.
+   * The kind of the span around it: `guardrail`, `memory`, `retrieval` (also of rerankers and embeddings) or `middleware`. `decision`: a
+   * decision model chose among given answers. `other`: its own request and the run's answer show that it is not part of the loop.
    */
-  readonly kind: 'guardrail' | 'memory' | 'retrieval' | 'middleware' | 'other'
+  readonly kind: 'guardrail' | 'memory' | 'retrieval' | 'middleware' | 'decision' | 'other'
   /** The name of the guardrail, memory, retriever or middleware. */
   readonly name?: string | undefined
 }

@@ -1,5 +1,5 @@
 /** What a span does that serves a run without being its loop. */
-export type AsideKind = 'guardrail' | 'memory' | 'retrieval' | 'middleware'
+export type AsideKind = 'guardrail' | 'memory' | 'retrieval' | 'middleware' | 'decision'
 
 /** Names of kinds and operations of all libraries, in lower case. Planning is part of the loop. */
 const KINDS: ReadonlyMap<string, AsideKind> = new Map<string, AsideKind>([
@@ -16,6 +16,9 @@ const KINDS: ReadonlyMap<string, AsideKind> = new Map<string, AsideKind>([
   ['retrieval', 'retrieval'],
   ['embeddings', 'retrieval'],
   ['rerank', 'retrieval'],
+  // Calls of decision models, which choose among given answers: Strands' name, and AI SDK's.
+  ['decision', 'decision'],
+  ['decide', 'decision'],
   // The kinds of OpenInference, Langfuse, MLflow, AgentOps and OpenLLMetry.
   ['guardrail', 'guardrail'],
   ['memory', 'memory'],

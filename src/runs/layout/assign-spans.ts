@@ -199,20 +199,31 @@ function ambiguousIn({ above, plan }: Place): Place {
   return { above: aboveAmbiguous(above), plan, isAmbiguous: true }
 }
 
-/** Outside of any run, model calls below it are runs of their own. */
+/**
+ * Outside of any run, model calls below it are runs of their own. A decision is a model call itself, and another one inside it, or a model
+ * call, is the same.
+ */
 function placeAside(span: TraceSpan, place: Place): Place {
   const above = aboveChildrenOf(span, place.above, 'part')
-  if (place.plan === undefined) return { ...withoutModel(place), above, outerTool: place.outerTool ?? span }
-  const below = { ...withoutModel(place), above, ...placeRetrieval(span, place, place.plan) }
+  const { plan } = place
+  if (plan === undefined) return { ...withoutModel(place), above, outerTool: place.outerTool ?? span }
+  const kind = span.dialect.aside?.(span.span)
+  if (kind === 'decision' && place.model?.role === 'aside') {
+    if (!span.isOpen) place.model.addInner(span)
+    return place
+  }
+  const isSearch = kind === 'retrieval' || kind === 'memory'
+  const below = { ...withoutModel(place), above, ...(isSearch && placeRetrieval(span, place, plan)) }
   if (place.tool !== undefined) return below
-  if (place.aside === undefined) place.plan.asides.push(span)
-  return { ...below, aside: place.aside ?? span }
+  if (place.aside === undefined) plan.asides.push(span)
+  const aside = place.aside ?? span
+  if (kind !== 'decision') return { ...below, aside }
+  if (!span.isOpen) plan.sideModels.push({ model: span, aside })
+  return { ...below, aside, model: span }
 }
 
 /** A retrieval inside another one is the same, recorded by another library, or a part of it. */
 function placeRetrieval(span: TraceSpan, { retrieval, tool }: Place, plan: RunPlan): Pick<Place, 'retrieval'> {
-  const kind = span.dialect.aside?.(span.span)
-  if (kind !== 'retrieval' && kind !== 'memory') return {}
   if (retrieval !== undefined) {
     if (!span.isOpen) retrieval.addInner(span)
     return {}

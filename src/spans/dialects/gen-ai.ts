@@ -225,6 +225,9 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['fetch_response', 'step'],
   ['speech_to_text', 'step'],
   ['text_to_speech', 'step'],
+  // A decision model answers no user.
+  ['decision', 'step'],
+  ['decide', 'step'],
 ])
 
 const READ_RESOURCE = 'resources/read'

@@ -64,6 +64,26 @@ describe('conventions of autumn 2026', () => {
     expect([run.steps.length, run.output]).toEqual([1, 'Hello.'])
   })
 
+  it("reads the model and the tokens of OpenInference's decisions", () => {
+    const decision = treeSpan('b', 'a', {
+      attributes: {
+        'openinference.span.kind': 'DECISION',
+        'decision.system': 'typesafe',
+        'decision.model_name': 'jev-1.13.0',
+        'decision.token_count.input': 412,
+        'decision.token_count.output': 2,
+      },
+    })
+    const answered = { 'openinference.span.kind': 'AGENT', 'input.value': 'Hi?', 'output.value': 'Hello.' }
+    const run = only([treeSpan('a', undefined, { attributes: answered }), decision])
+    const usage = { inputTokens: 412, outputTokens: 2 }
+    expect(run).toMatchObject({
+      output: 'Hello.',
+      steps: [],
+      sideCalls: [{ kind: 'decision', model: 'jev-1.13.0', usage }],
+    })
+  })
+
   it('reads messages that were added since the call before', () => {
     const call = { type: 'tool_call', id: 'c', name: 'look', arguments: {} }
     const run = only([

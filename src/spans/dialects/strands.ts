@@ -106,6 +106,7 @@ export const strands: Dialect = {
     fact === 'systemInstructions' || fact === 'toolDefinitions' ? undefined : { why: 'not-recorded' },
 
   contentKeys: [...(genAi.contentKeys ?? []), 'system_prompt', 'gen_ai.agent.input', 'gen_ai.agent.tools'].concat([
+    'gen_ai.decision.*',
     'tool.parameters',
     'tool.parameters.*',
     'tool.result',

@@ -36,6 +36,8 @@ export const aiSdkOtel: Dialect = {
     }
   },
 
+  aside: (span) => (isDecision(span) ? 'decision' : undefined),
+
   agent(span) {
     const name = textOf(span.attributes['gen_ai.agent.name'])
     return name === undefined ? undefined : { name }
@@ -48,6 +50,7 @@ export const aiSdkOtel: Dialect = {
     if (operationOf(span.attributes) === 'execute_tool') {
       return span.attributes['gen_ai.tool.call.result'] === undefined ? outcomeOf(span) : { status: 'ok' }
     }
+    if (isDecision(span)) return outcomeOf(span)
     // A completed call has its finish reasons, also without content capture; an aborted one does not. They are more reliable than the
     // status, because OpenInference's processor copies a tool's error to the enclosing spans.
     if (span.attributes['gen_ai.response.finish_reasons'] !== undefined) return { status: 'ok' }
@@ -78,6 +81,10 @@ export const aiSdkOtel: Dialect = {
   toolResult: (span) => parseJson(span.attributes['gen_ai.tool.call.result']),
 
   absence: (span, fact) => absenceOf(span, fact),
+}
+
+function isDecision({ attributes }: SourceSpan): boolean {
+  return operationOf(attributes) === 'decide'
 }
 
 function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {

@@ -35,6 +35,8 @@ export const aiSdk: Dialect = {
     return typeof operation === 'string' ? (ROLES.get(operation) ?? 'step') : 'step'
   },
 
+  aside: (span) => (isDecision(span) ? 'decision' : undefined),
+
   agent(span) {
     const name = textOf(span.attributes['ai.telemetry.functionId']) ?? textOf(span.attributes['resource.name'])
     return name === undefined ? undefined : { name }
@@ -45,6 +47,7 @@ export const aiSdk: Dialect = {
 
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
+    if (isDecision(span)) return outcome
     const isTool = span.attributes['ai.operationId'] === 'ai.toolCall'
     const isFinished = isTool ? span.attributes['ai.toolCall.result'] !== undefined : wentToItsEnd(span)
     // OpenInference's processor copies a tool's error to spans around and beside it. The SDK itself always adds an exception.
@@ -120,7 +123,7 @@ export const aiSdk: Dialect = {
 
   contentKeys: ['ai.prompt', 'ai.prompt.*', 'ai.response.text', 'ai.response.reasoning', 'ai.response.toolCalls']
     .concat(['ai.response.object', 'ai.response.providerMetadata', 'ai.toolCall.args', 'ai.toolCall.result'])
-    .concat(['ai.value', 'ai.values', 'ai.schema', 'ai.schema.*', 'ai.response.files', 'ai.result.*']),
+    .concat(['ai.value', 'ai.values', 'ai.schema', 'ai.schema.*', 'ai.response.files', 'ai.result.*', 'ai.decision.*']),
 }
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
@@ -134,6 +137,11 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['ai.streamObject.doStream', 'model'],
   ['ai.toolCall', 'tool'],
 ])
+
+function isDecision({ attributes, name }: SourceSpan): boolean {
+  const operation = attributes['ai.operationId'] ?? name
+  return operation === 'ai.decide' || operation === 'ai.decide.doDecide'
+}
 
 /** Whether a call completed: then it has a finish reason or token counts, also without content capture. */
 function wentToItsEnd({ attributes }: SourceSpan): boolean {

@@ -84,7 +84,8 @@ export const openInference: Dialect = {
       textOf(span.attributes['llm.output_model_name']) ??
       textOf(span.attributes['llm.model_name']) ??
       textOf(span.attributes['llm.request.model_name']) ??
-      textOf(span.attributes['llm.input_model_name'])
+      textOf(span.attributes['llm.input_model_name']) ??
+      textOf(span.attributes['decision.model_name'])
     // The value of a chain is a whole state, so only the name of a model is read from it.
     const reply = kindOf(span) === 'LLM' ? shownJson(span, 'output.value') : undefined
     const responseId = responseIdOf(Array.isArray(reply) ? reply[0] : reply)
@@ -99,8 +100,8 @@ export const openInference: Dialect = {
   usage(span) {
     const read = (name: string): number | undefined => numberOf(span.attributes[`llm.token_count.${name}`])
     return makeUsage(
-      read('prompt'),
-      read('completion'),
+      read('prompt') ?? numberOf(span.attributes['decision.token_count.input']),
+      read('completion') ?? numberOf(span.attributes['decision.token_count.output']),
       read('prompt_details.cache_read'),
       read('prompt_details.cache_write'),
       read('completion_details.reasoning'),
