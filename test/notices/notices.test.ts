@@ -134,7 +134,7 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     [
       'an endpoint that nobody listens at',
       'SPANSCORE_EXPORT_FAILED',
-      /could not deliver to its endpoint \(ECONNREFUSED\)/,
+      /could not deliver to its endpoint \(ECONNREFUSED at 127\.0\.0\.1:\d+\)/,
     ],
     ['an endpoint that refuses', 'SPANSCORE_EXPORT_FAILED', /could not deliver to its endpoint \(HTTP 4\d\d\)/],
     ['no exporter', 'SPANSCORE_NO_EXPORT', /No span is exported: .* Set next, or put a processor/],

@@ -180,24 +180,28 @@ async function attempt(reporter: Reporter, what: string, run: () => Promise<void
     await run()
   } catch (error) {
     reporter.threw(what, error)
-    const code = deliveryCode(error)
+    const failure = deliveryFailure(error)
     // Our flush never rejects, so without this notice an application would not learn that nothing was exported.
-    if (code !== undefined) reporter.notify('SPANSCORE_EXPORT_FAILED', exportFailed(code))
+    if (failure !== undefined) reporter.notify('SPANSCORE_EXPORT_FAILED', exportFailed(failure))
   }
 }
 
-function exportFailed(code: string): string {
-  return `An exporter could not deliver to its endpoint (${code}): spans, events or metrics are lost. Check OTEL_EXPORTER_OTLP_ENDPOINT, and what listens there.`
+function exportFailed(failure: string): string {
+  return `An exporter could not deliver to its endpoint (${failure}): spans, events or metrics are lost. Check OTEL_EXPORTER_OTLP_ENDPOINT, and what listens there.`
 }
 
-/** What an error of an exporter says of its endpoint, such as `ECONNREFUSED` or `HTTP 404`, from the error or its causes. */
-function deliveryCode(error: unknown): string | undefined {
+/** What an error of an exporter, or its causes, say of its endpoint, such as `ECONNREFUSED at 127.0.0.1:4318` or `HTTP 404`. */
+function deliveryFailure(error: unknown): string | undefined {
   if (!isRecord(error)) return undefined
   const errors: readonly unknown[] = Array.isArray(error['errors']) ? error['errors'] : []
-  for (const each of [error, error['cause'], ...errors]) {
-    const code = isRecord(each) ? each['code'] : undefined
-    if (typeof code === 'string' && /^(?:E(?:CONN|HOST|NET|TIMEDOUT|NOTFOUND|AI_)|HPE_)[A-Z_]*$/.test(code)) return code
+  // The errors of single addresses say more than the one that joins them.
+  for (const each of [...errors, error['cause'], error]) {
+    if (!isRecord(each)) continue
+    const { code, address, port, hostname } = each
     if (typeof code === 'number' && code >= 400 && code < 600) return `HTTP ${code}`
+    if (typeof code !== 'string' || !/^(?:E(?:CONN|HOST|NET|TIMEDOUT|NOTFOUND|AI_)|HPE_)[A-Z_]*$/.test(code)) continue
+    if (typeof address === 'string') return `${code} at ${address}:${String(port)}`
+    return typeof hostname === 'string' ? `${code} for ${hostname}` : code
   }
   return undefined
 }
