@@ -29,6 +29,22 @@ describe('tools that the provider runs', () => {
     ])
   })
 
+  it("reads items of OpenAI's Agents SDK for JavaScript", () => {
+    const hosted = { type: 'hosted_tool_call', status: 'completed' }
+    const mcp = { type: 'mcp_call', name: 'lookup', arguments: '{"q":1}' }
+    const parts = partsOf(
+      { ...hosted, id: 'l', name: 'mcp_list_tools', providerData: { type: 'mcp_list_tools', tools: [] } },
+      { ...hosted, id: 'm', name: 'mcp_call', output: 'row', providerData: mcp },
+      { ...hosted, id: 'ws', name: 'web_search_call' },
+    )
+    const ran = { type: 'tool_call', providerExecuted: true }
+    expect(parts).toEqual([
+      { ...ran, name: 'lookup', id: 'm', arguments: { q: 1 } },
+      { type: 'tool_call_response', id: 'm', response: 'row' },
+      { ...ran, name: 'web_search', id: 'ws' },
+    ])
+  })
+
   it('does not take calls for them that the client answers', () => {
     const parts = partsOf(
       { id: 'a', call_id: 'c1', type: 'custom_tool_call', name: 'patch', input: 'x' },

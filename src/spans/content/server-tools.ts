@@ -8,6 +8,7 @@ type Fields = Readonly<Record<string, unknown>>
  * item. `undefined` for any other item. The formats are:
  *
  * - the conventions' `server_tool_call` and `server_tool_call_response`, whose payload has the provider's own fields;
+ * - `hosted_tool_call` of OpenAI's Agents SDK for JavaScript, whose `providerData` is an item of the Responses API;
  * - items of OpenAI's Responses API: `web_search_call`, `mcp_call`, `code_interpreter_call`, … An item with a `call_id` is answered by the
  * client (`custom_tool_call`, `computer_call`), unless it says that the server executes it;
  * - Anthropic's `server_tool_use`, `mcp_tool_use` and `web_search_tool_result`, `mcp_tool_result`, …;
@@ -18,6 +19,7 @@ type Fields = Readonly<Record<string, unknown>>
 export function toServerToolParts(value: Fields): readonly (ToolCallPart | ToolCallResponsePart)[] | undefined {
   const type = typeof value.type === 'string' ? value.type : ''
   if (type === '') return geminiCode(value)
+  if (type === HOSTED) return hostedTool(value)
   if (type === 'server_tool_call') return callAndResult(value, payloadOf(value, type))
   if (type === 'server_tool_call_response') return [resultOf(idOf(value), payloadOf(value, type))]
   if (type === 'server_tool_use' || type === 'mcp_tool_use') return [callOf(value, value, textOf(value.name) ?? type)]
@@ -28,6 +30,13 @@ export function toServerToolParts(value: Fields): readonly (ToolCallPart | ToolC
   if (!CALL.test(type) || OWN_CALLS.has(type)) return undefined
   const isClients = typeof value.call_id === 'string' && value.execution !== 'server'
   return isClients ? [clientCall(value, textOf(value.name) ?? nameOf(type))] : callAndResult(value, value)
+}
+
+const HOSTED = 'hosted_tool_call'
+
+function hostedTool({ name, providerData, ...item }: Fields): ReturnType<typeof toServerToolParts> {
+  const inner = { ...item, type: name, ...(isRecord(providerData) && providerData) }
+  return inner.type === HOSTED ? undefined : toServerToolParts(inner)
 }
 
 /** `web_search_call` */
