@@ -90,9 +90,9 @@ const alertmanagerModule = 'github.com/prometheus/alertmanager'
 
 const programs: Readonly<Record<ProgramName, Program>> = {
   otelcol: {
-    version: 'v0.155.0',
+    version: 'v0.158.0',
     onPath: { command: 'otelcol-contrib', accepts: /version 0\.1[5-9]\d\./ },
-    image: { name: 'otel/opentelemetry-collector-contrib:0.155.0', file: '/otelcol-contrib' },
+    image: { name: 'otel/opentelemetry-collector-contrib:0.158.0', file: '/otelcol-contrib' },
     build: buildCollector,
   },
   // Jaeger 2.13.0: the last one of which the Go modules hold a version number, that of its old line.

@@ -1,45 +1,12 @@
-import { execFile, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 
+import { findProgram } from '../../../scripts/e2e-tools.ts'
 import { freePorts } from './kafka-cluster.ts'
 
-const run = promisify(execFile)
-
-const MANIFEST = join(import.meta.dirname, 'ocb.yaml')
 const CONFIGS = join(import.meta.dirname, '../../../collector-config/kafka')
-
-/** The Collector with the Kafka exporter, built from its Go modules and kept by the hash of the manifest. */
-export async function findCollector(): Promise<string> {
-  const hash = createHash('sha256').update(readFileSync(MANIFEST)).digest('hex').slice(0, 12)
-  const root = process.env['SPANSCORE_KAFKA_CACHE'] ?? join(homedir(), '.cache', 'spanscore-kafka')
-  const program = join(root, `otelcol-kafka-${hash}`)
-  if (existsSync(program)) return program
-  mkdirSync(root, { recursive: true })
-  const folder = mkdtempSync(join(root, 'build-'))
-  const options = {
-    cwd: folder,
-    env: { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOBIN: folder },
-    maxBuffer: 64 * 1024 * 1024,
-  }
-  await run('go', ['install', 'go.opentelemetry.io/collector/cmd/builder@v0.158.0'], options)
-  // It writes sources and go.mod, and then runs `go mod tidy`, which also fetches modules that only tests of components need.
-  await run(join(folder, 'builder'), ['--config', MANIFEST, '--skip-compilation'], options).catch(() => undefined)
-  await run(
-    'go',
-    ['build', '-mod=mod', '-trimpath', '-ldflags', '-s -w', '-tags', 'grpcnotrace', '-o', '../otelcol', '.'],
-    {
-      ...options,
-      cwd: join(folder, 'otelcol-build'),
-    },
-  )
-  renameSync(join(folder, 'otelcol'), program)
-  rmSync(folder, { recursive: true, force: true })
-  return program
-}
 
 /** A Collector with one of the shipped configurations. */
 export interface KafkaCollector {
@@ -68,7 +35,8 @@ export function startBalancer(services: readonly [string, string]): Promise<Kafk
 }
 
 async function launchCollector(config: string, env: Readonly<Record<string, string>>): Promise<KafkaCollector> {
-  const program = await findCollector()
+  const program = findProgram('otelcol')
+  if (program === undefined) throw new Error('Expected a Collector: `node scripts/e2e-tools.ts` gets it.')
   const queue = mkdtempSync(join(tmpdir(), 'spanscore-queue-'))
   const [http, grpc] = await freePorts(2)
   const start = () => {
