@@ -66,7 +66,13 @@ async function write(
     external: (id) =>
       !id.startsWith('.') && !id.startsWith('/') && !BUNDLED.some((name) => id === name || id.startsWith(`${name}/`)),
   })
-  const { output } = await bundle.write({ dir: folder, format: 'esm', comments: declarations, ...options })
+  const { output } = await bundle.write({
+    dir: folder,
+    format: 'esm',
+    // The bundler of an application reads annotations such as `webpackIgnore`.
+    comments: declarations || { legal: false, annotation: true, jsdoc: false },
+    ...options,
+  })
   if (!declarations) {
     const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
     writeFileSync(join(folder, 'third-party-licences.txt'), licencesOf(modules))

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -82,6 +82,18 @@ describe('an application in one file', () => {
     const file = await bundle(withoutPeers, how, application)
     const { stdout } = await run('node_modules/.bin/node', [file], { env: { OPENAI_API_KEY: 'none' } })
     expect(stdout).toMatch(/^code 1\n.*npm install @ai-sdk\/openai.*pass an instance/)
+  })
+
+  it('is told which imports to leave to the runtime', () => {
+    const imports = globSync(join(withPeers, 'node_modules/spanscore/dist/**/*.js'))
+      .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\bimport\(\s*(?!["'\s])([^)]*)\)/g)])
+      .map(([, argument]) => argument)
+    expect(imports.length).toBeGreaterThan(0)
+    for (const argument of imports) {
+      for (const comment of ['webpackIgnore: true', 'turbopackIgnore: true', '@vite-ignore']) {
+        expect(argument).toContain(comment)
+      }
+    }
   })
 
   it('says what to install if a prompt with a schema of a library has no package to convert it', async () => {
