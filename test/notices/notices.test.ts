@@ -43,7 +43,11 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     ['attached before the SDK is started', 'SPANSCORE_TOO_EARLY', /Call attachScoring after the SDK has started/],
     ['an SDK that is never registered', 'SPANSCORE_NO_PROVIDER', /no tracer provider is registered: start it/],
     ['a judge of a misspelt provider', 'SPANSCORE_JUDGE', /rubric cannot ask .*"opnai".*mean openai\/gpt-5-mini\?/],
-    ['a judge whose key is refused', 'SPANSCORE_JUDGE', /rubric gave no score \(judge-auth\): .*refuses its key/],
+    [
+      'a judge whose key is refused',
+      'SPANSCORE_JUDGE',
+      /rubric gave no score \(judge-auth\)\. The judge .* answered 401 .*Check the API key/,
+    ],
     [
       'a judge that answers prose',
       'SPANSCORE_JUDGE',

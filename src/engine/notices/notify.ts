@@ -16,8 +16,6 @@ const shown = globalSlot('notices', () => new Set<string>(), isSet)
 export interface NotifyOptions {
   /** What the notice is about, such as a judge or a variable. Each subject of a code is shown once. @default '' */
   readonly subject?: string
-  /** The message for a `diag` logger, if it differs. */
-  readonly forLogger?: string
   /** True while the process exits, when there is no later turn in which Node.js would emit the warning. @default false */
   readonly isLast?: boolean
 }
@@ -27,13 +25,9 @@ export interface NotifyOptions {
  * Otherwise it is a warning of the process (`node --disable-warning=CODE` silences it), each one once and ten at most,
  * unless `SPANSCORE_LOG` is `off`. Never throws.
  */
-export function notify(
-  code: NoticeCode,
-  message: string,
-  { subject = '', forLogger, isLast = false }: NotifyOptions = {},
-): void {
+export function notify(code: NoticeCode, message: string, { subject = '', isLast = false }: NotifyOptions = {}): void {
   const { level } = notices[code]
-  if (log(level, forLogger ?? message)) return
+  if (log(level, message)) return
   const key = `${code}:${subject}`
   if (!isShown(level) || shown.has(key) || shown.size >= MOST_LINES) return
   shown.add(key)

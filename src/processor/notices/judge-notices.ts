@@ -1,12 +1,8 @@
 import type { Evaluation, FailureCode } from '../../model/score.ts'
 import type { Reporter } from '../../engine/reporter.ts'
 
-/** What failures of the set-up mean. The provider's own message may quote the prompt. */
-const MEANINGS: Readonly<Partial<Record<FailureCode, string>>> = {
-  'judge-auth': 'the provider refuses its key',
-  'judge-quota': 'its account is out of credit, or over its rate limit',
-  'judge-http': 'it cannot be reached, or the provider does not know the model',
-}
+/** Failures that are caused by a mistake in the set-up. */
+const OF_SET_UP: ReadonlySet<FailureCode> = new Set(['judge-auth', 'judge-quota', 'judge-http'])
 
 /** What failures mean that may pass. They are a mistake in the set-up only if a judge does nothing else. */
 const REPEATED: Readonly<Partial<Record<FailureCode, string>>> = {
@@ -36,20 +32,18 @@ export function reportFailure({ scorer, score, judge }: Evaluation, reporter: Re
   if (score.status !== 'failed') return
   const silence = `${scorer.id} gave no score: ${score.code}. Its message may quote content; onScore has it.`
   const message = score.messageWithoutContent ?? silence
-  const meaning = MEANINGS[score.code]
   if (MISTAKES.has(score.code)) {
     reporter.notify('SPANSCORE_SCORER', message, { subject: `${scorer.id}:${score.code}` })
     return
   }
-  if (meaning === undefined) {
+  if (!OF_SET_UP.has(score.code)) {
     reporter.warnOnce(`failed:${scorer.id}:${score.code}`, message)
     return
   }
   const model = judge?.model ?? 'the judge'
-  reporter.notify('SPANSCORE_JUDGE', `${scorer.id} gave no score (${score.code}): ${model}: ${meaning}.`, {
+  reporter.notify('SPANSCORE_JUDGE', `${scorer.id} gave no score (${score.code}). ${message}`, {
     subject: `${model}:${score.code}`,
     kind: `${scorer.id}:${score.code}`,
-    forLogger: message,
   })
 }
 
