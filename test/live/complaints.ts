@@ -22,7 +22,7 @@ export async function complaintsAbout(library: Library, outcome: Outcome): Promi
     ...differences('live', library, outcome, live),
     ...differences('inspect', library, outcome, stored),
     ...complaintsAboutCounts(outcome),
-    ...complaintsAboutScores(outcome, library.hasJudge !== false),
+    ...complaintsAboutScores(outcome),
   ]
 }
 
@@ -70,26 +70,23 @@ function complaintsAboutCounts({ scenario, evaluations }: Outcome): string[] {
  * Every scorer gives one score for each run, on the agent's span, in an event and to `onScore`. A run that waits is skipped: only `onScore`
  * hears of it.
  */
-function complaintsAboutScores(outcome: Outcome, hasJudge: boolean): string[] {
+function complaintsAboutScores(outcome: Outcome): string[] {
   const { scenario, evaluations, exported } = outcome
   const runCount = scenario.runs.length
   const endedCount = scenario.runs.filter((run) => !isWaiting(run)).length
   const spans = exported.traces.flatMap((request) => readOtlpJson(request)?.spans ?? [])
   const logs = exported.logs.flatMap((request) => readOtlpJson(request)?.logs ?? [])
   return SCORERS.flatMap((scorer) => {
-    const isScored = hasJudge || scorer !== 'answer_relevancy'
-    const scoredCount = isScored ? endedCount : 0
     const given = firstRevisions(evaluations.filter((evaluation) => evaluation.scorer === scorer))
     const counts: [string, number, number][] = [
       ['calls of onScore', given.length, runCount],
       ['runs that are scored', new Set(given.map(({ run }) => run.id)).size, runCount],
-      ['scores that are numbers', given.filter(({ status }) => status === 'scored').length, scoredCount],
+      ['scores that are numbers', given.filter(({ status }) => status === 'scored').length, endedCount],
       [
         'spans with the score',
         spans.filter((span) => `spanscore.${scorer}.score` in span.attributes).length,
-        scoredCount,
+        endedCount,
       ],
-      // A judge that cannot be asked has failed, and an event says so.
       ['events', logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === scorer).length, endedCount],
     ]
     return counts

@@ -23,8 +23,6 @@ export interface Library {
   readonly hidesErrors?: true
   /** The error if the library cannot be installed or started. The test fails if this error no longer occurs. @default none */
   readonly fails?: RegExp
-  /** False if the packages that a judge needs (`ai` 6 or 7) are not installed. @default true */
-  readonly hasJudge?: false
   /** @default the scenarios of every program */
   readonly scenarios?: readonly LiveScenario[]
 }
@@ -37,16 +35,12 @@ const OPENTELEMETRY_2 = {
   zod: '4.6.7',
 }
 
-/** What the judges of spanscore need in the application. */
-const JUDGE = { ai: '7.0.173' }
-
 const ai5 = { ...OPENTELEMETRY_2, ai: '5.0.277', '@ai-sdk/openai': '2.0.131' }
 const ai6 = { ...OPENTELEMETRY_2, ai: '6.0.326', '@ai-sdk/openai': '3.0.141' }
 const ai7 = { ...OPENTELEMETRY_2, ai: '7.0.173', '@ai-sdk/openai': '4.0.118', '@ai-sdk/otel': '1.0.173' }
 
 const langchainPackages = {
   ...OPENTELEMETRY_2,
-  ...JUDGE,
   '@arizeai/openinference-instrumentation-langchain': '4.1.1',
   '@langchain/core': '1.4.0',
   '@langchain/langgraph': '1.7.3',
@@ -91,7 +85,6 @@ function langchain(kind: string, tracing: Tracing, more: Partial<Library> = {}):
 
 const openaiPackages = {
   ...OPENTELEMETRY_2,
-  ...JUDGE,
   '@arizeai/openinference-core': '2.7.1',
   '@arizeai/openinference-instrumentation-openai': '4.2.7',
   '@traceloop/node-server-sdk': '0.27.0',
@@ -100,7 +93,6 @@ const openaiPackages = {
 
 const anthropicPackages = {
   ...OPENTELEMETRY_2,
-  ...JUDGE,
   '@anthropic-ai/sdk': '1.12.0',
   '@arizeai/openinference-core': '2.7.1',
   '@arizeai/openinference-instrumentation-anthropic': '0.2.8',
@@ -109,7 +101,6 @@ const anthropicPackages = {
 
 const openaiAgentsPackages = {
   ...OPENTELEMETRY_2,
-  ...JUDGE,
   '@arizeai/openinference-instrumentation-openai-agents': '0.2.15',
   '@openai/agents': '0.20.0',
   openai: '7.57.0',
@@ -117,7 +108,6 @@ const openaiAgentsPackages = {
 
 const mastraPackages = {
   ...OPENTELEMETRY_2,
-  ...JUDGE,
   '@ai-sdk/openai': '4.0.118',
   '@mastra/core': '1.71.0',
   '@mastra/observability': '1.17.9',
@@ -133,7 +123,6 @@ const mcpPackages = {
 
 /** Strands requires exporters of this version as peers. */
 const strandsPackages = {
-  ...JUDGE,
   '@opentelemetry/api': '1.9.1',
   '@opentelemetry/exporter-trace-otlp-http': '0.219.0',
   '@opentelemetry/sdk-node': '0.219.0',
@@ -145,7 +134,6 @@ const strandsPackages = {
 
 /** OpenTelemetry 3, which the instrumentation asks for. */
 const openaiSemconvPackages = {
-  ...JUDGE,
   '@opentelemetry/api': '1.10.0',
   '@opentelemetry/instrumentation': '0.300.0',
   '@opentelemetry/instrumentation-openai': '0.22.0',
@@ -162,12 +150,11 @@ const voltagentPackages = {
 }
 const genkitPackages = {
   ...OPENTELEMETRY_2,
-  ...JUDGE,
   '@genkit-ai/compat-oai': '1.42.0',
   '@genkit-ai/core': '1.42.0',
   genkit: '1.42.0',
 }
-const adkPackages = { ...OPENTELEMETRY_2, ...JUDGE, '@google/adk': '2.0.0' }
+const adkPackages = { ...OPENTELEMETRY_2, '@google/adk': '2.0.0' }
 
 const WITH_APPROVAL: readonly LiveScenario[] = [...SCENARIOS, APPROVAL]
 const WITH_HANDOFF: readonly LiveScenario[] = [...WITH_APPROVAL, HANDOFF]
@@ -177,7 +164,7 @@ export const LIBRARIES: readonly Library[] = [
   { name: 'AI SDK 7', program: 'ai7', packages: ai7, scenarios: WITH_APPROVAL },
   { name: 'AI SDK 7, responses', program: 'ai7', variant: 'responses', packages: ai7 },
   { name: 'AI SDK 6', program: 'ai5', packages: ai6, scenarios: WITH_APPROVAL },
-  { name: 'AI SDK 5', program: 'ai5', packages: ai5, hasJudge: false },
+  { name: 'AI SDK 5', program: 'ai5', packages: ai5 },
   langchain('createAgent', 'OpenInference', { scenarios: WITH_APPROVAL }),
   langchain('createAgent', 'Traceloop'),
   langchain('createAgent', 'Langfuse', { scenarios: WITH_APPROVAL }),

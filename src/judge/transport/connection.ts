@@ -161,6 +161,6 @@ function chatModel(provider: MakeModel, modelId: string): unknown {
 function toCallable(model: unknown, packageName: string): CallableModel {
   if (isCallableModel(model)) return model
   throw new TypeError(
-    `Expected ${packageName} to give a language model; pass an instance of its model instead of an id.`,
+    `Expected ${packageName} to give a language model of specification v2, v3 or v4, as for AI SDK 5 or later; install a newer version, or pass an instance of a model.`,
   )
 }

@@ -10,12 +10,12 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** Returns a JSON Schema unchanged, and converts a schema of a library through a part of the AI SDK, which supports them all. */
 export async function toJsonSchema(schema: OutputSchema<unknown>): Promise<JsonSchema> {
   if (!isStandardSchema(schema)) return schema
+  const cure = 'pass JSON Schema, or npm install @ai-sdk/provider-utils, 3 or later, which converts it'
+  const message = `Expected outputSchema to be JSON Schema, got a schema of a library: ${cure}.`
   const { asSchema } = await loadProviderUtils().catch((error: unknown) => {
-    const cure = 'pass JSON Schema, or npm install @ai-sdk/provider-utils, which converts it'
-    throw new TypeError(`Expected outputSchema to be JSON Schema, got a schema of a library: ${cure}.`, {
-      cause: error,
-    })
+    throw new TypeError(message, { cause: error })
   })
+  if (typeof asSchema !== 'function') throw new TypeError(message)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our structural type of the same standard
   const converted: unknown = await asSchema(schema as Parameters<typeof asSchema>[0]).jsonSchema
   if (isRecord(converted)) return converted
