@@ -125,6 +125,7 @@ export class ScoringPipeline {
       onEvicted: (live, why) => this.#evicted(live, why),
       onDuplicate: () => engine.ledger.runDuplicate(),
       onLate: () => engine.ledger.spanLate(),
+      onWaiting: () => this.#sweeps.changed(),
     })
     this.#spans = new ProcessSpans(this.#buffer, Date.now())
     this.#flushing = new Flushing({
@@ -151,7 +152,6 @@ export class ScoringPipeline {
   started(span: OpenSpan, parentContext: Context): void {
     if (isLateSpan(span)) return
     if (!this.#spans.start(span, trace.getSpan(parentContext), propagation.getBaggage(parentContext))) return
-    this.#sweeps.changed()
     this.#logRecords.find()
   }
 
@@ -169,7 +169,6 @@ export class ScoringPipeline {
     const role = this.#spans.ended(span)
     if (role === undefined) this.#notices.ordinarySpanEnded(span)
     else if (role === 'step') this.#notices.stepEnded(span)
-    if (!this.#buffer.isEmpty) this.#sweeps.changed()
     return scores
   }
 

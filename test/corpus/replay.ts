@@ -127,6 +127,7 @@ export function replayTimed(
     onEvicted: () => undefined,
     onDuplicate: () => undefined,
     onLate: () => undefined,
+    onWaiting: () => undefined,
   })
   const process = new ProcessSpans(buffer, 0)
   const passTo = (atMs: number): void => {

@@ -60,12 +60,13 @@ export class AgentRuns {
   #layOutLater(place: TracePlace, span: PlacedSpan, unit: Unit): void {
     unit.large.add(place)
     this.#large.add(unit)
+    this.#parts.options.onWaiting()
     if (span.role === 'agent') this.#parts.handingOver.promise(span, unit)
   }
 
   /** An agent has ended, and spans below it are open. Attributes can only be written now, so scorers that need no more may run at once. */
   waitForBelow(place: TracePlace, span: PlacedSpan, unit: Unit): void {
-    const { maxSyncBytes, now } = this.#parts.options
+    const { maxSyncBytes, now, onWaiting } = this.#parts.options
     const isByParents = !unit.isFlat && !unit.isBeside
     const standing = isByParents ? standingOf(place, span, this.#parts) : 'not-yet'
     if (standing === 'part') {
@@ -73,6 +74,7 @@ export class AgentRuns {
       return
     }
     this.#waiting.set(place, now())
+    onWaiting()
     if (standing === 'not-yet' || (standing === 'run' && unit.mayOwnLost(place))) return
     const { readBytes, hasUnknown } = surveyOf(place, maxSyncBytes)
     // Of an entry, it is only known that it is the agent once all below it have shown that they are none.

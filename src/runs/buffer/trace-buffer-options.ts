@@ -34,4 +34,6 @@ export interface TraceBufferOptions {
   readonly onDuplicate: () => void
   /** Called when a recognised span arrives after its run was final. */
   readonly onLate: () => void
+  /** Called when something begins to wait, so that `nextDeadlineMs` may be earlier than before. */
+  readonly onWaiting: () => void
 }

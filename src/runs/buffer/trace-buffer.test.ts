@@ -28,6 +28,7 @@ function createBuffer() {
     onEvicted: () => undefined,
     onDuplicate: () => undefined,
     onLate: () => undefined,
+    onWaiting: () => undefined,
   })
   const spans = new ProcessSpans(buffer, 0)
   const provider = new BasicTracerProvider({

@@ -48,7 +48,7 @@ export class TraceBuffer {
     this.#options = options
     this.#units = new Units(options)
     this.#handingOver = new HandingOver(this.#units, options)
-    this.#waiting = new WaitingUnits(options.now)
+    this.#waiting = new WaitingUnits(options)
     this.#agents = new AgentRuns({
       options,
       units: this.#units,
@@ -72,11 +72,6 @@ export class TraceBuffer {
   /** Estimated bytes in memory. */
   get heldBytes(): number {
     return this.#units.heldBytes
-  }
-
-  /** Whether nothing is held. Then nothing becomes due. */
-  get isEmpty(): boolean {
-    return this.#units.size === 0
   }
 
   /** The next deadline, on the clock of `now`; `undefined` if there is none. */
@@ -290,7 +285,8 @@ export class TraceBuffer {
 
   /** Evicts the units in which nothing has happened for longest while there are too many open runs, or they hold too much. The next sweep evicts what is left. */
   #keepBounds(): void {
-    for (let left = MOST_EVICTED; left > 0 && this.#units.isOverBounds; left -= 1) {
+    for (let left = MOST_EVICTED; this.#units.isOverBounds; left -= 1) {
+      if (left === 0) return this.#options.onWaiting()
       if (this.#units.oldest !== undefined) this.#evict(this.#units.oldest, 'bounds')
     }
   }

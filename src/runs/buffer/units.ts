@@ -4,7 +4,7 @@ import type { PlacedSpan } from './trace-place.ts'
 import type { TraceBufferOptions } from './trace-buffer-options.ts'
 import { Unit } from './unit.ts'
 
-type UnitsOptions = Pick<TraceBufferOptions, 'memoryBytes' | 'maxIdleMs' | 'now' | 'isWanted'>
+type UnitsOptions = Pick<TraceBufferOptions, 'memoryBytes' | 'maxIdleMs' | 'now' | 'isWanted' | 'onWaiting'>
 
 /** All units, those first in which nothing has happened for longest, and what they hold together. */
 export class Units implements Iterable<Unit> {
@@ -51,6 +51,7 @@ export class Units implements Iterable<Unit> {
     const unit = new Unit(traceId, this.#options.isWanted(traceId), this.#options.now())
     this.#units.set(traceId, unit)
     this.#append(unit)
+    if (this.#oldest === unit) this.#options.onWaiting()
     return unit
   }
 

@@ -1,3 +1,4 @@
+import type { TraceBufferOptions } from './trace-buffer-options.ts'
 import type { TracePlace } from './trace-place.ts'
 import type { Unit } from './unit.ts'
 
@@ -6,7 +7,7 @@ import type { Unit } from './unit.ts'
  * own until no more has arrived for a while.
  */
 export class WaitingUnits {
-  readonly #now: () => number
+  readonly #options: Pick<TraceBufferOptions, 'now' | 'onWaiting'>
   /** Units that wait for a pause: since when. Those that have waited longest come first. */
   readonly #pausing = new Map<Unit, number>()
   /** Units that wait for the end of a span around them. */
@@ -14,8 +15,8 @@ export class WaitingUnits {
   /** Units whose surrounding span has ended. They are laid out in a later turn, because another root of the trace may begin. */
   readonly #freed = new Set<Unit>()
 
-  constructor(now: () => number) {
-    this.#now = now
+  constructor(options: Pick<TraceBufferOptions, 'now' | 'onWaiting'>) {
+    this.#options = options
   }
 
   get size(): number {
@@ -24,7 +25,7 @@ export class WaitingUnits {
 
   /** When the next unit is due that waits for a pause of so many milliseconds; `undefined` if none does. */
   nextMs(pauseMs: number): number | undefined {
-    if (this.#freed.size > 0) return this.#now()
+    if (this.#freed.size > 0) return this.#options.now()
     for (const sinceMs of this.#pausing.values()) return sinceMs + pauseMs
     return undefined
   }
@@ -32,7 +33,8 @@ export class WaitingUnits {
   /** A unit waits for a pause from now on. */
   pause(unit: Unit): void {
     this.#pausing.delete(unit)
-    this.#pausing.set(unit, this.#now())
+    this.#pausing.set(unit, this.#options.now())
+    this.#options.onWaiting()
   }
 
   /** Must be called when a unit goes on, or is finished. */
@@ -50,6 +52,7 @@ export class WaitingUnits {
   /** A unit is laid out in a later turn. */
   free(unit: Unit): void {
     this.#freed.add(unit)
+    this.#options.onWaiting()
   }
 
   /** Makes a unit wait for the outermost open span around it, if there is one. */
