@@ -55,18 +55,13 @@ export class ProviderSink implements ScoreSink {
       this.#lostEvents += 1
       return false
     }
-    const found = runForeign(() => {
-      const provider = this.#providers.loggerProvider()
-      if (provider === undefined) return false
-      // `getLogger` may be expensive, so the logger is kept as long as the provider is the same.
-      if (this.#known?.provider !== provider) {
-        this.#known = { provider, logger: provider.getLogger(SCOPE_NAME, SCOPE_VERSION) }
-      }
-      return true
-    })
-    if (found.ok) return found.value
-    this.#onError(LOGGER_PROVIDER, found.error)
-    return false
+    const provider = this.#providers.loggerProvider()
+    // `getLogger` may be expensive, so the logger is kept as long as the provider is the same.
+    if (provider === undefined || provider === this.#known?.provider) return provider !== undefined
+    const found = runForeign(() => provider.getLogger(SCOPE_NAME, SCOPE_VERSION))
+    if (found.ok) this.#known = { provider, logger: found.value }
+    else this.#onError(LOGGER_PROVIDER, found.error)
+    return found.ok
   }
 
   write(score: PreparedScore): void {

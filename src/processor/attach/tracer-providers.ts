@@ -41,18 +41,24 @@ export class Providers implements EmissionProviders {
   }
 
   tracerProvider(): TracerProvider | undefined {
-    const provider = this.#given.tracerProvider ?? registered('trace')
-    return isTracerProvider(provider) && isTracerProvider(unwrapped(provider)) ? provider : undefined
+    return lookAt(() => {
+      const provider = this.#given.tracerProvider ?? registered('trace')
+      return isTracerProvider(provider) && isTracerProvider(unwrapped(provider)) ? provider : undefined
+    })
   }
 
   meterProvider(): MeterProvider | undefined {
-    const provider = this.#given.meterProvider ?? registered('metrics')
-    return isMeterProvider(provider) ? provider : undefined
+    return lookAt(() => {
+      const provider = this.#given.meterProvider ?? registered('metrics')
+      return isMeterProvider(provider) ? provider : undefined
+    })
   }
 
   loggerProvider(): LoggerProviderLike | undefined {
-    const provider = this.#given.loggerProvider ?? registered('logs') ?? registeredLogs()
-    return isLoggerProvider(provider) ? provider : undefined
+    return lookAt(() => {
+      const provider = this.#given.loggerProvider ?? registered('logs') ?? registeredLogs()
+      return isLoggerProvider(provider) ? provider : undefined
+    })
   }
 
   /** The logger and meter providers that can be flushed. The tracer provider is left out, because it flushes us. */
@@ -63,7 +69,7 @@ export class Providers implements EmissionProviders {
 
 /** The global tracer provider itself, taken out of the API's proxy; `undefined` if none is registered. */
 export function globalTracerProvider(): object | undefined {
-  return unwrapped(registered('trace'))
+  return unwrapped(lookAt(() => registered('trace')))
 }
 
 /**
@@ -71,7 +77,7 @@ export function globalTracerProvider(): object | undefined {
  * an older one registered, and most libraries use the same copy as we do.
  */
 export function olderApi(): string | undefined {
-  const provider = registered('trace')
+  const provider = lookAt(() => registered('trace'))
   if (provider === undefined || trace.getTracerProvider() === provider) return undefined
   const version = lookAt(() => globals[API]?.['version'])
   return typeof version === 'string' ? version.slice(0, 50) : undefined
@@ -97,14 +103,12 @@ function noopOf(proxy: object): unknown {
 }
 
 function registered(name: 'trace' | 'metrics' | 'logs'): unknown {
-  return lookAt(() => globals[API]?.[name])
+  return globals[API]?.[name]
 }
 
 function registeredLogs(): unknown {
-  return lookAt(() => {
-    const get = globals[LOGS_API]
-    return typeof get === 'function' ? get(LOGS_API_COMPATIBILITY_VERSION) : undefined
-  })
+  const get = globals[LOGS_API]
+  return typeof get === 'function' ? get(LOGS_API_COMPATIBILITY_VERSION) : undefined
 }
 
 function isTracerProvider(provider: unknown): provider is TracerProvider {
@@ -120,10 +124,9 @@ function isLoggerProvider(provider: unknown): provider is LoggerProviderLike {
 }
 
 function isFlushable(provider: unknown): provider is Required<Flushable> {
-  return hasMethod(provider, 'forceFlush')
+  return lookAt(() => hasMethod(provider, 'forceFlush')) === true
 }
 
 function hasMethod(value: unknown, name: string): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return lookAt(() => typeof Reflect.get(value, name)) === 'function'
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === 'function'
 }
