@@ -21,7 +21,7 @@ export function runsOf({ spans, lacksSpans }: SettledSpans): readonly AgentRun[]
   const recorded = spans.flatMap((place) => {
     if (!place.isRecognised) return []
     const logs = place.held?.flatMap((log) => read<SourceLog>(log)) ?? []
-    return read<SourceSpan>(place).map((source) => ({ place, source, logs }))
+    return read<SourceSpan>(place).map((source) => ({ place, dialect: place.dialect, source, logs }))
   })
   const steps = buildRunsOfPlaces(spans, recorded, { lacksSpans })
   for (;;) {

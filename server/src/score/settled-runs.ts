@@ -23,7 +23,7 @@ export class SettledRuns {
       if (!span.isRecognised) continue
       if (turn.isOver) await turn.next()
       const source = this.#sourceOf(span)
-      if (source !== undefined) recorded.push({ place: span, source, logs: this.#logsOf(span) })
+      if (source !== undefined) recorded.push({ place: span, dialect: span.dialect, source, logs: this.#logsOf(span) })
     }
     // Content was deleted while it waited: what is left is no whole run.
     if (spans.some(({ isOver }) => isOver)) return []

@@ -1,5 +1,5 @@
 import { recognise, roleOf, TracePlace } from 'spanscore/engine'
-import type { SourceLog, SourceSpan } from 'spanscore/engine'
+import type { Dialect, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { RecordBody, RecordBytes } from '../log/record-body.ts'
 import type { HeldBytes } from './held-contents.ts'
@@ -29,8 +29,8 @@ export class HeldSpan extends TracePlace implements HeldBytes, LogPosition {
   readonly scope: SourceSpan['scope']
   /** Whether it can be the outermost span of a run: an agent, or a workflow that may turn out to be one. */
   readonly isAnchor: boolean
-  /** Whether a dialect recognised it. Other spans only connect their children to their ancestors. */
-  readonly isRecognised: boolean
+  /** The dialect that recognised it. Other spans only connect their children to their ancestors. */
+  readonly dialect: Dialect | undefined
   /** Whether the library writes the spans of a run side by side, so that parents do not show what belongs together. */
   readonly isFlat: boolean
   body: RecordBody | undefined
@@ -67,8 +67,13 @@ export class HeldSpan extends TracePlace implements HeldBytes, LogPosition {
     this.resource = resource
     this.scope = scope
     this.isAnchor = role === 'agent' || role === 'entry'
-    this.isRecognised = dialect !== undefined
+    this.dialect = dialect
     this.isFlat = isFlat(dialect, source)
+  }
+
+  /** Whether a dialect recognised it. */
+  get isRecognised(): boolean {
+    return this.dialect !== undefined
   }
 
   /** Whether it waits for its parent, and cannot be the outermost span of a run. */
@@ -105,7 +110,7 @@ export function logFactsOf({ traceId, spanId, scope }: SourceLog): LogFacts {
   return { traceId, spanId, scope }
 }
 
-function isFlat(dialect: ReturnType<typeof recognise>, source: SourceSpan): boolean {
+function isFlat(dialect: Dialect | undefined, source: SourceSpan): boolean {
   try {
     return dialect?.quirks?.isFlat?.(source) === true
   } catch {

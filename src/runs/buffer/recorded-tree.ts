@@ -1,4 +1,5 @@
 import { dialectsWithoutScopes, dialectWithoutScope } from '../../spans/lost-scopes.ts'
+import type { Dialect } from '../../spans/dialect.ts'
 import { idsOf } from '../../spans/ids.ts'
 import { recognise } from '../../spans/recognise.ts'
 import { isRedactionMark } from '../../spans/redaction-mark.ts'
@@ -10,6 +11,8 @@ import { TraceTree } from './trace-tree.ts'
 export interface RecordedSpan {
   /** Its place in the tree of its trace. */
   readonly place: TracePlace
+  /** The dialect that `recognise` found for it, if any. */
+  readonly dialect: Dialect | undefined
   /** The record. */
   readonly source: SourceSpan
   /** Log records of the span. */
@@ -31,7 +34,8 @@ export function recordedTree(
     const { spanId, parentSpanId = '', parentIsRemote = false } = source
     const place = new TracePlace({ spanId, parentId: parentSpanId, isRemote: parentIsRemote }, undefined, undefined, 0)
     tree.record(place)
-    return { place, source, logs: logs.get(spanId) ?? NO_LOGS }
+    const dialect = recognise(source.scope.name, source.attributes, source.name)
+    return { place, dialect, source, logs: logs.get(spanId) ?? NO_LOGS }
   })
   placeSpans(recorded)
   for (const { place } of recorded) if (place.span !== undefined) tree.add(place, place.span)
@@ -43,8 +47,7 @@ const NO_LOGS: readonly SourceLog[] = []
 /** Places the recognised ones of a trace's recorded spans. */
 export function placeSpans(recorded: readonly RecordedSpan[]): void {
   const withoutScopes = dialectsWithoutScopes(recorded.map(({ source }) => source))
-  for (const { place, source, logs } of recorded) {
-    const general = recognise(source.scope.name, source.attributes, source.name)
+  for (const { place, dialect: general, source, logs } of recorded) {
     const dialect = general && dialectWithoutScope(source, general, withoutScopes)
     // They outlive the span in its place.
     place.ids = (dialect && idsOf(source.attributes, dialect)) ?? idsOf(source.attributes, undefined)
