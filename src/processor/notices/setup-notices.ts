@@ -46,13 +46,11 @@ export class SetupNotices {
 
   /** Must be called with each settled run. @param run absent if no scorer is interested in it */
   runSettled(run: AgentRun | undefined): void {
-    this.#reporter.guard('Looking at a run', () => {
-      if (run !== undefined) for (const notice of [this.#checks, this.#doubled]) notice.look(run)
-      if (this.#hasSeenRun) return
-      this.#hasSeenRun = true
-      this.#noRuns.stop()
-      this.#checks.begin()
-    })
+    if (run !== undefined) for (const notice of [this.#checks, this.#doubled]) notice.look(run)
+    if (this.#hasSeenRun) return
+    this.#hasSeenRun = true
+    this.#noRuns.stop()
+    this.#checks.begin()
   }
 
   /** Must be called with each ended span that no dialect recognises. */

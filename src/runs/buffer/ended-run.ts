@@ -35,6 +35,7 @@ export class EndedRun {
   /** The span that identifies the run. */
   readonly #root: PlacedSpan
   #plan: RunPlan | undefined
+  #spans: readonly PlacedSpan[] = []
   #state = ''
   #revision = 1
   #built: AgentRun | undefined
@@ -71,6 +72,11 @@ export class EndedRun {
     return this.#readBytes
   }
 
+  /** Its spans, with those of the runs that its tools started. */
+  get spans(): readonly PlacedSpan[] {
+    return this.#spans
+  }
+
   /** Whether recognised spans of the run are open. */
   get hasOpenSpans(): boolean {
     return !this.isFinal && this.#root.place.isActive
@@ -91,7 +97,7 @@ export class EndedRun {
 
   /** Reads the content of spans in steps, so that a large run is put together over several turns of the event loop. */
   *readInSteps(): Generator<undefined, void> {
-    if (this.wanted && this.#plan !== undefined) yield* readAhead(spansOf(this.#plan))
+    if (this.wanted) yield* readAhead(this.#spans)
   }
 
   /** The run with all spans so far; `undefined` if it is not laid out yet. */
@@ -104,7 +110,7 @@ export class EndedRun {
   /** Anything that changes the run changes one of these numbers, because spans and log records are only added, and end. */
   #measure(plan: RunPlan): void {
     let [open, logs, bytes] = [0, 0, 0]
-    const all = spansOf(plan)
+    const all = (this.#spans = spansOf(plan))
     for (const span of all) {
       if (span.isOpen) open += 1
       logs += span.logCount

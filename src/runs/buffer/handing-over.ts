@@ -101,7 +101,7 @@ export class HandingOver {
     const root = rootOf(plan)
     if (root.isCovered || this.#unitOf(root) === undefined) return
     if (this.#isSecondForm(root) && this.#dropped.push(root) > MAX_KNOWN) this.#dropped.shift()
-    this.#cover(plan)
+    this.#cover(spansOf(plan))
     this.#options.onDuplicate()
   }
 
@@ -146,7 +146,7 @@ export class HandingOver {
     if (run.isFinal) return
     this.#give(run, plan)
     if (this.#options.countsNested) this.#finishNested(plan)
-    const size = this.#cover(plan)
+    const size = this.#cover(run.spans)
     run.isFinal = true
     if (root.place.isActive) cutOpen(root.place)
     this.#due.add(run)
@@ -198,10 +198,10 @@ export class HandingOver {
     for (const { tops } of this.#units) for (const top of tops) if (top.isOpen) yield top
   }
 
-  /** @returns how many spans are covered by it, and were not before */
-  #cover(plan: RunPlan): number {
+  /** @returns how many of a run's spans are covered by it, and were not before */
+  #cover(spans: readonly PlacedSpan[]): number {
     let size = 0
-    for (const span of spansOf(plan)) {
+    for (const span of spans) {
       const unit = this.#unitOf(span)
       if (span.isCovered || unit === undefined) continue
       size += 1

@@ -4,17 +4,21 @@ import type { RunPlan } from './run-layout.ts'
 import type { RunRecord } from './run-records.ts'
 
 /** The ids that spans of a run have, and spans above it, from the agent's own span to the outermost one above it. */
-export function* idsAround(run: RunRecord & Partial<Pick<RunPlan, 'inside' | 'asides'>>): Generator<IdsOnSpan, void> {
+export function idsAround(run: RunRecord & Partial<Pick<RunPlan, 'inside' | 'asides'>>): IdsOnSpan[] {
   const { root, inside = [], models, tools, asides = [] } = run
-  for (const spans of [[root], inside, models, tools, asides]) yield* idsOfAll(spans)
-  yield* root.idsAbove()
+  const ids: IdsOnSpan[] = []
+  for (const spans of [[root], inside, models, tools, asides]) {
+    for (const span of spans) {
+      addIds(ids, span)
+      for (const inner of span.inner) addIds(ids, inner)
+    }
+  }
+  ids.push(...root.idsAbove())
+  return ids
 }
 
-function* idsOfAll(spans: readonly TraceSpan[]): Generator<IdsOnSpan, void> {
-  for (const { ids, inner } of spans) {
-    if (ids !== undefined) yield ids
-    for (const each of inner) if (each.ids !== undefined) yield each.ids
-  }
+function addIds(to: IdsOnSpan[], { ids }: TraceSpan): void {
+  if (ids !== undefined) to.push(ids)
 }
 
 /** Gives a run the ids of another record of it, which is dropped: only one of two formats may have them. */

@@ -37,8 +37,11 @@ export function joinToolCalls(
     const by = models[step]
     for (const asked of calls) drafts.push({ asked, tool: undefined, step, by })
   }
-  const left = joinBySpanName(joinInOrder(joinByArguments(joinById(tools, drafts), drafts), drafts), drafts)
-  if (left.length === 0) return drafts
+  let left = tools
+  for (const join of [joinById, joinByArguments, joinInOrder, joinBySpanName]) {
+    if (left.length === 0) return drafts
+    left = join(left, drafts)
+  }
   for (const tool of left) {
     // Nothing shows which tool it was.
     if (nameOf(tool) === undefined) continue
@@ -80,7 +83,6 @@ export function nameOf(tool: TraceSpan): string | undefined {
 
 /** Only used if several calls or spans share a name: arguments need not be read to join one to one. */
 function joinByArguments(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
-  if (tools.length === 0) return tools
   const spansOf = Map.groupBy(tools, (tool) => tool.tool?.name)
   const callsOf = Map.groupBy(freeDrafts(drafts), (draft) => draft.asked?.name)
   const joined = new Set<TraceSpan>()
@@ -101,7 +103,6 @@ function joinByArguments(tools: readonly TraceSpan[], drafts: readonly Draft[]):
 
 /** Joins by name and order; hand-offs by order alone, because libraries name their spans differently from the model's call. */
 function joinInOrder(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
-  if (tools.length === 0) return tools
   const free = Map.groupBy(freeDrafts(drafts), (draft) => draft.asked?.name)
   const left = tools.filter((tool) => {
     const draft = free.get(tool.tool?.name)?.shift()

@@ -15,7 +15,8 @@ export class Responses {
   /** Model calls whose input is indexed. Each is read once, however many results are missing. */
   readonly #readInputs = new Set<TraceSpan>()
   #inOrder: readonly ToolCallResponsePart[] | undefined
-  readonly #rounds: Rounds
+  readonly #calls: readonly JoinedCall[]
+  #rounds: Rounds | undefined
 
   /** @param calls all calls of the run, in order */
   constructor(
@@ -25,7 +26,7 @@ export class Responses {
   ) {
     this.#models = models
     this.#transcript = transcript
-    this.#rounds = roundsOf(calls)
+    this.#calls = calls
   }
 
   /**
@@ -35,7 +36,7 @@ export class Responses {
    */
   find(call: JoinedCall, position: number): ToolCallResponsePart | undefined {
     const id = call.asked?.id ?? call.tool?.tool?.id
-    const rounds = id === undefined ? undefined : this.#rounds.get(id)
+    const rounds = id === undefined ? undefined : (this.#rounds ??= roundsOf(this.#calls)).get(id)
     if (id !== undefined && rounds !== undefined) return this.#ofRound(id, call, rounds)
     const found = id === undefined ? this.#besideCall(call) : (this.#index().get(id) ?? this.#atStep(call.step, id))
     if (found !== undefined || (this.#byId?.size ?? 0) > 0) return found

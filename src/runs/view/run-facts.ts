@@ -185,11 +185,13 @@ export class RunFacts {
 
   /** Whether a guardrail, after the last call, replaced the answer: no call gave what the agent gave out. */
   #isReplaced(): boolean {
-    const { models } = this.loop.plan
+    const { answer: found, plan } = this.loop
+    const { models } = plan
     const last = models.at(-1)?.span
-    const given = assistantText(this.#root.output)
-    if (last === undefined || given === undefined || this.loop.answer !== undefined) return false
+    if (last === undefined || found !== undefined) return false
     if (!this.#plan.asides.some((aside) => isGuardrail(aside) && aside.span.endTimeMs >= last.endTimeMs)) return false
+    const given = assistantText(this.#root.output)
+    if (given === undefined) return false
     const answer = new ComparedText(given)
     return models.every((model) => !answer.contains(new ComparedText(answerIn(model) ?? '')))
   }

@@ -7,7 +7,7 @@ import type { RunPlan } from '../layout/run-layout.ts'
  * count most, then those inside, then those of the nearest span above.
  */
 export function idsOfRun(plan: RunPlan): readonly IdsOnSpan[] {
-  const ids = [...idsAround(plan)]
+  const ids = idsAround(plan)
   if (plan.root.otherIds !== undefined) ids.push(plan.root.otherIds)
   return ids
 }
