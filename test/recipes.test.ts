@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-import { createScriptedOpenAIServer, judgeReply, readJudgePrompt } from 'spanscore/testing'
-import type { ScriptedOpenAIServer, ScriptedReply, ScriptedRequest } from 'spanscore/testing'
+import { createOtlpReceiver, createScriptedOpenAIServer, judgeReply, readJudgePrompt } from 'spanscore/testing'
+import type { OtlpReceiver, ScriptedOpenAIServer, ScriptedReply, ScriptedRequest } from 'spanscore/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-/** The blocks of these pages are run as they are, with a scripted server in place of the models. */
+/** The blocks of these pages are run as they are, with a scripted server in place of the models, and a receiver in place of the backend. */
 const pages = (
   'README docs/attach docs/cases docs/ci docs/coming-from docs/coming-from-mastra docs/custom-scorers docs/feedback docs/judges docs/onscore docs/privacy ' +
   'docs/production docs/quickstart docs/retrieval docs/sampling docs/scorers docs/testing'
@@ -37,16 +37,18 @@ const CASE = JSON.stringify({
 })
 
 let server: ScriptedOpenAIServer
+let backend: OtlpReceiver
 
 beforeAll(async () => {
   server = await createScriptedOpenAIServer(answer)
+  backend = await createOtlpReceiver()
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   for (const { name, isTest, code } of recipes) writeFileSync(`${folder}/${name}${isTest ? '.test' : ''}.ts`, code)
   writeFileSync(`${folder}/cases.jsonl`, CASE)
   writeFileSync(`${folder}/vitest.config.ts`, "export default { test: { include: ['*.test.ts'] } }\n")
 })
-afterAll(() => server.close())
+afterAll(() => Promise.all([server.close(), backend.close()]))
 
 /** An agent that chooses the right tool and then answers, and a judge that likes everything. */
 function answer(request: ScriptedRequest): string | ScriptedReply {
@@ -65,13 +67,33 @@ function answer(request: ScriptedRequest): string | ScriptedReply {
   })
 }
 
+/** Recipes that are tests are run together, because starting vitest takes longer than they do. */
+const programs = [
+  ...recipes
+    .filter(({ isTest }) => !isTest)
+    .map(({ title, name, code }) => ({ title: `${title} (${name})`, command: 'node', args: [`${name}.ts`], code })),
+  {
+    title: 'those that are tests',
+    command: 'vitest',
+    args: ['run'],
+    code: recipes
+      .filter(({ isTest }) => isTest)
+      .map(({ code }) => code)
+      .join(''),
+  },
+]
+
 describe('the recipes', () => {
-  it.each(recipes)('runs: $title ($name)', { timeout: 60_000 }, async ({ name, code, isTest }) => {
-    const environment = { ...process.env, OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: server.url, FORCE_COLOR: '0' }
-    const [command, ...args] = isTest
-      ? [resolve('node_modules/.bin/vitest'), 'run', `${name}.test.ts`]
-      : [resolve('node_modules/.bin/node'), `${name}.ts`]
-    const { stdout, stderr } = await run(command, args, { cwd: folder, env: environment })
+  it.each(programs)('runs: $title', async ({ command, args, code }) => {
+    const env = {
+      ...process.env,
+      OPENAI_API_KEY: 'scripted',
+      OPENAI_BASE_URL: server.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: backend.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      FORCE_COLOR: '0',
+    }
+    const { stdout, stderr } = await run(resolve('node_modules/.bin', command), args, { cwd: folder, env })
     // A recipe must print what its comments announce.
     for (const [, promised = ''] of code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)) expect(stdout).toContain(promised)
     expect(`${stdout}${stderr}`).not.toMatch(/NaN|undefined|Error/)

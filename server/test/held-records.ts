@@ -31,5 +31,5 @@ export function runsOf({ spans, lacksSpans }: SettledSpans): readonly AgentRun[]
 }
 
 function read<T>({ body, start, end }: HeldBytes): T[] {
-  return body === undefined ? [] : [JSON.parse(Buffer.from(body.bytes).subarray(start, end).toString()) as T]
+  return body === undefined ? [] : [JSON.parse(Buffer.from(body.bytes.subarray(start, end)).toString()) as T]
 }

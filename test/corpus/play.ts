@@ -158,12 +158,12 @@ function byStart(left: Started, right: Started): number {
 
 /** The content of a run as JSON, without what only the process or only the file can know. */
 export function factsOf(run: AgentRun): string {
-  return JSON.stringify(withoutPlace(JSON.parse(JSON.stringify(run))))
+  return JSON.stringify(withoutPlace(run))
 }
 
-function withoutPlace({ complete: _, revision: __, children, ...facts }: Record<string, unknown>): unknown {
-  const nested = Array.isArray(children) ? children : []
-  return { ...facts, children: nested.map(withoutPlace) }
+function withoutPlace(run: AgentRun): unknown {
+  const { complete: _, revision: __, children, ...facts } = (run as AgentRun & { toJSON(): AgentRun }).toJSON()
+  return { ...facts, children: children.map(withoutPlace) }
 }
 
 /** The attributes that show what a span is, for all libraries. */

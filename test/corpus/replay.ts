@@ -164,20 +164,3 @@ export function replayTimed(
 function remote({ traceId, parentSpanId = '' }: SourceSpan): ParentSpan {
   return { spanContext: () => ({ traceId, spanId: parentSpanId, traceFlags: 1 }) }
 }
-
-/** Runs as text, for comparison: by start, without what only the process or only the file can know. */
-export function inOrder(runs: readonly AgentRun[]): string {
-  return JSON.stringify(runs.toSorted((a, b) => a.startTimeMs - b.startTimeMs || (a.id < b.id ? -1 : 1)).map(factsOf))
-}
-
-/** The content of a run, without what only the process or only the file can know. */
-function factsOf(run: AgentRun): unknown {
-  const json: Record<string, unknown> = JSON.parse(JSON.stringify(run))
-  return {
-    ...Object.fromEntries(Object.entries(json).filter(([key]) => key !== 'complete' && key !== 'revision')),
-    startTimeMs: Math.round(run.startTimeMs),
-    endTimeMs: Math.round(run.endTimeMs),
-    children: run.children.map(factsOf),
-  }
-}
-

@@ -1,7 +1,6 @@
 /** An application whose scoring is set up wrongly in one way: `node app.ts <case>`. What it prints is what the tests look at. */
 import { SpanKind, trace } from '@opentelemetry/api'
 import type { Attributes } from '@opentelemetry/api'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import {
   BatchSpanProcessor,
   InMemorySpanExporter,
@@ -17,7 +16,6 @@ import {
 } from 'spanscore'
 import { createScriptedJudge, createScriptedOpenAIServer, judgeReply, readJudgePrompt } from 'spanscore/testing'
 
-import { register } from '../../src/processor/attach/register.ts'
 import { runAgent, SECRET, startProvider } from './spans.ts'
 
 const criteria = [{ id: 'polite', question: 'Is it polite?' }]
@@ -50,7 +48,22 @@ async function judgeInTurn(runs: number, good?: number): Promise<void> {
   }
 }
 
-/** Starts the SDK as most applications do. It is loaded only if it is needed, because that takes a second. */
+// What few cases need is loaded only by them: the sources, the exporter and the whole SDK take longer than most cases.
+
+/** Does what `spanscore/register` does, but waits only this long for a tracer provider. */
+async function registerFor(waitMs: number): Promise<void> {
+  const { register } = await import('../../src/processor/attach/register.ts')
+  register(waitMs)
+}
+
+/** Registers an SDK that exports to this address. */
+async function exportTo(url: string): Promise<void> {
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: 1000 })
+  new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register()
+}
+
+/** Starts the SDK as most applications do. */
 async function createSdk(): Promise<{ start(): void }> {
   const { NodeSDK } = await import('@opentelemetry/sdk-node')
   return new NodeSDK({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
@@ -87,14 +100,12 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     runAgent('weather-agent')
   },
   'an SDK that is never registered': async () => {
-    register(50)
+    await registerFor(50)
     const provider = new NodeTracerProvider()
     provider.getTracer('agents').startSpan('lost').end()
     await new Promise((resolve) => setTimeout(resolve, 400))
   },
-  'an SDK that is not registered before the process ends': () => {
-    register(50)
-  },
+  'an SDK that is not registered before the process ends': () => registerFor(50),
   'a judge of a misspelt provider': async () => {
     startProvider()
     const scoring = attachScoring({
@@ -307,9 +318,7 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     await until(() => scoring.ledger().scorers['asked']?.pending === 0)
   },
   'an endpoint that nobody listens at': async () => {
-    const url = 'http://127.0.0.1:1/v1/traces'
-    const exporter = new OTLPTraceExporter({ url, timeoutMillis: 1000 })
-    new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register()
+    await exportTo('http://127.0.0.1:1/v1/traces')
     const scoring = attachScoring({ scorers: [answer] })
     runAgent('weather-agent')
     await scoring.forceFlush()
@@ -317,8 +326,7 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
   },
   'an endpoint that refuses': async () => {
     await using server = await createScriptedOpenAIServer([])
-    const exporter = new OTLPTraceExporter({ url: `${server.url}/traces`, timeoutMillis: 1000 })
-    new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register()
+    await exportTo(`${server.url}/traces`)
     const scoring = attachScoring({ scorers: [answer] })
     runAgent('weather-agent')
     await scoring.forceFlush()

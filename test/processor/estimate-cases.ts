@@ -69,8 +69,11 @@ export interface EstimateCase {
 const unlimited = { callsPerMinute: Number.POSITIVE_INFINITY, usdPerDay: Number.POSITIVE_INFINITY }
 
 /** Ids that are the same in every run of the test, because sampling depends on them. */
-const hex = (length: number, random: () => number) =>
-  Array.from({ length }, () => Math.floor(random() * 16).toString(16)).join('')
+function hex(length: number, random: () => number): string {
+  let id = ''
+  while (id.length < length) id += '0123456789abcdef'[Math.floor(random() * 16)]
+  return id
+}
 
 const callers = createRandom(99)
 

@@ -5,7 +5,8 @@ import type { SourceSpan } from '../../src/spans/source-span.ts'
 import { anyOrderOf } from '../corpus/hooks-order.ts'
 import { isExplained, orderExceptions } from '../corpus/live-exceptions.ts'
 import { readScenario } from '../corpus/load.ts'
-import { inOrder, replay } from '../corpus/replay.ts'
+import { inOrder } from '../corpus/play.ts'
+import { replay } from '../corpus/replay.ts'
 import { buildRuns } from '../../src/runs/build-runs.ts'
 import { createRandom } from '../fuzz/random.ts'
 import type { Transformation } from './transformation.ts'
@@ -23,7 +24,7 @@ export const hookOrders: Transformation = {
     const random = createRandom(1)
     const order = anyOrderOf(spans, () => random.next())
     const live = inOrder(replay(spans, logs, order))
-    const isRight = lacking === undefined ? isDeepStrictEqual(live, file) : isExplained(lacking, [live], [file])
+    const isRight = lacking === undefined ? isDeepStrictEqual(live, file) : isExplained(lacking, live, file)
     return isRight ? undefined : { live, file }
   },
 }
