@@ -40,8 +40,7 @@ export class OtlpWriter {
 
   /** Opens a message in a field. @returns the argument of `end` */
   begin(field: number): number {
-    this.#tag(field, LENGTH_DELIMITED)
-    this.#reserve(1)
+    this.#tag(field, LENGTH_DELIMITED, 1)
     return ++this.#at
   }
 
@@ -61,7 +60,7 @@ export class OtlpWriter {
   }
 
   string(field: number, text: string): void {
-    this.#tag(field, LENGTH_DELIMITED)
+    this.#tag(field, LENGTH_DELIMITED, SHORT_TEXT)
     const { length } = text
     if (length < SHORT_TEXT && this.#ascii(text, length)) return
     const bytes = Buffer.byteLength(text)
@@ -72,16 +71,14 @@ export class OtlpWriter {
 
   /** An id in hex digits. */
   id(field: number, hex: string): void {
-    this.#tag(field, LENGTH_DELIMITED)
     const bytes = hex.length >> 1
-    this.#reserve(bytes + 1)
+    this.#tag(field, LENGTH_DELIMITED, bytes + 1)
     this.#varint(bytes)
     this.#at += this.#buffer.write(hex, this.#at, bytes, 'hex')
   }
 
   bytes(field: number, bytes: Uint8Array): void {
-    this.#tag(field, LENGTH_DELIMITED)
-    this.#reserve(bytes.byteLength + 5)
+    this.#tag(field, LENGTH_DELIMITED, bytes.byteLength + 5)
     this.#varint(bytes.byteLength)
     this.#buffer.set(bytes, this.#at)
     this.#at += bytes.byteLength
@@ -89,21 +86,18 @@ export class OtlpWriter {
 
   /** A whole number from 0 to 2^53. */
   integer(field: number, value: number): void {
-    this.#tag(field, VARINT)
-    this.#reserve(10)
+    this.#tag(field, VARINT, 10)
     this.#varint(value)
   }
 
   fixed32(field: number, value: number): void {
-    this.#tag(field, FIXED_32)
-    this.#reserve(4)
+    this.#tag(field, FIXED_32, 4)
     this.#at = this.#buffer.writeUInt32LE(value, this.#at)
   }
 
   /** A time as seconds and nanoseconds. It does not fit into a number, so both halves are computed without rounding. */
   time(field: number, [seconds, nanoseconds]: readonly [number, number]): void {
-    this.#tag(field, FIXED_64)
-    this.#reserve(8)
+    this.#tag(field, FIXED_64, 8)
     const upper = Math.floor(seconds / 0x10000) * 1e9
     const lower = (seconds % 0x10000) * 1e9 + nanoseconds
     const low = (upper % 0x10000) * 0x10000 + (lower % 0x100000000)
@@ -117,8 +111,7 @@ export class OtlpWriter {
     const nearest = Math.min(Math.max(0, Math.round(ms * 1e6)), MAX_TIME)
     const step = Math.max(1, 2 ** (Math.floor(Math.log2(Math.max(1, nearest))) - 52))
     const nanoseconds = [nearest, nearest - step, nearest + step].find((each) => each / 1e6 === ms) ?? nearest
-    this.#tag(field, FIXED_64)
-    this.#reserve(8)
+    this.#tag(field, FIXED_64, 8)
     this.#at = this.#buffer.writeUInt32LE(nanoseconds % 0x100000000, this.#at)
     this.#at = this.#buffer.writeUInt32LE(Math.floor(nanoseconds / 0x100000000), this.#at)
   }
@@ -194,19 +187,16 @@ export class OtlpWriter {
   #number(value: number): void {
     if (Number.isSafeInteger(value) && value >= 0) this.integer(3, value)
     else if (Number.isInteger(value) && Math.abs(value) < MAX_INTEGER) {
-      this.#tag(3, VARINT)
-      this.#reserve(10)
+      this.#tag(3, VARINT, 10)
       this.#largeVarint(BigInt.asUintN(64, BigInt(value)))
     } else {
-      this.#tag(4, FIXED_64)
-      this.#reserve(8)
+      this.#tag(4, FIXED_64, 8)
       this.#at = this.#buffer.writeDoubleLE(value, this.#at)
     }
   }
 
-  /** @returns false, without writing anything, if a character is not ASCII */
+  /** Writes a text for which there is room. @returns false, without writing anything, if a character is not ASCII */
   #ascii(text: string, length: number): boolean {
-    this.#reserve(length + 1)
     const buffer = this.#buffer
     const start = this.#at
     buffer[start] = length
@@ -219,8 +209,9 @@ export class OtlpWriter {
     return true
   }
 
-  #tag(field: number, wireType: number): void {
-    this.#reserve(2)
+  /** Begins a field, and makes room for its value of that many bytes. */
+  #tag(field: number, wireType: number, bytes: number): void {
+    this.#reserve(bytes + 2)
     this.#varint(field * 8 + wireType)
   }
 
