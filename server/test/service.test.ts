@@ -129,7 +129,11 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
     sink.status = 0
     const lines: string[] = []
     const server = await startServer(
-      serverOptions(sink.url, { dataFolder: folder(), report: (line) => void lines.push(line) }),
+      serverOptions(sink.url, {
+        to: { url: sink.url, headers: {}, timeoutMs: 500 },
+        dataFolder: folder(),
+        report: (line) => void lines.push(line),
+      }),
     )
     for (const request of makeRun().requests) await post(server.httpPort, request)
     await until(

@@ -13,7 +13,7 @@ const spans = libraryNames()
 
 test('the dialects that are asked include every one that recognises the span', () => {
   const differing = new Set<string>()
-  for (const signs of distinct(spans.flatMap(variantsOf))) {
+  for (const signs of variants()) {
     const [scope, attributes, name] = signs
     const found = recognise(scope, attributes, name)?.name
     const expected = firstOfAll(signs)?.name
@@ -47,26 +47,24 @@ test('spans of HTTP and databases are not recognised', () => {
   expect(recognise('my-app', attributes, 'GET /')).toBeUndefined()
 })
 
-/** The span with its own scope and with others, with all attributes, with each of them, and without any. */
-function variantsOf({ scope, attributes, name }: (typeof spans)[number]): Signs[] {
-  const single = Object.entries(attributes).map(([key, value]) => ({ [key]: value }))
-  return [scope.name, 'my-app'].flatMap((each) =>
-    [attributes, {}, ...single].flatMap((some): Signs[] => [
-      [each, some, name],
-      [each, some, ''],
-    ]),
-  )
-}
-
-/** One variant of each scope, first word of the name, and attributes with the beginnings of their values. */
-function distinct(variants: readonly Signs[]): readonly Signs[] {
+/**
+ * Each span with its own scope and with another, with its name and without, with all attributes, with each of them, and with none: one
+ * variant of each scope, first word of the name, and attributes with the beginnings of their values.
+ */
+function variants(): Iterable<Signs> {
   const byKey = new Map<string, Signs>()
-  for (const variant of variants) {
-    const [scope, attributes, name] = variant
-    const values = Object.entries(attributes).map(([key, value]) => `${key}=${String(value).slice(0, 20)}`)
-    byKey.set([scope, name.split(/[ .:[]/, 1)[0], ...values].join('\n'), variant)
+  for (const { scope, attributes, name } of spans) {
+    const single = Object.entries(attributes).map(([key, value]) => ({ [key]: value }))
+    for (const some of [attributes, {}, ...single]) {
+      const values = Object.entries(some).map(([key, value]) => `${key}=${String(value).slice(0, 20)}`)
+      const start = values.join('\n')
+      for (const each of [scope.name, 'my-app']) {
+        byKey.set([each, name.split(/[ .:[]/, 1)[0], start].join('\n'), [each, some, name])
+        byKey.set([each, '', start].join('\n'), [each, some, ''])
+      }
+    }
   }
-  return [...byKey.values()]
+  return byKey.values()
 }
 
 function firstOfAll(signs: Signs): Dialect | undefined {

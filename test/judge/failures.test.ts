@@ -103,12 +103,6 @@ describe.each(['chat', 'responses'] as const)('failures over the wire, %s', (api
     },
     { name: 'a hang', steps: [{ fault: 'hang' }], score: { code: 'judge-timeout' }, requests: 1 },
     {
-      name: 'a server that is too slow',
-      steps: [{ text: 'x', delayMs: 60_000 }],
-      score: { code: 'judge-timeout' },
-      requests: 1,
-    },
-    {
       name: 'an unknown temperature',
       steps: [{ status: 400, error: { message: "Unsupported value: 'temperature'." } }, good],
       score: { value: 1 },

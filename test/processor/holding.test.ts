@@ -95,6 +95,8 @@ test('each held span goes on when its own score is in, whatever others wait for'
   await expect.poll(() => names(handedOn)).toEqual(['invoke_agent c'])
   waiting[0]?.()
   await expect.poll(() => names(handedOn)).toEqual(['invoke_agent c', 'invoke_agent a'])
+  waiting[1]?.()
+  await expect.poll(() => names(handedOn)).toEqual(['invoke_agent c', 'invoke_agent a', 'invoke_agent b'])
 })
 
 test('after holdMs a span is passed on without its score, which is then written late', async () => {
