@@ -22,6 +22,12 @@ export const exceptions: readonly Exception[] = [
     isByChance: true,
   },
   {
+    library: /^VoltAgent$/,
+    scenario: /^approval$/,
+    complaint: /^(live|inspect): runs\[0\]\.(status|toolCalls) is/,
+    why: 'a call that waits for an approval has no span: the run ends as `unknown`, and its calls are missing',
+  },
+  {
     library: /^(Anthropic tool runner|StateGraph by Traceloop)$/,
     scenario: /^nested agent$/,
     complaint: /nested\[0\]\.agentName is "ask_librarian"/,

@@ -217,7 +217,7 @@ export const LIBRARIES: readonly Library[] = [
     hidesErrors: true,
     scenarios: WITH_HANDOFF,
   },
-  { name: 'Mastra by OtelBridge', program: 'mastra', packages: mastraPackages },
+  { name: 'Mastra by OtelBridge', program: 'mastra', packages: mastraPackages, scenarios: WITH_APPROVAL },
   {
     name: 'Anthropic tool runner',
     program: 'anthropic',
@@ -247,21 +247,22 @@ export const LIBRARIES: readonly Library[] = [
     sdk: 'traceloop',
     environment: { LIVE_INSTRUMENTS: 'anthropic' },
   },
-  { name: 'Google ADK', program: 'adk', packages: adkPackages },
-  { name: 'Strands', program: 'strands', packages: strandsPackages },
+  { name: 'Google ADK', program: 'adk', packages: adkPackages, scenarios: WITH_APPROVAL },
+  { name: 'Strands', program: 'strands', packages: strandsPackages, scenarios: WITH_APPROVAL },
   {
     name: 'Strands, latest conventions',
     program: 'strands',
     packages: strandsPackages,
     environment: { OTEL_SEMCONV_STABILITY_OPT_IN: 'gen_ai_latest_experimental' },
+    scenarios: WITH_APPROVAL,
   },
-  { name: 'VoltAgent', program: 'voltagent', packages: voltagentPackages, sdk: 'voltagent' },
+  { name: 'VoltAgent', program: 'voltagent', packages: voltagentPackages, sdk: 'voltagent', scenarios: WITH_APPROVAL },
   {
     name: 'Genkit',
     program: 'genkit',
     packages: genkitPackages,
     // An error of a tool ends the program there.
-    scenarios: SCENARIOS.filter(({ name }) => name !== 'tool error'),
+    scenarios: WITH_APPROVAL.filter(({ name }) => name !== 'tool error'),
   },
   {
     name: 'OpenAI chat by instrumentation-openai',

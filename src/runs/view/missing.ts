@@ -179,8 +179,9 @@ function hasLeftOut(run: AgentRun, { tools }: RunPlan): boolean {
 function silentCall(run: AgentRun, { models, tools, root }: RunPlan): TraceSpan | undefined {
   const seen = new Set(run.toolCalls.map(({ step }) => step))
   return models.find((model, step) => {
-    if (seen.has(step) || isFailed(model.outcome)) return false
+    if (isFailed(model.outcome)) return false
     if (model.dialect.mayHideCalls?.(model.span) === true) return true
+    if (seen.has(step)) return false
     // A call that follows inside of another one answers its tools.
     if (model.dialect.quirks?.modelsNest === true && models[step + 1]?.parent === model) return true
     if (hasSpoken(model)) return false

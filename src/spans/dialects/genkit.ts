@@ -1,10 +1,11 @@
-import type { Dialect, SpanRole } from '../dialect.ts'
+import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { asideKind } from '../asides.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
 import { systemTextOf, textMessage } from '../content/messages.ts'
 import { replyMessages, requestMessages, requestTools } from '../content/payloads.ts'
+import { outcomeOf, WAITING } from '../outcome.ts'
 import { makeUsage } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 
@@ -76,6 +77,11 @@ export const genkit: Dialect = {
   },
   toolArguments: (span) => inputOf(span),
   toolResult: (span) => jsonAttribute(span, 'genkit:output'),
+
+  outcome(span): SpanOutcome {
+    const outcome = outcomeOf(span)
+    return outcome.error?.type === 'ToolInterruptError' ? WAITING : outcome
+  },
 
   // Genkit always writes content, but the exporters for Google Cloud and Firebase can remove it.
   absence(span, fact) {

@@ -1,7 +1,8 @@
-import type { Dialect, SpanRole } from '../dialect.ts'
+import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { asideKind } from '../asides.ts'
 import { numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import { systemTextOf, textMessage, toMessages } from '../content/messages.ts'
+import { outcomeOf } from '../outcome.ts'
 import { makeUsage } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 
@@ -57,6 +58,14 @@ export const voltAgent: Dialect = {
   // The model's own calls are not recorded.
   toolCalls: () => [],
 
+  // A call that waits for an approval has no span.
+  mayHideCalls: (span) => span.attributes['llm.finish_reason'] === ASKED,
+  outcome(span): SpanOutcome {
+    const outcome = outcomeOf(span)
+    const isOpen = span.attributes['ai.response.finish_reason'] === ASKED && outcome.error === undefined
+    return isOpen ? { status: 'unknown' } : outcome
+  },
+
   toolDefinitions(span) {
     const names = textOf(span.attributes['llm.tools'])
     return names?.split(',').map((name) => ({ name: name.trim() }))
@@ -105,6 +114,9 @@ export const voltAgent: Dialect = {
     'agent.stateSnapshot',
   ].concat(['llm.messages', 'tool.description', 'tool.parameters']),
 }
+
+/** The last model call asked for tools: a call waits for an approval, or the loop has reached its limit of steps. */
+const ASKED = 'tool-calls'
 
 const TYPES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['agent', 'agent'],

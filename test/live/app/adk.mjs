@@ -10,7 +10,8 @@ export async function answer(run, { stream }) {
     model: new Gemini({ model: 'gemini-2.5-flash', apiKey: 'scripted' }),
     instruction: run.system,
     tools: toolsOf(run, answer).map(
-      ({ name, description, schema, execute }) => new FunctionTool({ name, description, parameters: schema, execute }),
+      ({ name, description, schema, needsApproval, execute }) =>
+        new FunctionTool({ name, description, parameters: schema, requireConfirmation: needsApproval, execute }),
     ),
   })
   const runner = new InMemoryRunner({ agent, appName: 'live' })

@@ -1,6 +1,6 @@
 import { openAICompatible } from '@genkit-ai/compat-oai'
 import { disableGenkitOTelInitialization } from '@genkit-ai/core/tracing'
-import { genkit, z } from 'genkit'
+import { genkit, z } from 'genkit/beta'
 
 import { toolsOf } from './tools.mjs'
 
@@ -11,8 +11,10 @@ export async function answer(run, { stream }) {
   const ai = genkit({
     plugins: [openAICompatible({ name: 'scripted', apiKey: 'scripted', baseURL: `${process.env.MODEL_URL}/v1` })],
   })
-  const tools = toolsOf(run, answer).map(({ name, description, jsonSchema, execute }) =>
-    ai.defineTool({ name, description, inputJsonSchema: jsonSchema }, (args) => execute(args)),
+  const tools = toolsOf(run, answer).map(({ name, description, jsonSchema, needsApproval, execute }) =>
+    ai.defineTool({ name, description, inputJsonSchema: jsonSchema }, (args, { interrupt }) =>
+      needsApproval ? interrupt() : execute(args),
+    ),
   )
   const flow = ai.defineFlow(
     { name: run.agent, inputSchema: z.string(), outputSchema: z.string() },

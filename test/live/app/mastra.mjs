@@ -16,9 +16,15 @@ export async function answer(run, { stream }) {
     instructions: run.system,
     model: openai.chat('gpt-5-mini'),
     tools: Object.fromEntries(
-      toolsOf(run, answer).map(({ name, description, schema, execute }) => [
+      toolsOf(run, answer).map(({ name, description, schema, needsApproval, execute }) => [
         name,
-        createTool({ id: name, description, inputSchema: schema, execute: (input) => execute(input) }),
+        createTool({
+          id: name,
+          description,
+          inputSchema: schema,
+          requireApproval: needsApproval,
+          execute: (input) => execute(input),
+        }),
       ]),
     ),
   })

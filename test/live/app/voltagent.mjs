@@ -12,8 +12,8 @@ export async function answer(run, { stream }) {
     instructions: run.system,
     model: openai.chat('gpt-5-mini'),
     observability,
-    tools: toolsOf(run, answer).map(({ name, description, schema, execute }) =>
-      createTool({ name, description, parameters: schema, execute: (args) => execute(args) }),
+    tools: toolsOf(run, answer).map(({ name, description, schema, needsApproval, execute }) =>
+      createTool({ name, description, parameters: schema, needsApproval, execute: (args) => execute(args) }),
     ),
   })
   if (!stream) return (await agent.generateText(run.input)).text
