@@ -14,10 +14,13 @@ export type DenseShape =
 /** The number of calls of a dense run, and the bytes of JSON in each of them: together they hold as many values as are parsed. */
 const [CALLS, BYTES] = [48, 130_000]
 
+/** The bytes in the arguments of a call that a model writes, which takes it a token for every few of them. */
+const WRITTEN_BYTES = 4000
+
 /** JSON of many small values. */
-function denseJson(seed: number): string {
+function denseJson(seed: number, bytes: number): string {
   const items: string[] = []
-  for (let length = 0; length < BYTES; length += items.at(-1)?.length ?? 0) {
+  for (let length = 0; length < bytes; length += items.at(-1)?.length ?? 0) {
     items.push(JSON.stringify({ index: items.length + seed, list: [1, 2, 3], text: 'x' }))
   }
   return `[${items.join(',')}]`
@@ -26,9 +29,10 @@ function denseJson(seed: number): string {
 const say = (role: string, content: string): object => ({ role, parts: [{ type: 'text', content }] })
 const json = (...messages: readonly object[]): string => JSON.stringify(messages)
 
-/** A run that holds 6 MiB of dense JSON. Everything is made before the first span starts. */
+/** A run that holds 6 MiB of dense JSON, or 190 KB that a model has written. Everything is made before the first span starts. */
 export function denseRun(shape: DenseShape): (tracer: Tracer, timed: (what: string, hook: () => void) => void) => void {
-  const spans = Array.from({ length: CALLS }, (_, index) => attributesOf(shape, index, denseJson(index))).flat()
+  const bytes = shape === 'arguments' || shape === 'arguments as text' ? WRITTEN_BYTES : BYTES
+  const spans = Array.from({ length: CALLS }, (_, index) => attributesOf(shape, index, denseJson(index, bytes))).flat()
   return (tracer, timed) => {
     if (shape === 'calls by themselves') {
       for (const attributes of spans) {
@@ -128,7 +132,7 @@ export function oddRun(value: unknown, place: 'arguments' | 'message'): ReturnTy
 
 /** The JSON of everything that a dense run holds, with which its turns are compared. */
 function denseText(): string {
-  return `[${Array.from({ length: CALLS }, (_, index) => denseJson(index)).join(',')}]`
+  return `[${Array.from({ length: CALLS }, (_, index) => denseJson(index, BYTES)).join(',')}]`
 }
 
 /** The processor time that it takes to read and copy the content of a run in one turn. */

@@ -68,7 +68,7 @@ test.each<{ shape: DenseShape; redacts: boolean }>([
   { shape: 'messages', redacts: false },
   { shape: 'messages', redacts: true },
   { shape: 'no agent', redacts: false },
-])('megabytes of dense JSON in $shape hold no turn for long (redact: $redacts)', async (run) => {
+])('much dense JSON in $shape holds no turn for long (redact: $redacts)', async (run) => {
   // On a slow machine, everything takes longer.
   const limitMs = Math.max(LONGEST_MS, readingMs() / 4)
   const found = await longTurns(denseRun(run.shape), limitMs, run.redacts)

@@ -443,6 +443,23 @@ test('a run with too many spans keeps the first ones, and is incomplete', async 
   expect(seen[0]?.evaluation.complete).toBe(false)
 })
 
+test.each(['one after the other', 'at once'])('agents %s in one long workflow have a bound each', async (how) => {
+  const { tracer, seen } = await createScoring({ maxSpansPerRun: 3 })
+  const workflow = open(tracer, 'invoke_workflow batch', { 'gen_ai.operation.name': 'invoke_workflow' })
+  const started: Span[] = []
+  for (let index = 0; index < 50; index += 1) {
+    const agent = open(tracer, `invoke_agent ${index}`, agentAttributes('a'), workflow)
+    open(tracer, 'execute_tool t', toolAttributes('t'), agent).end()
+    if (how === 'at once') started.push(agent)
+    else agent.end()
+  }
+  for (const agent of started) agent.end()
+  expect(seen.map(({ evaluation, run }) => [evaluation.complete, run.toolCalls.length])).toEqual(
+    Array.from({ length: 50 }, () => [true, 1]),
+  )
+  workflow.end()
+})
+
 test.each([
   ['content', { 'gen_ai.tool.call.result': 'x'.repeat(300_000) }, 1],
   ['work', {}, 600],

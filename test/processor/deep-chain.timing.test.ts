@@ -5,7 +5,6 @@ import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor
 import { createAnswerPresentScorer } from '../../src/scorers/code/answer-present.ts'
 
 const AGENT = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'deep' }
-const TOOL = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'ask' }
 const CHAT = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' }
 
 /** What happens in a chain of open spans. */
@@ -42,42 +41,15 @@ function leastMs(chains: number, length: number, program: Program): number {
 
 it.each<[string, number, Program]>([
   ['an agent at its end', 32_000, { callsAtEachDepth: false, endsOutermostFirst: false }],
-  ['a model call at each depth', 16_000, { callsAtEachDepth: true, endsOutermostFirst: false }],
+  ['a model call at each depth', 1000, { callsAtEachDepth: true, endsOutermostFirst: false }],
   [
     'a model call at each depth, and the outermost ends first',
-    16_000,
+    1000,
     { callsAtEachDepth: true, endsOutermostFirst: true },
   ],
-])('A chain of ten thousands of open spans takes time in proportion: %s', (_, length, program) => {
+])('A chain of thousands of open spans takes time in proportion: %s', (_, length, program) => {
   leastMs(1, length / 8, program)
   // A search of the whole chain at each depth would take eight times as long as in eight chains with as many spans in all. These are
   // measured together, because collections of garbage fall into some of them only.
   expect(leastMs(1, length, program)).toBeLessThan(3 * leastMs(8, length / 8, program))
-})
-
-/** Milliseconds of processor time that the ends of agents take that call one another by tools. */
-function nestedMs(depth: number): number {
-  const processor = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()], scope: 'every-agent' })
-  const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('application')
-  let context = ROOT_CONTEXT
-  const spans = Array.from({ length: depth }, (_, index) => {
-    const span = tracer.startSpan('step', { attributes: index % 2 === 0 ? AGENT : TOOL }, context)
-    context = trace.setSpan(ROOT_CONTEXT, span)
-    return span
-  })
-  const before = process.cpuUsage()
-  for (const span of spans.toReversed()) span.end()
-  const { user, system } = process.cpuUsage(before)
-  expect(processor.ledger().scorers['answer_present']?.offered).toBe(depth / 2)
-  return (user + system) / 1000
-}
-
-function leastNestedMs(depth: number): number {
-  return Math.min(...Array.from({ length: 3 }, () => nestedMs(depth)))
-}
-
-it('Agents that call agents, a thousand deep, end in a time that is proportional to their number', () => {
-  leastNestedMs(200)
-  // If each end searched all spans for open ones below it, and each way up, this would be several hundred.
-  expect(leastNestedMs(1600) / leastNestedMs(200)).toBeLessThan(25)
 })

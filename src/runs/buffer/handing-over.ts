@@ -174,7 +174,7 @@ export class HandingOver {
   }
 
   #give(run: EndedRun, plan: RunPlan): void {
-    if (rootOf(plan).outermost.isTruncated) markIncomplete(plan)
+    if (rootOf(plan).top.isTruncated) markIncomplete(plan)
     this.#takeIdsOfOlderForm(plan)
     run.take(plan)
   }
@@ -205,6 +205,7 @@ export class HandingOver {
       const unit = this.#unitOf(span)
       if (span.isCovered || unit === undefined) continue
       size += 1
+      span.top.size -= 1
       unit.cover(span)
       this.#units.close(unit, span.outermost)
     }

@@ -98,14 +98,17 @@ export class TraceBuffer {
       return false
     }
     const above = nearest?.span
-    if (above !== undefined && above.outermost.size >= this.#options.maxSpansPerRun) {
-      above.outermost.isTruncated = true
-      place.isAsked = true
-      return false
+    const span = new PlacedSpan(place, source, dialect, { above })
+    const { top } = span
+    if (top !== span) {
+      if (top.size >= this.#options.maxSpansPerRun) {
+        top.isTruncated = true
+        place.isAsked = true
+        return false
+      }
+      top.size += 1
     }
     const unit = this.#units.of(source.traceId)
-    const span = new PlacedSpan(place, source, dialect, { above })
-    span.outermost.size += above === undefined ? 0 : 1
     this.#handingOver.began(dialect)
     unit.add(place, span)
     unit.open += 1

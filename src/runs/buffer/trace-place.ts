@@ -92,9 +92,11 @@ export class PlacedSpan extends TraceSpan {
   readonly place: TracePlace
   /** The outermost recognised span above it when it was recognised, or itself. */
   readonly outermost: PlacedSpan
-  /** Of an outermost span: how many recognised spans it has, itself included. */
+  /** The outermost agent that was known when it was recognised, or else the outermost span: the spans of one run have it in common. */
+  readonly top: PlacedSpan
+  /** Of a top: how many recognised spans it has that are in no final run, itself included. */
   size = 1
-  /** Of an outermost span: whether spans below it were left out at a limit, or began before they could be seen. */
+  /** Of a top: whether spans below it were left out at a limit, or began before they could be seen. */
   isTruncated = false
   /** The SDK's span, if it is one of this process. */
   readonly sdk: SdkSpanLike | undefined
@@ -127,6 +129,7 @@ export class PlacedSpan extends TraceSpan {
     this.#source = source
     this.sdk = place.sdk
     this.outermost = above?.outermost ?? this
+    this.top = above === undefined || (this.role === 'agent' && above.top.role !== 'agent') ? this : above.top
     this.isOpen = place.isOpen
     this.#isCertain = !place.isOpen || saysItsKind(dialect, source)
     this.saidItsKind = this.#isCertain
