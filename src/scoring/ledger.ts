@@ -30,7 +30,7 @@ export interface CallCounts {
 
 /**
  * What became of the runs that were seen: `seen = closed + open + evicted`. `late` counts spans that came after their run had
- * closed. `duplicates` counts runs that another instrumentation, or another version of the same one, had already recorded. They
+ * closed, or after `maxSpansPerRun` others of it. `duplicates` counts runs that another instrumentation, or another version of the same one, had already recorded. They
  * do not count as seen, and are not scored.
  */
 export interface RunCounts {
@@ -42,7 +42,7 @@ export interface RunCounts {
   readonly open: number
   /** Runs that were dropped because of a limit. */
   readonly evicted: number
-  /** Spans that came after their run had closed. */
+  /** Spans that came after their run had closed, or after `maxSpansPerRun` others of it. */
   readonly late: number
   /** Runs that had been recorded before, by another instrumentation. */
   readonly duplicates: number

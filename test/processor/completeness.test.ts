@@ -435,12 +435,13 @@ test.each(Object.keys(held))('%s count towards memoryBytes: the oldest open run 
 })
 
 test('a run with too many spans keeps the first ones, and is incomplete', async () => {
-  const { tracer, seen } = await createScoring({ maxSpansPerRun: 3 })
+  const { tracer, scoring, seen } = await createScoring({ maxSpansPerRun: 3 })
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
   for (let index = 0; index < 5; index += 1) open(tracer, 'execute_tool t', toolAttributes(`t${index}`), agent).end()
   agent.end()
   expect(seen[0]?.run.toolCalls).toHaveLength(2)
   expect(seen[0]?.evaluation.complete).toBe(false)
+  expect(scoring.ledger().runs.late).toBe(3)
 })
 
 test.each(['one after the other', 'at once'])('agents %s in one long workflow have a bound each', async (how) => {

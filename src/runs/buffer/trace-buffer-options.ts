@@ -32,7 +32,7 @@ export interface TraceBufferOptions {
   readonly onEvicted: (run: EndedRun, why: Eviction) => void
   /** Called for a run that another instrumentation already recorded. It is not scored again. */
   readonly onDuplicate: () => void
-  /** Called when a recognised span arrives after its run was final. */
+  /** Called when a recognised span arrives after its run was final, or above `maxSpansPerRun`. */
   readonly onLate: () => void
   /** Called when something begins to wait, so that `nextDeadlineMs` may be earlier than before. */
   readonly onWaiting: () => void

@@ -104,6 +104,7 @@ export class TraceBuffer {
       if (top.size >= this.#options.maxSpansPerRun) {
         top.isTruncated = true
         place.isAsked = true
+        this.#options.onLate()
         return false
       }
       top.size += 1
