@@ -25,6 +25,7 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'agent.name',
   'agentops.span.kind',
   'ai.operationId',
+  'ai.response.finish_reason',
   'ai.response.finishReason',
   'ai.usage.completionTokens',
   'ai.usage.outputTokens',
