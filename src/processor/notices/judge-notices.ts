@@ -30,8 +30,8 @@ export function reportFailure({ scorer, score, judge }: Evaluation, reporter: Re
     reporter.notify('SPANSCORE_NO_SUCH_TOOL', message, { subject: scorer.id })
   }
   if (score.status !== 'failed') return
-  const silence = `${scorer.id} gave no score: ${score.code}. Its message may quote content; onScore has it.`
-  const message = score.messageWithoutContent ?? silence
+  const hidden = 'Its message may quote content; onScore has it.'
+  const message = score.messageWithoutContent ?? `${scorer.id} gave no score: ${score.code}. ${hidden}`
   if (MISTAKES.has(score.code)) {
     reporter.notify('SPANSCORE_SCORER', message, { subject: `${scorer.id}:${score.code}` })
     return
@@ -41,10 +41,14 @@ export function reportFailure({ scorer, score, judge }: Evaluation, reporter: Re
     return
   }
   const model = judge?.model ?? 'the judge'
-  reporter.notify('SPANSCORE_JUDGE', `${scorer.id} gave no score (${score.code}). ${message}`, {
-    subject: `${model}:${score.code}`,
-    kind: `${scorer.id}:${score.code}`,
-  })
+  reporter.notify(
+    'SPANSCORE_JUDGE',
+    `${scorer.id} gave no score (${score.code}). ${score.messageWithoutContent ?? hidden}`,
+    {
+      subject: `${model}:${score.code}`,
+      kind: `${scorer.id}:${score.code}`,
+    },
+  )
 }
 
 /** Reports a judge that gives no score for a reason that may pass, once it has failed several times in a row. */
