@@ -64,6 +64,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       create: { holds: '`createScorer`', knows: ['code', 'judge'] },
     },
   },
+  traits: {
+    holds: 'what a run may share with others, and what failing runs have in common',
+    knows: ['model', 'spans', 'scoring'],
+  },
   cases: {
     holds: 'questions that an agent answered badly, and what is expected of the next answer',
     knows: ['model', 'spans', 'scoring', 'scorers'],
@@ -115,9 +119,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 export const CLI_ROOMS: Readonly<Record<string, Room>> = {
   commands: {
     holds: 'a file for each command',
-    knows: ['calibrate', 'canary', 'cases', 'doctor', 'judge-check', 'score'],
+    knows: ['calibrate', 'canary', 'cases', 'common', 'doctor', 'judge-check', 'score'],
   },
   score: { holds: '`score`: runs of files through the scorers, gates and reports', knows: ['backfill', 'cases'] },
+  common: { holds: '`common`: what failing runs share', knows: ['backfill'] },
   backfill: {
     holds: '`score --from` and `--to`: stored traces of backends by time, and where their scores go',
     knows: ['score'],

@@ -2,6 +2,7 @@ import type { CliCommand } from './command.ts'
 import { calibrateCommand } from './commands/calibrate.ts'
 import { canaryCommand } from './commands/canary.ts'
 import { casesCommand } from './commands/cases.ts'
+import { commonCommand } from './commands/common.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { inspectCommand } from './commands/inspect.ts'
 import { judgeCheckCommand } from './commands/judge-check.ts'
@@ -12,6 +13,7 @@ import { viewCommand } from './commands/view.ts'
 /** The commands of `spanscore`, in the order in which the help lists them. */
 export const allCommands: readonly CliCommand[] = [
   scoreCommand,
+  commonCommand,
   inspectCommand,
   viewCommand,
   casesCommand,

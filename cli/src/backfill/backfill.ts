@@ -28,7 +28,13 @@ const UNSETTLED_MS = 300_000
  * @throws UsageError if an option is wrong
  */
 export function createBackfill(
-  { from, since, query, to, resume: path }: ScoreOptions & { readonly from: string },
+  {
+    from,
+    since,
+    query,
+    to,
+    resume: path,
+  }: Pick<ScoreOptions, 'since' | 'query' | 'to' | 'resume'> & { readonly from: string },
   environment: Readonly<Record<string, string | undefined>>,
   nowMs: number,
 ): Backfill {
@@ -54,7 +60,8 @@ export function createBackfill(
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-function startOf(since: string, nowMs: number): number {
+/** When a duration before now, or a date, begins: milliseconds since the epoch. @throws UsageError if it is neither */
+export function startOf(since: string, nowMs: number): number {
   const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(since) ?? []
   const startMs = count === undefined ? Date.parse(since) : nowMs - Number(count) * (UNITS_MS[unit] ?? 0)
   if (Number.isFinite(startMs)) return startMs
