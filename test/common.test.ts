@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -109,8 +109,29 @@ describe('spanscore common', () => {
     const scores = join(directory, 'scores.jsonl')
     const scored = await runCommand(['score', traces, '--config', config, '--out', scores])
     expect(scored.stderr).toBe('')
+    expect(joined(scored.stdout)).toContain(
+      'In common: app.language = de: 30 of its 30 runs fail (100 %), of the others 0 %',
+    )
     const { stdout } = await runCommand(['common', traces, scores, '--scorer', 'known'])
     expect(stdout).toContain('app.language = de: 30 of its 30 runs fail (100 %)')
+  })
+
+  it('names in the reports of spanscore score what newly failing runs have in common', async () => {
+    const config = (name: string, language: string) =>
+      file(name, [
+        `import { createScorer } from '${root}/src/entries/main.ts'`,
+        `export default { scorers: [{ scorer: createScorer({ id: 'known', description: 'd' }).generateScore(({ run }) => (run.attributes['app.language'] === '${language}' ? 0 : 1)) }] }`,
+      ])
+    const earlier = await runCommand(['score', traces, '--config', config('earlier.config.ts', 'en'), '--json'])
+    const baseline = file('baseline.json', [earlier.stdout])
+    const markdown = join(directory, 'summary.md')
+    const now = ['score', traces, '--config', config('later.config.ts', 'de'), '--markdown', markdown]
+    expect(joined((await runCommand([...now, '--baseline', baseline])).stdout)).toContain(
+      'In common: app.language = de: 30 of its 30',
+    )
+    expect(readFileSync(markdown, 'utf8')).toContain(
+      'What the failing runs have in common:\n\n- `weather-agent`, `known`: app.language = de',
+    )
   })
 
   it('says what to do if there is nothing to compare', async () => {

@@ -121,7 +121,10 @@ export const CLI_ROOMS: Readonly<Record<string, Room>> = {
     holds: 'a file for each command',
     knows: ['calibrate', 'canary', 'cases', 'common', 'doctor', 'judge-check', 'score'],
   },
-  score: { holds: '`score`: runs of files through the scorers, gates and reports', knows: ['backfill', 'cases'] },
+  score: {
+    holds: '`score`: runs of files through the scorers, gates and reports',
+    knows: ['backfill', 'cases', 'common'],
+  },
   common: { holds: '`common`: what failing runs share', knows: ['backfill'] },
   backfill: {
     holds: '`score --from` and `--to`: stored traces of backends by time, and where their scores go',

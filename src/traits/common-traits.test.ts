@@ -104,7 +104,7 @@ describe('what failing runs have in common', () => {
       [0, 20, ['tool called = track']],
       [0, 400, ['tool called = search']],
     ])
-    expect(linesOf(toolErrors)[0]).toEqual(['tool called = track'])
+    expect(linesOf(toolErrors)).toEqual([['tool called = track', 'failed tool = track']])
     expect(
       linesOf(
         compare([
@@ -194,8 +194,6 @@ describe('what failing runs have in common', () => {
     )
     expect(changed.map(({ trait, from, to }) => [traitText(trait), from, to])).toEqual([
       ['service.version = 2', 0, 1],
-      ['service.version = 1', 1, 0],
-      ['model = a', 1, 0.5],
       ['model = b', 0, 0.5],
     ])
   })

@@ -27,7 +27,7 @@ export interface CommonTraits {
 
 /** Traits of the same runs, which fail more often than others. */
 export interface CommonTrait {
-  /** At least one; what precedes a failure comes before what is part of it. */
+  /** At least one: the first is counted, the others are those of the same failing runs; what precedes a failure comes before what is part of it. */
   readonly traits: readonly Trait[]
   /** Among runs with these traits, one more that most of the failing ones have. */
   readonly and?: {
@@ -90,18 +90,24 @@ export function* commonTraits(
 ): WorkSteps<CommonTraits> {
   const counted = yield* count(runs, table)
   const past = yield* count(before, table)
-  const same = keysOfFailure(runs, counted, table)
+  const same = yield* keysOfFailure(runs, counted, table)
   const common: CommonTrait[] = []
   let left = runs
   let all = counted
   while (common.length < MAX_LINES && all.all.failing >= LEAST_RUNS) {
     const ranked = rank(all, table)
-    const best = ranked.find(({ trait }) => !same.has(trait.key) && trait.isSymptom !== true) ?? ranked[0]
+    const best = ranked.find(({ trait }) => !isPartOfFailure(trait, same)) ?? ranked[0]
     if (best === undefined) break
-    const inside = left.filter(({ traits }) => traits.includes(best.number))
+    const alike = likeIt(best, ranked, { within: yield* count(havingIt(left, best), table), same })
+    const [head = best] = alike
+    const inside = havingIt(left, head)
     const within = yield* count(inside, table)
-    common.push(toCommonTrait(best, { ranked, inside, within, all, past, table, same }))
-    left = left.filter(({ traits }) => !traits.includes(best.number))
+    common.push({
+      ...toCommonTrait(head, { all, past, examples: latestFailing(inside) }),
+      traits: alike.slice(0, MAX_SAME).map(({ trait }) => trait),
+      ...oneMore(within, { table, same }),
+    })
+    left = left.filter(({ traits }) => !traits.includes(head.number))
     all = yield* count(left, table)
   }
   const rate = rateOf(counted.all)
@@ -140,7 +146,7 @@ export function* changedTraits(
   const counted = yield* count(both, table)
   const weights = { before: counted.all.weight - counted.all.failingWeight, after: counted.all.failingWeight }
   if (before.length === 0 || after.length === 0) return []
-  return tried(counted, table)
+  const changes = tried(counted, table)
     .filter(({ evidence, trait }) => evidence > ENOUGH_EVIDENCE && !QUESTION.has(trait.key))
     .map(({ trait, sums }) => ({
       trait,
@@ -148,6 +154,10 @@ export function* changedTraits(
       to: sums.failingWeight / weights.after,
     }))
     .filter(({ from, to }) => Math.abs(to - from) > LEAST_CHANGE)
+  // A new version says that the old one is gone.
+  const risen = new Set(changes.filter(({ from, to }) => to > from).map(({ trait }) => trait.key))
+  return changes
+    .filter(({ trait, from, to }) => to > from || !risen.has(trait.key))
     .toSorted((one, other) => Math.abs(other.to - other.from) - Math.abs(one.to - one.from) || other.to - one.to)
     .slice(0, MAX_CHANGES)
 }
@@ -234,18 +244,24 @@ function rank(counted: Counted, table: TraitTable): readonly Tried[] {
  * The keys that only failing runs have, and all of them, such as `failed tool` where the scorer is `tool_errors`: such a key is the failure, and
  * explains nothing.
  */
-function keysOfFailure(runs: readonly TraitRun[], { all, byTrait }: Counted, table: TraitTable): ReadonlySet<string> {
+function* keysOfFailure(
+  runs: readonly TraitRun[],
+  { all, byTrait }: Counted,
+  table: TraitTable,
+): WorkSteps<ReadonlySet<string>> {
+  const suspects = new Map<number, string>()
+  for (const [number, sums] of byTrait)
+    if (sums.failing >= EQUIVALENT * sums.runs) suspects.set(number, table.at(number).key)
   const having = new Map<string, Sums>()
-  const suspects = new Set(
-    [...byTrait].filter(([, sums]) => sums.failing >= EQUIVALENT * sums.runs).map(([number]) => table.at(number).key),
-  )
-  for (const run of runs) {
-    const keys = new Set(run.traits.map((number) => table.at(number).key).filter((key) => suspects.has(key)))
+  for (const [index, run] of runs.entries()) {
+    const keys = new Set(run.traits.map((number) => suspects.get(number)))
     for (const key of keys) {
+      if (key === undefined) continue
       const sums = having.get(key) ?? noSums()
       having.set(key, sums)
       addTo(sums, run)
     }
+    if (index % STEP === STEP - 1) yield
   }
   return new Set(
     [...having]
@@ -254,51 +270,69 @@ function keysOfFailure(runs: readonly TraitRun[], { all, byTrait }: Counted, tab
   )
 }
 
-interface Surroundings {
-  readonly ranked: readonly Tried[]
-  readonly inside: readonly TraitRun[]
+function havingIt(runs: readonly TraitRun[], { number }: Tried): readonly TraitRun[] {
+  return runs.filter(({ traits }) => traits.includes(number))
+}
+
+interface Comparison {
   readonly within: Counted
-  readonly all: Counted
-  readonly past: Counted
-  readonly table: TraitTable
   readonly same: ReadonlySet<string>
 }
 
-function toCommonTrait(best: Tried, { ranked, inside, within, all, past, table, same }: Surroundings): CommonTrait {
-  const alike = ranked.filter(({ number, sums }) => {
-    const shared = within.byTrait.get(number)?.runs ?? 0
-    return shared >= SAME * (sums.runs + best.sums.runs - shared)
-  })
-  const traits = alike.map(({ trait }) => trait).toSorted((one, other) => placeOf(one, same) - placeOf(other, same))
-  const pair = rank(within, table).find(
-    ({ trait, sums, others }) =>
-      !same.has(trait.key) && trait.isSymptom !== true && rateOf(sums) - rateOf(others) > LEAST_RISE,
-  )
-  const before = past.byTrait.get(best.number)
+/** The traits of the same failing runs, with this one, the best explanation first. */
+function likeIt(best: Tried, ranked: readonly Tried[], { within, same }: Comparison): readonly Tried[] {
+  return ranked
+    .filter(({ number, trait, sums }) => {
+      const shared = within.byTrait.get(number) ?? noSums()
+      // Passing runs cannot have what is the failure itself.
+      const counted = isPartOfFailure(trait, same) ? 'failing' : 'runs'
+      return shared[counted] >= SAME * (sums[counted] + best.sums[counted] - shared[counted])
+    })
+    .toSorted((one, other) => placeOf(one.trait, same) - placeOf(other.trait, same))
+}
+
+function toCommonTrait(
+  { number, sums, others, evidence }: Tried,
+  { all, past, examples }: { readonly all: Counted; readonly past: Counted; readonly examples: readonly string[] },
+): Omit<CommonTrait, 'traits' | 'and'> {
+  const before = past.byTrait.get(number)
   return {
-    traits: traits.slice(0, MAX_SAME),
-    ...(pair !== undefined && {
-      and: {
-        trait: pair.trait,
-        runs: pair.sums.runs,
-        failing: pair.sums.failing,
-        rate: rateOf(pair.sums),
-        rateWithout: rateOf(pair.others),
-      },
-    }),
-    runs: best.sums.runs,
-    failing: best.sums.failing,
-    rate: rateOf(best.sums),
-    rateWithout: rateOf(best.others),
+    runs: sums.runs,
+    failing: sums.failing,
+    rate: rateOf(sums),
+    rateWithout: rateOf(others),
     ...(before !== undefined && { rateBefore: rateOf(before), runsBefore: before.runs }),
-    coverage: best.sums.failingWeight / all.all.failingWeight,
-    evidence: best.evidence,
-    examples: inside
-      .filter(({ fails }) => fails)
-      .slice(-2)
-      .map(({ traceId }) => traceId)
-      .toReversed(),
+    coverage: sums.failingWeight / all.all.failingWeight,
+    evidence,
+    examples,
   }
+}
+
+/** Among runs with a trait, one more that most of the failing ones have. */
+function oneMore(
+  within: Counted,
+  { table, same }: { readonly table: TraitTable; readonly same: ReadonlySet<string> },
+): Pick<CommonTrait, 'and'> {
+  const more = rank(within, table).find(
+    ({ trait, sums, others }) => !isPartOfFailure(trait, same) && rateOf(sums) - rateOf(others) > LEAST_RISE,
+  )
+  if (more === undefined) return {}
+  const { trait, sums, others } = more
+  const { runs, failing } = sums
+  return { and: { trait, runs, failing, rate: rateOf(sums), rateWithout: rateOf(others) } }
+}
+
+function latestFailing(runs: readonly TraitRun[]): readonly string[] {
+  return runs
+    .filter(({ fails }) => fails)
+    .slice(-2)
+    .map(({ traceId }) => traceId)
+    .toReversed()
+}
+
+/** Whether a trait goes along with a failure and does not precede it. */
+function isPartOfFailure({ key, isSymptom }: Trait, same: ReadonlySet<string>): boolean {
+  return same.has(key) || isSymptom === true
 }
 
 function placeOf({ key, isSymptom }: Trait, same: ReadonlySet<string>): number {

@@ -135,7 +135,7 @@ export function sentenceOf({ traits, runs, rate, rateWithout, rateBefore, covera
 function moreOf({ traits, and, examples }: CommonTrait): readonly string[] {
   const same = traits.slice(1)
   return [
-    ...(same.length === 0 ? [] : [`The same runs: ${same.map(nameOf).join('; ')}.`]),
+    ...(same.length === 0 ? [] : [`The same failing runs: ${same.map(nameOf).join('; ')}.`]),
     ...(and === undefined
       ? []
       : [

@@ -1,4 +1,3 @@
-import { conversationKey } from '../../../src/conversations/conversation-key.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
 import type { StoredScore } from '../../../src/attributes/stored-scores.ts'
@@ -7,6 +6,7 @@ import { traitsOf } from '../../../src/traits/traits-of.ts'
 import type { TraitRun, TraitTable } from '../../../src/traits/trait-table.ts'
 import { UsageError } from '../usage-error.ts'
 import { TraitFilter } from './trait-filter.ts'
+import { TurnCounter } from './turn-counter.ts'
 
 /** Maximum number of runs that are compared. Those that come later by start time are left out, and counted. */
 export const MAX_COMPARED_RUNS = 200_000
@@ -25,7 +25,7 @@ export class ScoredRuns {
   readonly #scorer: string
   readonly #table: TraitTable
   readonly #filter: TraitFilter
-  readonly #turns = new Map<string, number>()
+  readonly #turns = new TurnCounter()
   readonly #otherScorers = new Set<string>()
   readonly #otherLabels = new Set<string>()
   readonly runs: TimedRun[] = []
@@ -42,7 +42,7 @@ export class ScoredRuns {
 
   /** Adds a run and its nested runs. Call it in the order of their starts, because turns of conversations are counted. */
   add(stored: StoredRun): void {
-    const turn = this.#turnOf(stored.run)
+    const turn = this.#turns.next(stored.run)
     for (const run of withNested(stored.run)) this.#addOne(run, stored, turn)
   }
 
@@ -91,14 +91,6 @@ export class ScoredRuns {
       traits: this.#table.add(traits),
       startTimeMs: run.startTimeMs,
     })
-  }
-
-  #turnOf(run: AgentRun): number | undefined {
-    const key = conversationKey(run)
-    if (key === undefined) return undefined
-    const turn = (this.#turns.get(key) ?? 0) + 1
-    this.#turns.set(key, turn)
-    return turn
   }
 }
 

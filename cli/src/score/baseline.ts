@@ -65,25 +65,28 @@ class ScorerBaseline {
     else sameInput.runs.push(before)
   }
 
-  add(runId: string, inputKey: string | undefined, { scorer, score }: Evaluation): void {
+  /** Whether the run passed before, and fails now. */
+  add(runId: string, inputKey: string | undefined, { scorer, score }: Evaluation): boolean {
     const before = this.#partnerOf(runId, inputKey)
     if (before === undefined) {
       this.#counts.onlyNow++
-      return
+      return false
     }
     before.isPaired = true
     this.#scorerChanged ||= !scorer.version.startsWith(before.version)
     if (score.status !== 'scored' || before.value === undefined) {
       this.#counts.unscoredPairs++
-      return
+      return false
     }
     this.#difference ??= new MeanDifferenceSums(scorer.range)
     this.#difference.add(before.value, score.value)
-    if (before.label === 'pass' && score.label === 'fail') {
+    const isNew = before.label === 'pass' && score.label === 'fail'
+    if (isNew) {
       this.#counts.newFailures++
       if (this.#newFailureIds.length < MAX_LISTED) this.#newFailureIds.push(runId)
     }
     if (before.label === 'fail' && score.label === 'pass') this.#counts.fixed++
+    return isNew
   }
 
   result(scorer: string): BaselineComparison {
@@ -131,9 +134,11 @@ export class Baseline {
     )
   }
 
-  add({ run, evaluations }: EvaluatedRun): void {
+  /** Compares a run. Returns the ids of the scorers that it passed before and fails now. */
+  add({ run, evaluations }: EvaluatedRun): ReadonlySet<string> {
     const inputKey = inputKeyOf(run)
-    for (const evaluation of evaluations) this.#of(evaluation.scorer.id).add(run.id, inputKey, evaluation)
+    const newFailures = evaluations.filter((one) => this.#of(one.scorer.id).add(run.id, inputKey, one))
+    return new Set(newFailures.map(({ scorer }) => scorer.id))
   }
 
   /** The comparisons, by scorer. */

@@ -1,5 +1,6 @@
 import { safeText } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
+import type { FailingInCommon } from './failing-in-common.ts'
 import type { GateResult } from './gates.ts'
 import { numberText, signed } from './number-text.ts'
 import type { Tally, TallyRow, WorstRun } from './tally.ts'
@@ -9,6 +10,8 @@ export interface MarkdownParts {
   readonly rows: readonly TallyRow[]
   readonly gates: readonly GateResult[]
   readonly baseline: readonly BaselineComparison[] | undefined
+  /** What failing runs have in common. */
+  readonly failing: FailingInCommon
   /** Description of how many runs there were. */
   readonly count: string
 }
@@ -18,7 +21,7 @@ const MAX_CHARACTERS = 60_000
 const MAX_RUN_CHARACTERS = 600
 
 /** Writes a summary for a pull request in the Markdown of GitHub and GitLab: the gates, the scores, and the worst runs. */
-export function toMarkdown({ rows, gates, baseline, count }: MarkdownParts): string {
+export function toMarkdown({ rows, gates, baseline, failing, count }: MarkdownParts): string {
   const failed = gates.filter(({ passed }) => !passed).length
   const verdict =
     gates.length === 0
@@ -33,7 +36,14 @@ export function toMarkdown({ rows, gates, baseline, count }: MarkdownParts): str
   const table = fitting([...HEADING, ...rows.map(toLine)], '\n', MAX_CHARACTERS / 2)
   const worst = fitting(rows.flatMap(worstOf), '\n\n', MAX_CHARACTERS / 3)
   const details = worst === '' ? '' : `<details><summary>The worst runs</summary>\n\n${worst}\n\n</details>`
-  const parts = [...head, rows.length === 0 ? '' : table, changesOf(baseline ?? []), details, `${plain(count)}.`]
+  const parts = [
+    ...head,
+    rows.length === 0 ? '' : table,
+    changesOf(baseline ?? []),
+    commonOf(rows, failing),
+    details,
+    `${plain(count)}.`,
+  ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
@@ -66,6 +76,16 @@ function changesOf(baseline: readonly BaselineComparison[]): string {
     return [`- ${code(scorer)}: ${change}; ${newFailures} newly failing, ${fixed} fixed`]
   })
   return lines.length === 0 ? '' : `Since the baseline:\n\n${lines.join('\n')}`
+}
+
+/** What the failing runs of each agent and scorer have in common. */
+function commonOf(rows: readonly TallyRow[], failing: FailingInCommon): string {
+  const lines = rows.flatMap(({ agent, tally: { scorer } }) =>
+    failing.sentences(agent, scorer.id).map((sentence) => `- ${code(agent)}, ${code(scorer.id)}: ${plain(sentence)}`),
+  )
+  return lines.length === 0
+    ? ''
+    : `What the failing runs have in common:\n\n${fitting(lines, '\n', MAX_CHARACTERS / 8)}`
 }
 
 function worstOf({ agent, tally }: TallyRow): readonly string[] {

@@ -27,6 +27,8 @@ import { Baseline } from './baseline.ts'
 import type { BaselineComparison } from './baseline.ts'
 import { checkBaselineGate, parseBaselineGate } from './baseline-gates.ts'
 import type { BaselineGate } from './baseline-gates.ts'
+import { TurnCounter } from '../common/turn-counter.ts'
+import { FailingInCommon } from './failing-in-common.ts'
 import { checkGate, parseGate } from './gates.ts'
 import type { Gate, GateResult } from './gates.ts'
 import { JsonReport } from './json-report.ts'
@@ -39,7 +41,7 @@ import { RunScorers } from './run-scorers.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
 import type { ScoreOptions } from './score-options.ts'
 import { renderBaseline, renderDetails, renderGates, renderScores, renderUnused } from './table.ts'
-import { Tallies } from './tally.ts'
+import { rowOf, Tallies } from './tally.ts'
 import type { TallyRow } from './tally.ts'
 
 const NARROWEST = 60
@@ -118,6 +120,8 @@ async function scoreFiles(
     { worst: given.top, showsInput: !options.stripContent },
   )
   const judgeUse = new JudgeUse()
+  const failing = new FailingInCommon()
+  const turns = new TurnCounter()
   const { explanations } = options.emit
   const out = given.out === undefined ? undefined : new OtlpLogFile(given.out, { explanations, now: Date.now })
   const sender =
@@ -138,10 +142,10 @@ async function scoreFiles(
     const hasScore = sender === undefined ? undefined : hasStoredScore(item)
     return { item, scoredRuns: await scorers.score(item.run, hasScore) }
   }
-  const add = async (one: EvaluatedRun): Promise<void> => {
+  const add = async (one: EvaluatedRun, turn?: number): Promise<void> => {
     tallies.add(one.run, one.evaluations)
     for (const evaluation of one.evaluations) judgeUse.add(evaluation)
-    baseline?.add(one)
+    failing.add(rowOf(one.run), one.run, one.evaluations, turn, baseline?.add(one))
     if (one.run.conversation === undefined) cases?.add(one)
     await report?.add(one)
     await out?.add(one)
@@ -149,8 +153,9 @@ async function scoreFiles(
   try {
     // Up to `concurrency` runs are scored at the same time; they come out in the order in which they were read.
     for await (const { item, scoredRuns } of pMapIterable(items, scoreItem, { concurrency: options.concurrency })) {
+      const turn = 'doneMs' in item ? undefined : turns.next(item.run)
       for (const one of scoredRuns) {
-        await add(one)
+        await add(one, turn)
         if (!('doneMs' in item)) await sender?.add(one, toSpanSet(item.spanIdsOf(one.run)))
       }
       if ('doneMs' in item) {
@@ -186,12 +191,15 @@ async function scoreFiles(
     writeReport('--junit', given.junit, toJunit(rows, results, given.junitFailures === true))
   }
   if (given.markdown !== undefined) {
-    const markdown = toMarkdown({ rows: shown, gates: results, baseline: comparisons, count })
+    const markdown = toMarkdown({ rows: shown, gates: results, baseline: comparisons, failing, count })
     writeReport('--markdown', given.markdown, markdown)
   }
   const unused = [...describeUnused(options, rows, tallies.runs), ...scorers.warnings]
   if (report === undefined) {
-    const text = renderReport({ rows: shown, unused, gates: results, comparisons, judgeUse, count, delivery }, context)
+    const text = renderReport(
+      { rows: shown, unused, gates: results, comparisons, failing, judgeUse, count, delivery },
+      context,
+    )
     await write(context.stdout, text)
   } else {
     await report.end(context.stdout, { rows, gates: results, baseline: comparisons })
@@ -222,6 +230,7 @@ interface Report {
   readonly unused: readonly string[]
   readonly gates: readonly GateResult[]
   readonly comparisons: readonly BaselineComparison[] | undefined
+  readonly failing: FailingInCommon
   readonly judgeUse: JudgeUse
   /** Description of how many runs there were. */
   readonly count: string
@@ -230,7 +239,7 @@ interface Report {
 }
 
 function renderReport(
-  { rows, unused, gates, comparisons, judgeUse, count, delivery }: Report,
+  { rows, unused, gates, comparisons, failing, judgeUse, count, delivery }: Report,
   context: CommandContext,
 ): string {
   const { stdout, environment } = context
@@ -243,7 +252,7 @@ function renderReport(
   const parts = [
     rows.length === 0 ? '' : renderScores(rows, style),
     renderUnused(unused, style),
-    renderDetails(rows, style),
+    renderDetails(rows, failing, style),
     comparisons === undefined ? '' : renderBaseline(comparisons, style),
     end.filter((line) => line !== '').join('\n'),
   ]

@@ -1,6 +1,7 @@
 import type { Paint } from '../output.ts'
 import { columnsOf, cutLine, safeLine, wrap } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
+import type { FailingInCommon } from './failing-in-common.ts'
 import type { GateResult } from './gates.ts'
 import { numberText, signed } from './number-text.ts'
 import type { Tally, TallyRow, WorstRun } from './tally.ts'
@@ -76,10 +77,13 @@ export function renderUnused(messages: readonly string[], style: TableStyle): st
   return messages.flatMap((message) => indented(style.paint('yellow', '–'), message, style)).join('\n')
 }
 
-/** Renders why runs have no score, and the worst runs with their reasons, by agent and scorer. */
-export function renderDetails(rows: readonly TallyRow[], style: TableStyle): string {
+/** Renders why runs have no score, the worst runs with their reasons, and what failing runs have in common, by agent and scorer. */
+export function renderDetails(rows: readonly TallyRow[], failing: FailingInCommon, style: TableStyle): string {
   const lines = rows.flatMap(({ agent, tally }) => {
-    const details = [...unscoredLines(tally, style), ...tally.worst.flatMap((run) => worstLines(run, style))]
+    const common = failing
+      .sentences(agent, tally.scorer.id)
+      .flatMap((sentence) => indented(style.paint('yellow', '∩'), `In common: ${sentence}`, style))
+    const details = [...unscoredLines(tally, style), ...tally.worst.flatMap((run) => worstLines(run, style)), ...common]
     const heading = style.paint('bold', cutLine(`${agent}, ${nameOf(tally)}`, style.columns))
     return details.length === 0 ? [] : [[heading, ...details].join('\n')]
   })

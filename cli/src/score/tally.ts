@@ -152,6 +152,11 @@ const MAX_AGENTS = 1000
 const OTHER_AGENTS = '(other agents)'
 const UNNAMED = '(agent without a name)'
 
+/** The name of the row of a run's agent. */
+export function rowOf({ agent }: AgentRun): string {
+  return agent.name ?? UNNAMED
+}
+
 /** One row of the table. */
 export interface TallyRow {
   readonly agent: string
@@ -184,7 +189,7 @@ export class Tallies {
   add(run: AgentRun, evaluations: readonly Evaluation[]): void {
     if (run.conversation === undefined) this.#runs++
     else this.#conversations++
-    const byScorer = this.#ofAgent(run.agent.name ?? UNNAMED)
+    const byScorer = this.#ofAgent(rowOf(run))
     for (const evaluation of evaluations) {
       const { scorer } = evaluation
       const tally = byScorer.get(scorer.id) ?? new Tally(scorer, this.#options)
