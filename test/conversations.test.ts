@@ -97,7 +97,10 @@ describe('scorers of conversations by code', () => {
       { user: 'When does the shop open tomorrow?', answer: 'At nine.' },
     ]
     const result = await createRepeatedQuestionScorer().run(runsOf(again))
-    expect(result).toMatchObject({ score: 0.33, evaluation: { score: { label: 'fail', details: { turns: [2] } } } })
+    expect(result).toMatchObject({
+      score: 0.33,
+      evaluation: { score: { label: 'fail', findings: [{ verdict: 'repeats', places: [{ in: 'turn', index: 2 }] }] } },
+    })
     expect(result.reason).toBe('1 of 3 messages repeat an earlier one: turn 3 (where is my parcel 4711).')
     expect(await outcomeOf(createRepeatedQuestionScorer(), runsOf(again.slice(0, 1)))).toBe('not-applicable')
   })

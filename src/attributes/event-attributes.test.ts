@@ -6,7 +6,13 @@ import { EVENT_ATTRIBUTES, eventAttributes } from './event-attributes.ts'
 import { SCORE_ATTRIBUTES, scoreAttributes } from './score-attributes.ts'
 
 const scores: readonly Score[] = [
-  { status: 'scored', value: 0.5, label: 'pass', explanation: 'because' },
+  {
+    status: 'scored',
+    value: 0.5,
+    label: 'pass',
+    explanation: 'because',
+    findings: [{ about: 'claim', verdict: 'supported', rating: 'good', text: 'It is warm.' }],
+  },
   { status: 'skipped', reason: 'no-output', message: 'There is no answer.' },
   { status: 'failed', code: 'judge-http', message: 'It cannot be reached.' },
 ]
@@ -55,4 +61,20 @@ test('Every documented attribute is written for some score', () => {
     ...Object.keys(EVENT_ATTRIBUTES),
   ]
   expect([...written].toSorted()).toEqual(documented.toSorted())
+})
+
+const finding = (rating: 'good' | 'bad', text: string) =>
+  ({ about: 'claim', verdict: 'supported', rating, text }) as const
+
+test('Findings are written like explanations, bounded, the bad ones first, and never without content', () => {
+  const findings = [...Array.from({ length: 20 }, () => finding('good', 'x'.repeat(300))), finding('bad', 'y')]
+  const evaluation = evaluationOf({ status: 'scored', value: 0.5, label: 'fail', findings })
+  const textOf = (own: Partial<Parameters<typeof eventAttributes>[2]['rules']>): unknown =>
+    eventAttributes(evaluation, run, { rules: { ...rules, ...own }, verdictTimeMs: 1, extra: {} })['spanscore.findings']
+  const written = String(textOf({}))
+  expect(written.length).toBeLessThanOrEqual(4096)
+  const kept: readonly unknown[] = JSON.parse(written)
+  expect(kept.slice(0, 2)).toMatchObject([{ text: 'y' }, { rating: 'good' }])
+  expect(textOf({ stripContent: true })).toBeUndefined()
+  expect(textOf({ explanations: 'code' })).toBeUndefined()
 })

@@ -2,7 +2,7 @@ import type { AgentRun } from '../model/agent-run.ts'
 import type { CallScore, Evaluation } from '../model/score.ts'
 import { readAttribute } from './attribute-table.ts'
 import type { AttributeValues, ReadAttribute, ScoreAttributes } from './attribute-table.ts'
-import { explanationOf, MAX_NAME_LENGTH, shortened } from './explanation-rules.ts'
+import { explanationOf, findingsTextOf, MAX_NAME_LENGTH, shortened } from './explanation-rules.ts'
 import type { ExplanationRules } from './explanation-rules.ts'
 
 /** The name of the event of a score, and of what users and other tools say. */
@@ -39,6 +39,10 @@ export const EVENT_ATTRIBUTES = {
   'gen_ai.evaluation.explanation': {
     type: 'string',
     doc: 'The reason for the score, if `emit.explanations` allows it.',
+  },
+  'spanscore.findings': {
+    type: 'string',
+    doc: 'What the scorer found, with the places in the run, as JSON: a list of `Finding`; like the explanation, if `emit.explanations` allows it, and never with `stripContent`. At most 4,096 characters, the bad ones first.',
   },
   'error.type': { type: 'string', doc: 'The code of a failed score: see [reasons.md](reasons.md).' },
   'gen_ai.agent.name': { type: 'string', doc: 'The name of the agent.' },
@@ -123,6 +127,8 @@ export function eventAttributes(
     attributes['gen_ai.evaluation.score.label'] = score.label
     const explanation = explanationOf(evaluation, details.rules)
     if (explanation !== undefined) attributes['gen_ai.evaluation.explanation'] = explanation
+    const findings = findingsTextOf(evaluation, details.rules)
+    if (findings !== undefined) attributes['spanscore.findings'] = findings
   } else if (score.status === 'failed') {
     attributes['error.type'] = score.code
   }

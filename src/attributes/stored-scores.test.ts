@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { loadLibrary, readScenario } from '../../test/corpus/load.ts'
 import { sourceSpan } from '../../test/fixtures/source-span.ts'
 import { buildRuns } from '../runs/build-runs.ts'
+import type { Finding } from '../model/finding.ts'
 import type { Evaluation, Score } from '../model/score.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { lateSpansAsOtlp, scoresAsOtlp } from '../emit/otlp-json.ts'
@@ -65,6 +66,17 @@ const thumb = (value: number, userId: string) => ({
 const rules = { explanations: 'all', stripContent: false } as const
 const text = fc.string({ minLength: 1, maxLength: 40 })
 const fraction = fc.double({ min: 0, max: 1, noNaN: true })
+const someFinding: fc.Arbitrary<Finding> = fc.record(
+  {
+    about: text,
+    verdict: text,
+    rating: fc.constantFrom('good', 'bad', 'open'),
+    text,
+    reason: text,
+    places: fc.constant([{ in: 'answer' }, { in: 'arguments', index: 1, path: 'city' }] as const),
+  },
+  { requiredKeys: ['about', 'verdict', 'rating', 'text'] },
+)
 const someScore: fc.Arbitrary<Score> = fc.oneof(
   fc.record(
     {
@@ -72,6 +84,7 @@ const someScore: fc.Arbitrary<Score> = fc.oneof(
       value: fraction,
       label: fc.constantFrom('pass' as const, 'fail' as const),
       explanation: text,
+      findings: fc.array(someFinding, { minLength: 1, maxLength: 3 }),
     },
     { requiredKeys: ['status', 'value', 'label'] },
   ),
@@ -134,13 +147,17 @@ describe('scores that traces already hold', () => {
         const ofEvent = eventAttributes(evaluation, run, { rules, verdictTimeMs: run.endTimeMs + 1, extra: {} })
         const late = lateSpan(id, { ...lateSpanAttributes(evaluation, rules), ...ofEvent })
         const stored = storedOf(evaluation)
-        const about = originOf(evaluation)
+        const { score } = evaluation
+        const about = {
+          about: originOf(evaluation),
+          ...(score.status === 'scored' && score.findings !== undefined && { findings: score.findings }),
+        }
         expect(new StoredScores(withScores(scoreAttributes(evaluation, rules)), []).of(run)).toEqual([stored])
-        expect(new StoredScores([late], []).of(run)).toEqual([{ ...stored, about }])
+        expect(new StoredScores([late], []).of(run)).toEqual([{ ...stored, ...about }])
         if (evaluation.score.status === 'skipped') return
         // An event has the code of a failure, and no message.
         const { message: _, ...ofStored } = stored
-        expect(new StoredScores(spans, [event(ofEvent)]).of(run)).toEqual([{ ...ofStored, about }])
+        expect(new StoredScores(spans, [event(ofEvent)]).of(run)).toEqual([{ ...ofStored, ...about }])
       }),
     )
   })

@@ -1,4 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
+import { readFindings } from '../model/finding.ts'
+import type { Finding } from '../model/finding.ts'
 import { MAX_NAME_LENGTH, shortened } from './explanation-rules.ts'
 import { EVENT_NAME, readEventAttribute } from './event-attributes.ts'
 import { readScoreAttribute, scorersIn } from './score-attributes.ts'
@@ -14,6 +16,8 @@ export interface StoredScore {
   readonly label?: string
   /** The reason for the score. */
   readonly explanation?: string
+  /** What the scorer found, if an event or late span has it. */
+  readonly findings?: readonly Finding[]
   /** `skipped` or `failed`, if there is no value. */
   readonly status?: string
   /** Why there is no value, as a code such as `no-content` or `judge-timeout`. */
@@ -302,9 +306,10 @@ function chosen(known: Found, found: Found): Found {
   }
   const isSame = better.score.value === other.score.value && better.score.label === other.score.label
   if (!isSame || better.score.about !== undefined || other.score.about === undefined) return better
+  const { about, findings } = other.score
   return {
     ...better,
-    score: { ...better.score, about: other.score.about },
+    score: { ...better.score, about, ...(findings !== undefined && { findings }) },
     version: other.version,
     delayMs: other.delayMs,
   }
@@ -323,6 +328,7 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
       value: readScoreAttribute(attributes, scorerId, 'score'),
       label: readScoreAttribute(attributes, scorerId, 'label'),
       explanation: readScoreAttribute(attributes, scorerId, 'explanation'),
+      findings: origin === 'late-span' ? findingsIn(attributes) : undefined,
       status: readScoreAttribute(attributes, scorerId, 'status'),
       reason: readScoreAttribute(attributes, scorerId, 'status_reason'),
       message: readScoreAttribute(attributes, scorerId, 'status_message'),
@@ -347,6 +353,7 @@ function fromEvent(attributes: Attributes, timeMs: number): Found | undefined {
     value,
     label,
     explanation: readEventAttribute(attributes, 'gen_ai.evaluation.explanation'),
+    findings: isOther ? undefined : findingsIn(attributes),
     status: value === undefined && label === undefined ? 'failed' : undefined,
     reason: readEventAttribute(attributes, 'error.type'),
     message: undefined,
@@ -425,6 +432,7 @@ function fromAnnotations(attributes: Attributes): Found[] {
       value: numberIn(parts, 'score'),
       label: textIn(parts, 'label'),
       explanation: textIn(parts, 'explanation'),
+      findings: undefined,
       status: undefined,
       reason: undefined,
       message: undefined,
@@ -441,6 +449,18 @@ function fromAnnotations(attributes: Attributes): Found[] {
 /** A score on the agent's own span was written before any other. */
 function delayIn(attributes: Attributes): number {
   return readEventAttribute(attributes, 'spanscore.verdict_delay_ms') ?? -1
+}
+
+/** The findings of an event or late span; `undefined` if there are none that can be read. */
+function findingsIn(attributes: Attributes): readonly Finding[] | undefined {
+  const text = readEventAttribute(attributes, 'spanscore.findings')
+  if (text === undefined) return undefined
+  try {
+    const findings = readFindings(JSON.parse(text))
+    return findings.length === 0 ? undefined : findings
+  } catch {
+    return undefined
+  }
 }
 
 /** `undefined` if another tool wrote the event. */

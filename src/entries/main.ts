@@ -22,6 +22,7 @@ export type {
   Skipped,
   SkipReason,
 } from '../model/score.ts'
+export type { Finding, FindingPlace } from '../model/finding.ts'
 export type { RunFact } from '../scoring/absence.ts'
 export type {
   CallVerdict,

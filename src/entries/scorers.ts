@@ -12,6 +12,7 @@ export type {
   PromptStepWithDefault,
   ReasonContext,
   ReasonStep,
+  ReasonWithFindings,
   RunSubject,
   ScoreStep,
   ScorerWithoutReason,
@@ -36,14 +37,14 @@ export type { Keyword, KeywordCoverageOptions } from '../scorers/code/keyword-co
 export { createLoopScorer } from '../scorers/code/loop.ts'
 export type { Cycle, LoopOptions } from '../scorers/code/loop.ts'
 export { createOutputFormatScorer } from '../scorers/code/output-format.ts'
-export type { FormatCheck, OutputFormatOptions } from '../scorers/code/output-format.ts'
+export type { OutputFormatOptions } from '../scorers/code/output-format.ts'
 export { createRepeatedQuestionScorer } from '../scorers/code/repeated-question.ts'
 export { createRunLimitsScorer } from '../scorers/code/run-limits.ts'
 export type { LimitCheck, RunLimitsOptions } from '../scorers/code/run-limits.ts'
 export { createToolArgumentsScorer } from '../scorers/code/tool-arguments.ts'
-export type { CheckedCall, ExpectedArguments, ToolArgumentsOptions } from '../scorers/code/tool-arguments.ts'
+export type { ExpectedArguments, ToolArgumentsOptions } from '../scorers/code/tool-arguments.ts'
 export { createToolErrorsScorer } from '../scorers/code/tool-errors.ts'
-export type { FailedCall, ToolErrorsOptions } from '../scorers/code/tool-errors.ts'
+export type { ToolErrorsOptions } from '../scorers/code/tool-errors.ts'
 export { createTrajectoryScorer } from '../scorers/code/trajectory.ts'
 export type { ExpectedCall, TrajectoryDetails, TrajectoryMode, TrajectoryOptions } from '../scorers/code/trajectory.ts'
 export { contentFree, explain } from '../model/explanation.ts'

@@ -1,3 +1,4 @@
+import type { Finding } from './finding.ts'
 import type { Usage } from './message.ts'
 
 /** Why a scorer was not asked, or had nothing to score. */
@@ -78,7 +79,9 @@ export interface Scored {
   readonly explanation?: string
   /** The explanation without content of the run; absent if no part of it is known to be free of content. */
   readonly explanationWithoutContent?: string
-  /** What the scorer found, in a format of its own. */
+  /** What the scorer found, one by one, with the places in the run. They may quote the run. Absent if it found nothing to point at. */
+  readonly findings?: readonly Finding[]
+  /** More of what the scorer found, in a format of its own. */
   readonly details?: unknown
 }
 

@@ -1,5 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Explanation } from '../model/explanation.ts'
+import type { Finding } from '../model/finding.ts'
 import type { Usage } from '../model/message.ts'
 import type { CallScore, Evaluation, Failed, JudgeReport, ScorerLevel, Skipped } from '../model/score.ts'
 
@@ -18,7 +19,9 @@ export interface ScoredVerdict {
   readonly band?: string
   /** An explanation made with `explain` marks which of its parts are content. Plain text counts as content entirely. */
   readonly explanation?: string | Explanation
-  /** What the scorer found, in a shape of its own. */
+  /** What the scorer found, one by one, with the places in the run. */
+  readonly findings?: readonly Finding[]
+  /** More of what the scorer found, in a shape of its own. */
   readonly details?: unknown
 }
 

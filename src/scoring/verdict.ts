@@ -1,4 +1,5 @@
 import { contentFree, explain, isExplanation } from '../model/explanation.ts'
+import { readFindings } from '../model/finding.ts'
 import type { Failed, JudgeReport, Score, Scored, Skipped } from '../model/score.ts'
 import { describeError, formatValue } from './format-value.ts'
 import { isFailureCode, isSkipReason, readJudgeReport, readText } from './read-verdict.ts'
@@ -75,7 +76,6 @@ function toScored(scorer: Scorer, passAt: number | undefined, verdict: Verdict &
   const { explanation, label } = verdict
   const isOwn = passAt === undefined && (label === 'pass' || label === 'fail')
   const scored: Mutable<Scored> = { status: 'scored', value, label: isOwn ? label : byValue }
-  // The judge's findings, item by item, show the reasons for the score.
   const details = verdict.details ?? (scorer.kind === 'judge' ? verdict.analyzeStepResult : undefined)
   const band = readText(verdict.band)
   if (band !== undefined) scored.band = band
@@ -83,6 +83,8 @@ function toScored(scorer: Scorer, passAt: number | undefined, verdict: Verdict &
   if (text !== undefined) scored.explanation = text
   const without = isExplanation(explanation) ? readText(explanation.withoutContent) : undefined
   if (without !== undefined) scored.explanationWithoutContent = without
+  const findings = readFindings(verdict.findings)
+  if (findings.length > 0) scored.findings = findings
   if (details !== undefined) scored.details = details
   return scored
 }

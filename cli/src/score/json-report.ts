@@ -89,8 +89,14 @@ function toReportedScore(score: Score): ReportedScore {
   const { status } = score
   if (status === 'skipped') return { status, reason: score.reason, message: score.message }
   if (status === 'failed') return { status, reason: score.code, message: score.message }
-  const { value, label, explanation } = score
-  return { status, value, label, ...(explanation !== undefined && { explanation }) }
+  const { value, label, explanation, findings } = score
+  return {
+    status,
+    value,
+    label,
+    ...(explanation !== undefined && { explanation }),
+    ...(findings !== undefined && { findings }),
+  }
 }
 
 function toSummary({ agent, tally }: TallyRow): unknown {

@@ -56,7 +56,9 @@ function describe(tally: Tally): string {
       ? ''
       : `mean ${numberText(found.mean)} (95 %: ${found.interval95.map(numberText).join(' to ')}), ` +
         `${tally.passed} of ${tally.scored} passed`
-  const worst = tally.worst.map((run) => `${numberText(run.value)} ${run.runId}: ${run.explanation ?? ''}`)
+  const worst = tally.worst.map(
+    (run) => `${numberText(run.value)} ${run.runId}: ${[run.explanation ?? '', ...run.findings].join('\n')}`,
+  )
   return [figures, ...worst].join('\n')
 }
 

@@ -93,8 +93,10 @@ function worstOf({ agent, tally }: TallyRow): readonly string[] {
   return tally.worst.map((run) => `${name}: ${numberText(run.value)} of run ${code(run.runId)}\n\n${textOf(run)}`)
 }
 
-function textOf({ userInput, explanation }: WorstRun): string {
-  const texts = [userInput, explanation].flatMap((text) => (text === undefined || text === '' ? [] : [cut(text)]))
+function textOf({ userInput, explanation, findings }: WorstRun): string {
+  const texts = [userInput, explanation, ...findings.map((finding) => `✗ ${finding}`)].flatMap((text) =>
+    text === undefined || text === '' ? [] : [cut(text)],
+  )
   if (texts.length === 0) return 'It has no explanation.'
   // A block of code shows text of users and models as it is: no links, no mentions.
   const text = texts.join('\n')

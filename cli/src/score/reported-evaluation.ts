@@ -1,11 +1,14 @@
+import type { Finding } from '../../../src/model/finding.ts'
 import type { CallScore, Evaluation } from '../../../src/model/score.ts'
 
-/** A score, or why there is none. It holds no content but explanations. */
+/** A score, or why there is none. It holds no content but explanations and findings. */
 export interface ReportedScore {
   readonly status: 'scored' | 'skipped' | 'failed'
   readonly value?: number
   readonly label?: 'pass' | 'fail'
   readonly explanation?: string
+  /** What the scorer found. */
+  readonly findings?: readonly Finding[]
   /** Why there is no value: a skip reason or a failure code. */
   readonly reason?: string
   readonly message?: string

@@ -206,7 +206,7 @@ function scoreWithoutContent(score: Score): Score {
     const { messageWithoutContent, ...kept } = score
     return { ...kept, message: messageWithoutContent ?? '' }
   }
-  const { explanation: _whole, explanationWithoutContent: explanation, details: _details, ...kept } = score
+  const { explanation: _whole, explanationWithoutContent: explanation, findings: _, details: _details, ...kept } = score
   return { ...kept, ...(explanation !== undefined && { explanation }) }
 }
 

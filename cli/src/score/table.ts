@@ -104,11 +104,12 @@ function unscoredLines(tally: Tally, style: TableStyle): string[] {
   )
 }
 
-function worstLines({ value, runId, userInput, explanation }: WorstRun, style: TableStyle): string[] {
+function worstLines({ value, runId, userInput, explanation, findings }: WorstRun, style: TableStyle): string[] {
   const head = `${style.paint('red', '✗')} ${numberText(value)}  ${style.paint('dim', runId)}`
   const asked = userInput === undefined ? [] : [`    ${cutLine(userInput, style.columns - 4)}`]
   const why = explanation === undefined ? [] : wrap(explanation, style.columns - 4, MAX_REASON_LINES)
-  return [`  ${head}`, ...asked, ...why.map((line) => style.paint('dim', `    ${line}`))]
+  const found = findings.map((finding) => cutLine(`  ✗ ${finding}`, style.columns - 4))
+  return [`  ${head}`, ...asked, ...[...why, ...found].map((line) => style.paint('dim', `    ${line}`))]
 }
 
 function indented(sign: string, text: string, { columns }: TableStyle): string[] {

@@ -1,4 +1,5 @@
 import type { AgentRun } from '../../../src/model/agent-run.ts'
+import { findingLine } from '../../../src/model/finding.ts'
 import type { Evaluation, Score, Scored } from '../../../src/model/score.ts'
 import { addWeighted, weightedMean } from '../../../src/sampling/weighted-mean.ts'
 import type { WeightedSums } from '../../../src/sampling/weighted-mean.ts'
@@ -9,6 +10,8 @@ export interface WorstRun {
   readonly value: number
   readonly userInput?: string
   readonly explanation?: string
+  /** What is wrong and is not in the explanation, one line each. */
+  readonly findings: readonly string[]
 }
 
 /** How often a reason was given instead of a score, with the first message. */
@@ -27,6 +30,9 @@ type Scorer = Evaluation['scorer']
 
 /** How many characters of an input or explanation are kept. */
 const MAX_TEXT = 2000
+
+/** How many findings of a run are kept. */
+const MAX_FINDINGS = 5
 
 const NOTHING: WeightedSums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
 
@@ -93,7 +99,7 @@ export class Tally {
     this.#scored += scored.length
     this.#passed += scored.filter(({ label }) => label === 'pass').length
     this.#sums = addWeighted(this.#sums, 1, ...scored.map(({ value }) => this.#toPosition(value)))
-    if (score.label === 'fail') this.#keepWorst(run, score.value, score.explanation)
+    if (score.label === 'fail') this.#keepWorst(run, score)
   }
 
   /** `undefined` if nothing was scored. */
@@ -105,16 +111,18 @@ export class Tally {
     return { mean: this.#fromPosition(found.mean), interval95: low <= high ? [low, high] : [high, low] }
   }
 
-  #keepWorst(run: AgentRun, value: number, explanation: string | undefined): void {
+  #keepWorst(run: AgentRun, { value, explanation, findings = [] }: Scored): void {
     const last = this.#worst.at(-1)
     const { worst: most, showsInput } = this.#options
     if (this.#worst.length === most && (last === undefined || !this.#isWorse(value, last.value))) return
     const userInput = showsInput ? run.userInput?.slice(0, MAX_TEXT) : undefined
+    const others = findings.filter(({ rating, text }) => rating === 'bad' && explanation?.includes(text) !== true)
     const worst: WorstRun = {
       runId: run.id,
       value,
       ...(userInput !== undefined && { userInput }),
       ...(explanation !== undefined && { explanation: explanation.slice(0, MAX_TEXT) }),
+      findings: others.slice(0, MAX_FINDINGS).map(findingLine),
     }
     const place = this.#worst.findIndex((kept) => this.#isWorse(value, kept.value))
     this.#worst.splice(place === -1 ? this.#worst.length : place, 0, worst)

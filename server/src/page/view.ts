@@ -206,6 +206,7 @@ function scoreOf({
   value,
   label,
   explanation,
+  findings,
   status,
   reason,
   message,
@@ -217,6 +218,7 @@ function scoreOf({
       value,
       ...(isVerdict && { label }),
       ...(explanation !== undefined && { explanation }),
+      ...(findings !== undefined && { findings }),
     }
   }
   if (status === 'failed' || status === 'skipped') {

@@ -97,7 +97,15 @@ describe('conversations on the page of a service', () => {
     // The scorer saw the turns of one agent alone, so that its third turn is the fourth of all.
     const friction = thread.scores.find(({ evaluation }) => evaluation.scorer.id === 'user_friction')
     expect(friction?.evaluation.score).toMatchObject({
-      details: { messages: [{ turn: 1 }, { turn: 2, verdict: 'repeats', reasoning: 'asks again for the place' }] },
+      findings: [
+        { verdict: 'moves_on', rating: 'good', places: [{ in: 'turn', index: 1 }] },
+        {
+          verdict: 'repeats',
+          rating: 'bad',
+          reason: 'asks again for the place',
+          places: [{ in: 'turn', index: 2 }],
+        },
+      ],
     })
     expect(friction?.turns[2]).toBe(thread.turns[3]?.runs[0]?.id)
   })

@@ -10,7 +10,7 @@ import { libraryNames, loadLibrary } from '../../../test/corpus/load.ts'
 import { chatRequests } from '../../../test/fixtures/chat.ts'
 import { runCommand } from '../../../test/fixtures/run-command.ts'
 import { readRuns, readStoredRuns } from '../../../src/otlp/read-runs.ts'
-import { findingsOf } from '../../page/src/parts/evidence.ts'
+import { findingsOf } from '../../page/src/parts/findings.ts'
 import type { Thread } from '../../src/page/conversation-page.ts'
 import type { ConversationPage } from '../../src/page/store/conversation-list.ts'
 import { startView } from '../../src/page/view.ts'
@@ -175,7 +175,10 @@ export default { scorers: [works, prebuilt.createAbandonedScorer(), prebuilt.cre
     const thread = await page.get<Thread>(`/api/conversation?key=${conversations[0]!.key}`)
     const friction = thread.scores.find(({ evaluation }) => evaluation.scorer.id === 'user_friction')
     expect(friction?.turns).toEqual(thread.turns.map(({ runs }) => runs[0]?.id))
-    expect(findingsOf(friction!.evaluation)).toMatchObject([{ turn: 2, verdict: 'repeats', why: 'asks again' }])
+    expect(findingsOf(friction!.evaluation)).toMatchObject([
+      { verdict: 'moves_on', rating: 'good', places: [{ in: 'turn', index: 1 }] },
+      { verdict: 'repeats', reason: 'asks again', places: [{ in: 'turn', index: 2 }] },
+    ])
     const tracked = thread.turns[1]?.runs[0]
     expect(tracked?.scores).toMatchObject([{ scorer: 'works', label: 'fail', value: 0.5 }])
     const run = await page.get<{ scores: { evaluation: unknown }[]; conversation: unknown }>(

@@ -2,7 +2,7 @@ import { contentFree } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import { skipWithoutFact } from '../../scoring/absence.ts'
-import type { Scorer } from '../../scoring/scorer.ts'
+import type { ScoredVerdict, Scorer } from '../../scoring/scorer.ts'
 import { readOptions } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
@@ -36,7 +36,7 @@ export function createAbandonedScorer(options: ScorerOptions = {}): Scorer {
     assess: (_view, _context, { run }) => {
       const why = whyAbandoned(run)
       if (why !== undefined) {
-        return { status: 'scored', value: 1, explanation: contentFree(`The last run ${why}.`) }
+        return abandoned(run, why)
       }
       if (run.output === undefined) {
         const missing = skipWithoutFact(run, 'output', id)
@@ -45,9 +45,20 @@ export function createAbandonedScorer(options: ScorerOptions = {}): Scorer {
       const isAnswered = run.output !== undefined && run.output.trim() !== ''
       return isAnswered
         ? { status: 'scored', value: 0, explanation: contentFree('The last run gave an answer.') }
-        : { status: 'scored', value: 1, explanation: contentFree('The last run gave no answer.') }
+        : abandoned(run, 'gave no answer')
     },
   })
+}
+
+function abandoned({ conversation }: AgentRun, why: string): ScoredVerdict {
+  const index = (conversation?.turns.length ?? 0) - 1
+  const places = index < 0 ? [] : [{ in: 'turn', index } as const]
+  return {
+    status: 'scored',
+    value: 1,
+    explanation: contentFree(`The last run ${why}.`),
+    findings: [{ about: 'run', verdict: 'abandoned', rating: 'bad', text: 'The last run', reason: why, places }],
+  }
 }
 
 function whyAbandoned({ status, conversation }: AgentRun): string | undefined {

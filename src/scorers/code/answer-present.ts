@@ -63,6 +63,17 @@ export function createAnswerPresentScorer(options: AnswerPresentOptions = {}): S
         status: 'scored',
         value: isAnswer ? 1 : 0,
         explanation: explain`The run gave ${words}${quote}.`,
+        ...(!isAnswer && {
+          findings: [
+            {
+              about: 'answer',
+              verdict: kind,
+              rating: 'bad',
+              text: answer.trim().slice(0, 120),
+              places: [{ in: 'answer' }],
+            },
+          ],
+        }),
         details: { kind: kind ?? 'answer' },
       }
     },

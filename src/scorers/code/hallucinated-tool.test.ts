@@ -11,7 +11,10 @@ describe('hallucinated tool', () => {
     expect(score(scorer, { availableTools, toolCalls: calls('aaxy') })).toMatchObject({
       value: 0.5,
       label: 'fail',
-      details: { hallucinated: ['x', 'y'] },
+      findings: [
+        { text: 'x', places: [{ in: 'call', index: 2 }] },
+        { text: 'y', places: [{ in: 'call', index: 3 }] },
+      ],
     })
     expect(score(scorer, { availableTools, toolCalls: calls('aa') })).toMatchObject({ value: 0, label: 'pass' })
     expect(score(createHallucinatedToolScorer({ tools: ['x'] }), { toolCalls: calls('x') })).toMatchObject({ value: 0 })

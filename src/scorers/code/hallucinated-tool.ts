@@ -53,9 +53,11 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
       const recorded = run.availableTools?.map(({ name }) => name)
       const offered =
         recorded === undefined && tools.length === 0 ? undefined : new Set([...tools, ...(recorded ?? [])])
-      const hallucinated = calls.filter((call) =>
-        offered === undefined ? isUnknownTool(call) : !offered.has(call.name) && !call.providerExecuted,
-      )
+      const hallucinated = calls.flatMap((call, index) => {
+        const isHallucinated =
+          offered === undefined ? isUnknownTool(call) : !offered.has(call.name) && !call.providerExecuted
+        return isHallucinated ? [{ call, index }] : []
+      })
       if (offered === undefined && hallucinated.length === 0) {
         return (
           skipWithoutFact(reads.run, 'availableTools', id) ??
@@ -65,7 +67,7 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
           )
         )
       }
-      const names = [...new Set(hallucinated.map(({ name }) => name))]
+      const names = [...new Set(hallucinated.map(({ call }) => call.name))]
       return {
         status: 'scored',
         value: hallucinated.length / calls.length,
@@ -73,7 +75,13 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
           names.length === 0
             ? explain`All of ${count(calls.length, 'call')} went to tools that were offered.`
             : explain`${hallucinated.length} of ${count(calls.length, 'call')} went to tools that do not exist: ${list(names)}.`,
-        details: { hallucinated: names, ...(offered !== undefined && { offered: [...offered] }) },
+        findings: hallucinated.map(({ call: { name: text }, index }) => ({
+          about: 'call',
+          verdict: 'unknown_tool',
+          rating: 'bad',
+          text,
+          places: [{ in: 'call', index }],
+        })),
       }
     },
   })

@@ -74,7 +74,13 @@ export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Sc
         status: 'scored',
         value: (wanted.length - missing.length) / wanted.length,
         explanation: explain`${wanted.length - missing.length} of ${wanted.length} keywords are mentioned${which}.`,
-        details: { missing: names },
+        findings: names.map((name) => ({
+          about: 'keyword',
+          verdict: 'missing',
+          rating: 'bad',
+          text: name,
+          places: [{ in: 'answer' }],
+        })),
       }
     },
   })

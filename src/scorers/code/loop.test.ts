@@ -16,7 +16,7 @@ describe('loop', () => {
     expect(score(createLoopScorer(), { toolCalls })).toMatchObject({
       value: 0.25,
       label: 'fail',
-      details: { repeated: [{ times: 3 }] },
+      findings: [{ reason: '3 times', places: [0, 1, 2].map((index) => ({ in: 'call', index })) }],
     })
     expect(score(createLoopScorer({ maxIdentical: 3 }), { toolCalls })).toMatchObject({ value: 0, label: 'pass' })
     expect(score(createLoopScorer({ ignore: ['a'] }), { toolCalls })).toMatchObject({ status: 'skipped' })
@@ -38,7 +38,7 @@ describe('loop', () => {
     const toolCalls = [call('a', large(1)), call('a', large(1)), call('a', large(2)), call('a', large(1))]
     expect(score(createLoopScorer(), { toolCalls })).toMatchObject({
       value: 0.25,
-      details: { repeated: [{ times: 3 }] },
+      findings: [{ reason: '3 times', places: [0, 1, 3].map((index) => ({ in: 'call', index })) }],
     })
   })
 

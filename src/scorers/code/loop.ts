@@ -1,5 +1,4 @@
 import { contentFree, explain } from '../../model/explanation.ts'
-import type { ToolCall } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer, ScoredVerdict } from '../../scoring/scorer.ts'
 import { canonicalJson } from '../../spans/json.ts'
@@ -64,25 +63,31 @@ export function createLoopScorer(options: LoopOptions = {}): Scorer {
     assess: (run, _context, reads) => {
       const none = skipWithoutFact(reads.run, 'toolCalls', id)
       if (none !== undefined) return none
-      const calls = run.toolCalls.filter(({ name }) => !ignore.includes(name))
+      const calls = run.toolCalls.flatMap(({ name, arguments: given }, index) =>
+        ignore.includes(name) ? [] : [{ name, index, key: `${name}(${canonicalJson(given ?? {})})` }],
+      )
       if (calls.length === 0) return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
-      // A call is identified by its tool and arguments.
-      const keys = calls.map((call) => `${call.name}(${canonicalJson(call.arguments ?? {})})`)
-      return verdictOf(calls, keys, maxIdentical)
+      return verdictOf(calls, maxIdentical)
     },
   })
 }
 
-function verdictOf(calls: readonly ToolCall[], keys: readonly string[], maxIdentical: number): ScoredVerdict {
-  const times = new Map<string, number>()
-  for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1)
-  const repeated = [...times].filter(([, made]) => made > maxIdentical)
-  const tooMany = repeated.reduce((sum, [, made]) => sum + made - maxIdentical, 0)
+interface MadeCall {
+  readonly name: string
+  /** Its index in `run.toolCalls`. */
+  readonly index: number
+  /** The same for calls of one tool with the same arguments. */
+  readonly key: string
+}
+
+function verdictOf(calls: readonly MadeCall[], maxIdentical: number): ScoredVerdict {
+  const repeated = [...Map.groupBy(calls, ({ key }) => key)].filter(([, made]) => made.length > maxIdentical)
+  const tooMany = repeated.reduce((sum, [, made]) => sum + made.length - maxIdentical, 0)
   const cycle = longestCycle(
-    keys,
+    calls.map(({ key }) => key),
     calls.map(({ name }) => name),
   )
-  const [worst] = repeated.toSorted(([, one], [, other]) => other - one)
+  const [worst] = repeated.toSorted(([, one], [, other]) => other.length - one.length)
   const inCycle =
     cycle === undefined ? explain`` : explain` ${cycle.calls.join(', ')} came ${cycle.times} times in a row.`
   return {
@@ -91,11 +96,16 @@ function verdictOf(calls: readonly ToolCall[], keys: readonly string[], maxIdent
     explanation:
       worst === undefined
         ? explain`No call was made more than ${count(maxIdentical, 'time')} with the same arguments.${inCycle}`
-        : explain`${tooMany} of ${count(calls.length, 'call')} repeat an identical one: ${worst[0].slice(0, 200)} ${worst[1]} times.${inCycle}`,
-    details: {
-      repeated: repeated.map(([call, made]) => ({ call: call.slice(0, 200), times: made })),
-      ...(cycle !== undefined && { cycle }),
-    },
+        : explain`${tooMany} of ${count(calls.length, 'call')} repeat an identical one: ${worst[0].slice(0, 200)} ${worst[1].length} times.${inCycle}`,
+    findings: repeated.map(([key, made]) => ({
+      about: 'call',
+      verdict: 'repeated',
+      rating: 'bad',
+      text: key.slice(0, 200),
+      reason: `${made.length} times`,
+      places: made.map(({ index }) => ({ in: 'call', index })),
+    })),
+    ...(cycle !== undefined && { details: { cycle } }),
   }
 }
 

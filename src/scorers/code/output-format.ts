@@ -40,14 +40,6 @@ const KNOWN: KeysOf<OutputFormatOptions> = {
   maxLength: true,
 }
 
-/** One check of the format, and its problem if it failed. */
-export interface FormatCheck {
-  /** What was checked. */
-  readonly check: string
-  /** What is wrong; absent if the check passed. */
-  readonly problem?: string
-}
-
 /**
  * Output format, by code: the share of the given checks that the answer passes. Passes at 1, which means all of them.
  *
@@ -129,7 +121,13 @@ export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
         status: 'scored',
         value: (held.length - problems.length) / held.length,
         explanation: explain`${summary}${rest}`,
-        details: { checks: held.map(toFormatCheck) },
+        findings: held.map(({ check, problem }) => ({
+          about: 'check',
+          verdict: problem === undefined ? 'passed' : 'failed',
+          rating: problem === undefined ? 'good' : 'bad',
+          text: check.text,
+          reason: problem?.text ?? '',
+        })),
       }
     },
   })
@@ -143,10 +141,6 @@ interface CheckResult {
   readonly problem?: Explanation
   /** Whether the check could not be made. */
   readonly isOpen?: boolean
-}
-
-function toFormatCheck({ check, problem }: CheckResult): FormatCheck {
-  return { check: check.text, ...(problem !== undefined && { problem: problem.text }) }
 }
 
 function checkJson(answer: string, schema: unknown, allowFence: boolean): CheckResult {

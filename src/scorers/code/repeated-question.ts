@@ -69,7 +69,14 @@ export function createRepeatedQuestionScorer(options: ScorerOptions = {}): Score
         status: 'scored',
         value: twoDecimals(repeated.length / messages.length),
         explanation: explain`${repeated.length} of ${messages.length} messages repeat an earlier one${rest}`,
-        details: { turns: repeated.map(({ turn }) => turn) },
+        findings: repeated.map(({ turn, user }) => ({
+          about: 'message',
+          verdict: 'repeats',
+          rating: 'bad',
+          text: `Turn ${turn + 1}`,
+          reason: user.slice(0, 100),
+          places: [{ in: 'turn', index: turn }],
+        })),
       }
     },
   })

@@ -122,6 +122,13 @@ export function createRunLimitsScorer(options: RunLimitsOptions): Scorer {
         status: 'scored',
         value: (known.length - broken.length) / known.length,
         explanation: explain`${kept}${rest}`,
+        findings: known.map(({ limit, allowed, actual = 0 }) => ({
+          about: 'limit',
+          verdict: actual > allowed ? 'exceeded' : 'kept',
+          rating: actual > allowed ? 'bad' : 'good',
+          text: `${limit} ${allowed}`,
+          reason: `took ${Math.round(actual)}`,
+        })),
         details: { checks },
       }
     },

@@ -16,12 +16,10 @@ describe('tool arguments', () => {
       value: 0.5,
       label: 'fail',
       explanation: '1 of 2 calls fit the schema. weather: city must be string, is 5 (type_error).',
-      details: {
-        calls: [
-          { index: 0, errors: [] },
-          { index: 1, errors: [{ path: 'city', code: 'type_error' }] },
-        ],
-      },
+      findings: [
+        { verdict: 'valid', rating: 'good', places: [{ in: 'call', index: 0 }] },
+        { verdict: 'type_error', rating: 'bad', places: [{ in: 'arguments', index: 1, path: 'city' }] },
+      ],
     })
   })
 
@@ -50,12 +48,19 @@ describe('tool arguments', () => {
     ]
     const scorer = createToolArgumentsScorer({ expected })
     expect(score(scorer, cities('oslo', 'bergen'))).toMatchObject({ value: 1 })
-    expect(score(scorer, cities('Oslo'))).toMatchObject({ value: 0.5, details: { missing: ['weather'] } })
+    expect(score(scorer, cities('Oslo'))).toMatchObject({
+      value: 0.5,
+      findings: [{ verdict: 'valid' }, { text: 'weather', verdict: 'missing', rating: 'bad' }],
+    })
     expect(score(scorer, cities('Oslo', 'Bergen', 'Rome', 'Paris'))).toMatchObject({ value: 0.5 })
     expect(score(scorer)).toMatchObject({ value: 0 })
     expect(score(scorer, cities('Rome', 'Oslo'))).toMatchObject({
       value: 0.5,
-      details: { calls: [{ errors: [{ code: 'value_error', path: 'city' }] }, { errors: [] }] },
+      findings: [
+        { verdict: 'value_error', places: [{ in: 'arguments', index: 0, path: 'city' }] },
+        { verdict: 'valid' },
+        { verdict: 'missing' },
+      ],
     })
   })
 

@@ -1,3 +1,4 @@
+import type { Finding } from '../../model/finding.ts'
 import { contentFree, explain } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
@@ -52,7 +53,7 @@ export interface ToolArgumentsOptions extends ScorerOptions {
 const KNOWN: KeysOf<ToolArgumentsOptions> = { ...scorerKeys, tools: true, expected: true, strict: true }
 
 /** One call, and the errors in its arguments. */
-export interface CheckedCall {
+interface CheckedCall {
   /** The tool that was called. */
   readonly name: string
   /** Index of the call in `run.toolCalls`. */
@@ -188,7 +189,8 @@ function bySchemas(
     status: 'scored',
     value: valid.length / checked.length,
     explanation: explain`${valid.length} of ${count(checked.length, 'call')} fit the schema.${fault}${notChecked(schemas)}`,
-    details: { calls: checked, ...(schemas.unchecked.length > 0 && { unchecked: schemas.unchecked }) },
+    findings: checked.flatMap(toFindings),
+    ...(schemas.unchecked.length > 0 && { details: { unchecked: schemas.unchecked } }),
   }
 }
 
@@ -238,7 +240,11 @@ function byPairing(
     status: 'scored',
     value: total === 0 ? 1 : matched / total,
     explanation: explain`${summary}${notMade}${notOffered}${firstFault(checked, configured)}${notChecked(schemas)}`,
-    details: { calls: checked, missing, ...(schemas.unchecked.length > 0 && { unchecked: schemas.unchecked }) },
+    findings: [
+      ...checked.flatMap(toFindings),
+      ...missing.map((name): Finding => ({ about: 'call', verdict: 'missing', rating: 'bad', text: name })),
+    ],
+    ...(schemas.unchecked.length > 0 && { details: { unchecked: schemas.unchecked } }),
   }
 }
 
@@ -253,6 +259,19 @@ function areTools(value: unknown): boolean {
         (tool.parameters === undefined ? !('inputSchema' in tool) : isJsonSchema(tool.parameters)),
     )
   )
+}
+
+/** What was found in the arguments of a call: each error, with its path; or that there is none. */
+function toFindings({ name, index, errors }: CheckedCall): readonly Finding[] {
+  const at = { about: 'call', text: name } as const
+  if (errors.length === 0) return [{ ...at, verdict: 'valid', rating: 'good', places: [{ in: 'call', index }] }]
+  return errors.map(({ path, code, message }) => ({
+    ...at,
+    verdict: code,
+    rating: 'bad',
+    reason: message,
+    places: [{ in: 'arguments', index, path }],
+  }))
 }
 
 function areExpectedCalls(value: unknown): boolean {

@@ -1,3 +1,4 @@
+import type { Finding } from '../../model/finding.ts'
 import { contentFree, explain, joinExplanations } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
@@ -133,6 +134,7 @@ export function createToolCallAccuracyScorerCode(
         status: 'scored',
         value,
         explanation: explain`${explainCalls(found, value, configured)}${notOffered}`,
+        findings: value === 1 ? [] : findingsOf(found),
         preprocessStepResult: found,
       }
     },
@@ -172,6 +174,27 @@ function lookAt(
           : isSubsequence(expectedToolOrder, actualTools),
     toolCallInfos,
   }
+}
+
+/** Expected tools that were not called, and in strict mode calls of other tools. */
+function findingsOf({
+  expectedTool,
+  expectedToolOrder: expected = [expectedTool ?? ''],
+  actualTools,
+  strictMode,
+}: ToolCallAccuracyPreprocess): readonly Finding[] {
+  const lacking = [...new Set(expected)].filter((name) => !actualTools.includes(name))
+  const others = actualTools.flatMap((name, index) => (strictMode && !expected.includes(name) ? [{ name, index }] : []))
+  return [
+    ...lacking.map((text): Finding => ({ about: 'call', verdict: 'missing', rating: 'bad', text })),
+    ...others.map(({ name: text, index }): Finding => ({
+      about: 'call',
+      verdict: 'unexpected',
+      rating: 'bad',
+      text,
+      places: [{ in: 'call', index }],
+    })),
+  ]
 }
 
 function isAccurate({ hasToolCalls, correctOrderCalled, correctToolCalled }: ToolCallAccuracyPreprocess): boolean {

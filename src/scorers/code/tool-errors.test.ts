@@ -12,14 +12,17 @@ describe('tool errors', () => {
     expect(score(createToolErrorsScorer(), { toolCalls })).toMatchObject({
       value: 2 / 3,
       explanation: '2 of 3 calls failed, and the run recovered from 1 of them; the first: a (no such city).',
-      details: {
-        calls: 3,
-        recovered: 1,
-        failed: [
-          { name: 'a', recovered: true },
-          { name: 'b', recovered: false },
-        ],
-      },
+      findings: [
+        {
+          text: 'a',
+          verdict: 'recovered',
+          rating: 'open',
+          reason: 'no such city',
+          places: [{ in: 'result', index: 0 }],
+        },
+        { text: 'b', verdict: 'failed', rating: 'bad', reason: 'no such city', places: [{ in: 'result', index: 2 }] },
+      ],
+      details: { calls: 3, recovered: 1 },
     })
     expect(score(createToolErrorsScorer({ countRecovered: false }), { toolCalls })).toMatchObject({ value: 1 / 3 })
   })

@@ -19,7 +19,9 @@ export interface ToolErrorsOptions extends ScorerOptions, LevelOption {
 const KNOWN: KeysOf<ToolErrorsOptions> = { ...scorerKeys, level: true, countRecovered: true }
 
 /** A failed call. */
-export interface FailedCall {
+interface FailedCall {
+  /** Its index in `run.toolCalls`. */
+  readonly index: number
   /** The tool that failed. */
   readonly name: string
   /** The text of the error. */
@@ -60,7 +62,9 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
     assess: (run, _context, reads) => {
       const none = skipWithoutCalls(reads)
       if (none !== undefined) return none
-      const ended = run.toolCalls.filter((call) => call.status === 'ok' || isFailed(call))
+      const ended = run.toolCalls.flatMap((call, index) =>
+        call.status === 'ok' || isFailed(call) ? [{ call, index }] : [],
+      )
       if (ended.length === 0) {
         return skip(
           'no-content',
@@ -68,12 +72,12 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
         )
       }
       const lastGood = new Map<string, number>()
-      for (const [index, { name, status }] of ended.entries()) if (status === 'ok') lastGood.set(name, index)
-      const failed = ended.flatMap((call, index): FailedCall[] => {
+      for (const { call, index } of ended) if (call.status === 'ok') lastGood.set(call.name, index)
+      const failed = ended.flatMap(({ call, index }): FailedCall[] => {
         if (!isFailed(call)) return []
         const recovered = (lastGood.get(call.name) ?? -1) > index
         const error = call.error?.message ?? call.error?.type
-        return [{ name: call.name, ...(error !== undefined && { error: error.slice(0, 200) }), recovered }]
+        return [{ index, name: call.name, ...(error !== undefined && { error: error.slice(0, 200) }), recovered }]
       })
       const recovered = failed.filter((call) => call.recovered).length
       const counted = countRecovered ? failed.length : failed.length - recovered
@@ -81,7 +85,15 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
         status: 'scored',
         value: counted / ended.length,
         explanation: explainErrors(failed, recovered, ended.length),
-        details: { calls: ended.length, failed, recovered },
+        findings: failed.map(({ name, error = '', ...one }) => ({
+          about: 'call',
+          verdict: one.recovered ? 'recovered' : 'failed',
+          rating: one.recovered ? 'open' : 'bad',
+          text: name,
+          reason: error,
+          places: [{ in: 'result', index: one.index }],
+        })),
+        details: { calls: ended.length, recovered },
       }
     },
   })

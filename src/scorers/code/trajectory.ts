@@ -1,3 +1,4 @@
+import type { Finding } from '../../model/finding.ts'
 import { contentFree, explain, joinExplanations } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
@@ -119,15 +120,27 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
         order ?? (typeof expected === 'function' ? expectReturned(expected(run), id, CALLS, areCalls) : expected)
       if (wanted === undefined)
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
+      const places = run.toolCalls.flatMap(({ name }, index) => (ignore.includes(name) ? [] : [index]))
       const made = run.toolCalls.filter(({ name }) => !ignore.includes(name))
       const names = run.toolCalls.map(({ name }) => name)
       const notOffered = known.check(reads.run, names, wanted.map(nameOf))
       if ('status' in notOffered) return notOffered
-      const details = compare(id, wanted, made, mode)
-      if ('status' in details) return details
+      const compared = compare(id, wanted, made, mode)
+      if ('status' in compared) return compared
+      const { details, extra } = compared
       const value = measure === 'match' ? Number(details.matches) : details[measure]
       const explanation = explain`${explainTrajectory(details, mode, configured)}${notOffered}`
-      return { status: 'scored', value, explanation, details }
+      const findings = [
+        ...details.missing.map((text): Finding => ({ about: 'call', verdict: 'missing', rating: 'bad', text })),
+        ...extra.map((at, place): Finding => ({
+          about: 'call',
+          verdict: 'unexpected',
+          rating: measure === 'match' && details.matches ? 'open' : 'bad',
+          text: details.unexpected[place] ?? '',
+          places: [{ in: 'call', index: places[at] ?? 0 }],
+        })),
+      ]
+      return { status: 'scored', value, explanation, findings, details }
     },
   })
 }
@@ -161,7 +174,7 @@ function compare(
   wanted: readonly ExpectedCall[],
   made: readonly ToolCall[],
   mode: TrajectoryMode,
-): TrajectoryDetails | Skipped {
+): { readonly details: TrajectoryDetails; readonly extra: readonly number[] } | Skipped {
   const texts = new ArgumentTexts()
   const expectations = wanted.map((call) => toExpectation(call, texts))
   const compares = expectations.map((isExpected, index) => ({
@@ -179,14 +192,16 @@ function compare(
     const call = made[right]
     return call !== undefined && expectations[left]?.(call) === true
   }
-  return {
+  const extra = [...made.keys()].filter((index) => !matched.has(index))
+  const details = {
     matches: MODES[mode]({ wanted: wanted.length, made: made.length, pairs, fits }),
     precision,
     recall,
     f1: pairs === 0 ? Number(precision === 1 && recall === 1) : (2 * precision * recall) / (precision + recall),
     missing: wanted.filter((_call, index) => partners[index] === undefined).map(nameOf),
-    unexpected: made.filter((_call, index) => !matched.has(index)).map(({ name }) => name),
+    unexpected: extra.map((index) => made[index]?.name ?? ''),
   }
+  return { details, extra }
 }
 
 const NO_FAULTS: readonly SchemaError[] = []

@@ -1,5 +1,6 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { isExplanation } from '../../model/explanation.ts'
+import { readFindings } from '../../model/finding.ts'
 import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
 import { plainRun } from '../../scoring/given/run.ts'
 import type { Reads } from '../../scoring/reads.ts'
@@ -77,7 +78,13 @@ export function* assessSteps(
   if (isUnavailable(said)) return finish(said)
   const reason = isRecord(said) && 'reason' in said ? said.reason : said
   const isReason = typeof reason === 'string' || isExplanation(reason)
-  return finish({ status: 'scored', value, ...(isReason && { explanation: reason }) })
+  const findings = readFindings(isRecord(said) ? said.findings : undefined)
+  return finish({
+    status: 'scored',
+    value,
+    ...(isReason && { explanation: reason }),
+    ...(findings.length > 0 && { findings }),
+  })
 }
 
 /** A score from 0 to 1 may be true or false. */

@@ -33,6 +33,22 @@ describe('createScorer', () => {
     expect(result.evaluation.score).toMatchObject({ status: 'scored', value: 1, label: 'pass' })
   })
 
+  it('takes what was found beside the reason, and leaves out what is no finding', async () => {
+    const finding = {
+      about: 'river',
+      verdict: 'named',
+      rating: 'good',
+      text: 'Rhine',
+      places: [{ in: 'answer' }],
+    } as const
+    const { reason, evaluation } = await createScorer({ id: 'rhine', description: 'Names the Rhine.' })
+      .generateScore(() => 1)
+      .generateReason(() => ({ reason: 'It is there.', findings: [finding, { about: 'river' } as never] }))
+      .run(given)
+    expect(reason).toBe('It is there.')
+    expect(evaluation.score).toMatchObject({ findings: [finding] })
+  })
+
   it('types each step by the steps before it', () => {
     createScorer({ id: 'typed', description: '' })
       .preprocess(async ({ run, results }) => {

@@ -1,4 +1,5 @@
 import type { Explanation } from '../../model/explanation.ts'
+import type { Finding } from '../../model/finding.ts'
 import type { JudgeSettings } from '../../judge/settings.ts'
 import type { JudgeModel } from '../../judge/transport/judge-model.ts'
 import type { AgentRun, Conversation, Retrieval, ToolCall } from '../../model/agent-run.ts'
@@ -132,10 +133,18 @@ export type ScoreStep<Context> =
   | ((context: Context) => number | boolean | Skipped | Promise<number | boolean | Skipped>)
   | PromptStepWithDefault<Context>
 
-/** A step that explains the score, as a string or with `explain`. */
-export type ReasonStep<Context> =
-  | ((context: Context) => string | Explanation | Promise<string | Explanation>)
-  | PromptStepWithDefault<Context>
+/** What explains a score, and what was found one by one: reports and the page show findings at their places in the run. */
+export interface ReasonWithFindings {
+  /** A text, or one that was made with `explain`. */
+  readonly reason: string | Explanation
+  /** What was found. Of a value that a judge gave, what is no finding is left out. */
+  readonly findings: readonly Finding[]
+}
+
+type Reason = string | Explanation | ReasonWithFindings
+
+/** A step that explains the score, as a string or with `explain`, and may name what it found. */
+export type ReasonStep<Context> = ((context: Context) => Reason | Promise<Reason>) | PromptStepWithDefault<Context>
 
 /** A scorer without its score step, which `generateScore` adds. */
 export interface AnalyzedScorer<Subject, Preprocessed, Analyzed> {

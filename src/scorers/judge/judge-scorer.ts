@@ -9,6 +9,7 @@ import type { SectionDraft } from '../../judge/prompt/section.ts'
 import { openSession } from '../../judge/judging.ts'
 import type { JudgeSession } from '../../judge/session.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
+import type { Finding } from '../../model/finding.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../../scoring/define-scorer.ts'
 import { RUN_FACTS, skipUnfinished, skipWithoutFact } from '../../scoring/absence.ts'
@@ -110,6 +111,11 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
       return report === undefined ? verdict : { ...verdict, judge: report }
     },
   })
+}
+
+/** The rating of a verdict that counts as that share of what would be best. */
+export function ratingOf(share: number): Finding['rating'] {
+  return share >= 1 ? 'good' : share <= 0 ? 'bad' : 'open'
 }
 
 /** A pass mark among the scorer's own options decides by value, like one of its entry. */

@@ -12,6 +12,7 @@ import {
 import { conversationSection } from '../../judge/prompt/render-conversation.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
+import type { Finding, FindingPlace } from '../../model/finding.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnjudgeable, textOr } from './judge-scorer.ts'
@@ -143,7 +144,8 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
         status: 'calls',
         calls: units.map((index) => {
           const judged = judge(index)
-          return { index, verdict: { ...scoreOf(judged, totalWeight), details: { criteria: judged } } }
+          const places = [{ in: level === 'retrieval' ? level : 'call', index }] as const
+          return { index, verdict: { ...scoreOf(judged, totalWeight, places), details: { criteria: judged } } }
         }),
       }
     },
@@ -153,13 +155,27 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
 function scoreOf(
   judged: RubricAnalysis['criteria'],
   totalWeight: number,
-): { readonly status: 'scored'; readonly value: number; readonly explanation: Explanation } {
+  places: readonly FindingPlace[] = [],
+): {
+  readonly status: 'scored'
+  readonly value: number
+  readonly explanation: Explanation
+  readonly findings: readonly Finding[]
+} {
   const vetoed = judged.some(({ passed, required }) => required && !passed)
   const passedWeight = judged.reduce((sum, { passed, weight }) => sum + (passed ? weight : 0), 0)
   return {
     status: 'scored',
     value: vetoed ? 0 : twoDecimals(passedWeight / totalWeight),
     explanation: explainCriteria(judged, vetoed),
+    findings: judged.map(({ question, passed, reasoning }) => ({
+      about: 'criterion',
+      verdict: passed ? 'pass' : 'fail',
+      rating: passed ? 'good' : 'bad',
+      text: question,
+      reason: reasoning,
+      places,
+    })),
   }
 }
 

@@ -3,12 +3,12 @@ import type { ComponentChildren } from 'preact'
 import type { AgentRun, Evaluation, RunDetails, SourceSpan } from '../api.ts'
 import { count, duration } from '../format.ts'
 import { CallScores } from './call-scores.tsx'
-import { findingsOf } from './evidence.ts'
-import type { Finding } from './evidence.ts'
+import { findingsOf, findingsOfCall } from './findings.ts'
+import type { Finding } from './findings.ts'
 import { JsonView } from './json-view.tsx'
 import { placeOf } from './place.ts'
 import { Text } from './text.tsx'
-import { isAbout, Tool } from './tool-call.tsx'
+import { Tool } from './tool-call.tsx'
 import { ScoreMarks, toListed } from './score-mark.tsx'
 
 type Message = AgentRun['input'][number]
@@ -85,7 +85,7 @@ export function Conversation({ run, spans, scores, said = [] }: ConversationProp
                   evaluations={evaluations}
                   said={said.filter(({ runId, toolCall }) => runId === run.id && toolCall === place)}
                   took={took.get(call.spanId ?? '')}
-                  findings={findings.filter((finding) => isAbout(finding, call, place))}
+                  findings={findingsOfCall(findings, place)}
                 >
                   {child !== undefined && <Nested run={child} spans={spans} scores={scores} said={said} />}
                 </Tool>

@@ -1,23 +1,23 @@
-import { markEvidence } from './evidence.ts'
-import type { Finding } from './evidence.ts'
+import { markFindings, wordsOf } from './findings.ts'
+import type { Finding } from './findings.ts'
 
 /** A text with evidence marked in it. It never becomes markup. */
 export function Text({ text, findings }: { readonly text: string; readonly findings: readonly Finding[] }) {
   return (
     <p class="text">
-      {markEvidence(text, findings).map(({ text: part, finding }, index) =>
+      {markFindings(text, findings).map(({ text: part, finding }, index) =>
         finding === undefined ? (
           part
         ) : (
           <mark
             key={index}
-            class={`evidence ${finding.isGood === false ? 'bad' : 'open'}`}
-            title={`${finding.verdict} ${finding.why}`.trim()}
+            class={`evidence ${finding.rating}`}
+            title={`${wordsOf(finding)} ${finding.reason ?? ''}`.trim()}
           >
             {part.trimEnd()}
             <span class="why">
               {' '}
-              {finding.isGood === false ? '✗' : '?'} {finding.why === '' ? finding.verdict : finding.why}
+              {finding.rating === 'bad' ? '✗' : '?'} {finding.reason || wordsOf(finding)}
             </span>
           </mark>
         ),

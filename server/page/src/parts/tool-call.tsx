@@ -3,17 +3,12 @@ import type { ComponentChildren } from 'preact'
 import type { AgentRun, Evaluation, RunDetails } from '../api.ts'
 import { duration } from '../format.ts'
 import { CallScores } from './call-scores.tsx'
-import type { Finding } from './evidence.ts'
+import { wordsOf } from './findings.ts'
+import type { Finding } from './findings.ts'
 import { SaidList } from './said.tsx'
 import { JsonView } from './json-view.tsx'
 
 type ToolCall = AgentRun['toolCalls'][number]
-
-/** Whether to show a finding with a call. The call shows its own failure already. */
-export function isAbout({ tool, toolCall, isGood, kind }: Finding, call: ToolCall, index: number): boolean {
-  if (isGood === true || kind === 'failed') return false
-  return toolCall === undefined ? tool === call.name : toolCall === index
-}
 
 const TOOL_STATUS: Readonly<Record<ToolCall['status'], readonly [sign: string, word: string, tone: string]>> = {
   ok: ['✓', 'returned', 'pass'],
@@ -39,9 +34,11 @@ interface ToolProps {
 export function Tool({ call, index, evaluations, said, took, findings, children }: ToolProps) {
   const [sign, word, tone] = TOOL_STATUS[call.status]
   const wrong = new Map(
-    findings.flatMap(({ path, why }): [string, string][] => (path === undefined || path === '' ? [] : [[path, why]])),
+    findings.flatMap(({ places: [place] = [], reason = '' }): [string, string][] =>
+      place?.path === undefined ? [] : [[place.path, reason]],
+    ),
   )
-  const notes = findings.filter(({ path }) => path === undefined || path === '')
+  const notes = findings.filter(({ places: [place] = [] }) => place?.path === undefined)
   return (
     <section class={`tool ${tone}`} aria-label={`Tool call ${call.name}, ${word}`}>
       <h4>
@@ -55,8 +52,8 @@ export function Tool({ call, index, evaluations, said, took, findings, children 
       <CallScores evaluations={evaluations} level="tool-call" index={index} />
       {notes.map((finding, place) => (
         <p key={place} class="evidence bad note">
-          <span aria-hidden="true">✗</span> {finding.verdict === '' ? finding.kind : finding.verdict}
-          {finding.why !== '' && `: ${finding.why}`}
+          <span aria-hidden="true">✗</span> {wordsOf(finding)}
+          {finding.reason && `: ${finding.reason}`}
         </p>
       ))}
       <div class="in-out">

@@ -1,7 +1,7 @@
 import type { Evaluation } from '../api.ts'
 import { duration, percent, plural, score as formatScore, usd } from '../format.ts'
-import { findingsOf, SCORED_CALL, TURNS } from './evidence.ts'
-import type { Finding } from './evidence.ts'
+import { findingsOf, wordsOf } from './findings.ts'
+import type { Finding } from './findings.ts'
 import { unitsOf } from './scorer-choice.tsx'
 import { VerdictMark } from './score-mark.tsx'
 
@@ -37,7 +37,7 @@ export function Verdicts({ evaluations }: { readonly evaluations: readonly Evalu
 function beginOf(explanation: string, findings: readonly Finding[]): string {
   const sentence = /^[^]*?[.!?](?=\s|$)/.exec(explanation)?.[0] ?? explanation
   // Turns and calls are listed in the first sentence.
-  const isListed = findings.some(({ kind }) => kind === TURNS || kind === SCORED_CALL)
+  const isListed = findings.some(({ about }) => about === 'message' || about === 'scored call')
   const end = isListed ? sentence.indexOf(': ') : -1
   return end < 0 ? sentence : `${sentence.slice(0, end)}.`
 }
@@ -50,6 +50,8 @@ function rank({ score }: Evaluation): number {
   if (score.status === 'scored') return score.label === 'fail' ? 0 : 2
   return score.status === 'failed' ? 1 : 3
 }
+
+const SIGNS = { good: '✓', bad: '✗', open: '?' } as const
 
 /** One scorer's result with all of its findings. */
 export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
@@ -73,15 +75,15 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
       {findings.length > 0 && (
         <ul class="findings">
           {findings.map((finding, index) => (
-            <li key={index} class={finding.isGood === true ? 'good' : finding.isGood === false ? 'bad' : 'open'}>
-              <span aria-hidden="true">{finding.isGood === true ? '✓' : finding.isGood === false ? '✗' : '?'}</span>
+            <li key={index} class={finding.rating}>
+              <span aria-hidden="true">{SIGNS[finding.rating]}</span>
               <span>
                 <bdi>{finding.text}</bdi>
-                {finding.verdict !== '' && <em> {finding.verdict}</em>}
-                {finding.why !== '' && (
+                <em> {wordsOf(finding)}</em>
+                {finding.reason && (
                   <span class="muted">
                     {' '}
-                    <bdi>{finding.why}</bdi>
+                    <bdi>{finding.reason}</bdi>
                   </span>
                 )}
               </span>

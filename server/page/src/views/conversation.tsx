@@ -4,8 +4,8 @@ import type { Evaluation, Thread } from '../api.ts'
 import { duration, plural, time } from '../format.ts'
 import { useAnswer } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { findingsOf } from '../parts/evidence.ts'
-import type { Finding } from '../parts/evidence.ts'
+import { findingsOf, wordsOf } from '../parts/findings.ts'
+import type { Finding } from '../parts/findings.ts'
 import { useKeys } from '../parts/keys.ts'
 import { placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
@@ -70,7 +70,8 @@ interface Note {
 function notesOf({ scores }: Thread): ReadonlyMap<string, readonly Note[]> {
   const notes = scores.flatMap(({ evaluation, turns }) =>
     findingsOf(evaluation).flatMap((finding) => {
-      const runId = finding.turn === undefined || finding.isGood === true ? undefined : turns[finding.turn]
+      const place = finding.places?.find((one) => one.in === 'turn')
+      const runId = place === undefined || finding.rating === 'good' ? undefined : turns[place.index ?? -1]
       return runId === undefined ? [] : [{ runId, scorer: evaluation.scorer.id, finding }]
     }),
   )
@@ -150,10 +151,10 @@ function Turn({ turn: { user, runs }, index, notes }: TurnProps) {
         {user === undefined ? <p class="muted">(not recorded)</p> : <Text text={user} findings={[]} />}
         {own.map(({ scorer, finding }, place) => (
           <p key={place} class="evidence bad note">
-            <span aria-hidden="true">✗</span> {scorer}: {finding.verdict}
-            {finding.why !== '' && (
+            <span aria-hidden="true">✗</span> {scorer}: {wordsOf(finding)}
+            {finding.reason !== undefined && (
               <>
-                , <bdi>{finding.why}</bdi>
+                , <bdi>{finding.reason}</bdi>
               </>
             )}
           </p>

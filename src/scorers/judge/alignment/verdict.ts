@@ -1,3 +1,4 @@
+import type { Finding } from '../../../model/finding.ts'
 import { contentFree, contentOnly, joinExplanations } from '../../../model/explanation.ts'
 import type { Explanation } from '../../../model/explanation.ts'
 import type { Answers } from '../../../judge/inquiry.ts'
@@ -38,7 +39,7 @@ export function scoreAlignment(
   const isAddressed = analyses.every(({ analysis }) => analysis.intentAlignment.isAddressed)
   const band = bandOf(value, scale)
   const missing = [...new Set(analyses.flatMap(({ analysis }) => missingRequirements(analysis)))]
-  const findings = (phrases: AlignmentPhrases) => [
+  const sentences = (phrases: AlignmentPhrases) => [
     ...analyses.map(({ analysis }) => contentOnly(analysis.overallAssessment)),
     ...(missing.length > 0 ? [contentOnly(`${phrases.missing}: ${missing.join('; ')}`)] : []),
   ]
@@ -48,9 +49,30 @@ export function scoreAlignment(
     // Whatever else is fine, a response that misses what was asked does not pass.
     ...(!isAddressed && { label: 'fail' as const }),
     band,
-    explanation: explainAlignment(run, sides, mode, { value, scale, band }, findings),
+    explanation: explainAlignment(run, sides, mode, { value, scale, band }, sentences),
+    findings: analyses.flatMap(({ analysis }) => findingsOf(analysis)),
     analyzeStepResult: toResult(analyses),
   }
+}
+
+function findingsOf({ requirementsFulfillment, completeness }: AlignmentAnalysis): readonly Finding[] {
+  return [
+    ...requirementsFulfillment.requirements.map(({ requirement, isFulfilled, reasoning }): Finding => ({
+      about: 'requirement',
+      verdict: isFulfilled ? 'fulfilled' : 'not_fulfilled',
+      rating: isFulfilled ? 'good' : 'bad',
+      text: requirement,
+      reason: reasoning,
+      places: [{ in: 'answer' }],
+    })),
+    ...completeness.missingElements.map((text): Finding => ({
+      about: 'element',
+      verdict: 'missing',
+      rating: 'bad',
+      text,
+      places: [{ in: 'answer' }],
+    })),
+  ]
 }
 
 /** The score of an empty response. */

@@ -6,7 +6,7 @@ import { expectOption, expectTexts } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
 import { skip } from '../../skip.ts'
 import { twoDecimals } from '../../two-decimals.ts'
-import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten } from '../judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, ratingOf, readJudgeOptions, shorten } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { judgedConversation, turnsLeftOut } from './judged-conversation.ts'
 
@@ -130,7 +130,13 @@ export function createGoalReachedScorer(options: GoalReachedScorerOptions): Scor
         explanation: shorten(
           explain`${reached} of ${counted.length} goals reached.${rest}${contentFree(turnsLeftOut(conversation))}`,
         ),
-        details: { goals: judged },
+        findings: judged.map(({ goal, verdict, reasoning }) => ({
+          about: 'goal',
+          verdict,
+          rating: verdict === 'withdrawn' ? 'open' : ratingOf(COUNTS[verdict]),
+          text: goal,
+          reason: reasoning,
+        })),
         analyzeStepResult: { goals: judged },
       }
     },

@@ -97,7 +97,13 @@ export function createKnowledgeRetentionScorer(
         explanation: shorten(
           explain`${kept} of ${needed.length} facts kept in mind.${rest}${contentFree(turnsLeftOut(conversation))}`,
         ),
-        details: { facts },
+        findings: facts.map(({ fact, verdict, reasoning }) => ({
+          about: 'fact',
+          verdict,
+          rating: verdict === 'kept' ? 'good' : verdict === 'not_needed' ? 'open' : 'bad',
+          text: fact,
+          reason: reasoning,
+        })),
         analyzeStepResult: { facts },
       }
     },

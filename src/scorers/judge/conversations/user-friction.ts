@@ -113,7 +113,14 @@ export function createUserFrictionScorer(options: UserFrictionScorerOptions): Sc
         explanation: shorten(
           explain`Friction in ${frictions.length} of ${messages.length} messages${rest}${contentFree(turnsLeftOut(conversation))}`,
         ),
-        details: { messages },
+        findings: messages.map((message) => ({
+          about: 'message',
+          verdict: message.verdict,
+          rating: message.verdict === 'moves_on' ? 'good' : frictions.includes(message) ? 'bad' : 'open',
+          text: `Turn ${message.turn + 1}`,
+          reason: message.reasoning,
+          places: [{ in: 'turn', index: message.turn }],
+        })),
         analyzeStepResult: { messages },
       }
     },

@@ -37,6 +37,7 @@ export function createAnswerRelevancyScorer(
     better: 'higher',
     needs: ['input', 'output'],
     role: "You judge whether an agent's answer is about what its user asked. Do not judge whether it is true.",
+    inAnswer: true,
     list: {
       name: 'statements',
       prefix: 'a',

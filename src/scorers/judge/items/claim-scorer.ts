@@ -50,6 +50,7 @@ export function defineClaimScorer(
     options,
     needs: ['output', 'toolNames', 'toolResults', 'documents'],
     identity: { context: given },
+    inAnswer: true,
     list: {
       name: 'claims',
       prefix: 'c',

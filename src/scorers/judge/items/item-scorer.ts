@@ -6,7 +6,7 @@ import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Skipped } from '../../../model/score.ts'
 import type { Need, Scorer, ScoringContext } from '../../../scoring/scorer.ts'
-import { defineJudgeScorer, shorten } from '../judge-scorer.ts'
+import { defineJudgeScorer, ratingOf, shorten } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { skip } from '../../skip.ts'
 import { twoDecimals } from '../../two-decimals.ts'
@@ -44,6 +44,8 @@ export interface ItemScorerDefinition<V extends string> {
     readonly instruction: string
     readonly question: string
   }
+  /** Whether the items are parts of the answer. @default false */
+  readonly inAnswer?: boolean
   /** The value of each verdict, 0 to 1, from the most favourable to the least. */
   readonly counts: Readonly<Record<V, number>>
   /** Whether a run with these verdicts passes. @default by the pass mark */
@@ -59,6 +61,7 @@ export function defineItemScorer<V extends string>(
   definition: ItemScorerDefinition<V>,
 ): Scorer<unknown, ItemAnalysis<V>> {
   const { id, description, options, better, needs, role, list, counts, labelOf, maxItems = 30, material } = definition
+  const places = definition.inAnswer === true ? [{ in: 'answer' } as const] : []
   const verdicts = verdictsOf(counts)
   return defineJudgeScorer<ItemAnalysis<V>>({
     id,
@@ -91,6 +94,14 @@ export function defineItemScorer<V extends string>(
         value: twoDecimals(total / items.length),
         ...(labelOf !== undefined && { label: labelOf(items.map(({ verdict }) => verdict)) }),
         explanation: explainItems(items.length < maxItems ? list.name : `most important ${list.name}`, items, verdicts),
+        findings: items.map(({ text, verdict, reasoning }) => ({
+          about: singular(list.name),
+          verdict,
+          rating: ratingOf(better === 'higher' ? counts[verdict] : 1 - counts[verdict]),
+          text,
+          reason: reasoning,
+          places,
+        })),
         analyzeStepResult: { items },
       }
     },
@@ -119,8 +130,12 @@ function explainItems<V extends string>(
     .map(({ text, verdict, reasoning }) => `${words(verdict)}: ${text}${reasoning === '' ? '' : ` (${reasoning})`}`)
   const said = others.length > 0 ? ` ${others.join('; ')}.` : ''
   return shorten(
-    explain`Of ${items.length} ${contentFree(items.length === 1 ? name.replace(/s$/, '') : name)}: ${contentFree(counted.join(', '))}.${contentOnly(said)}`,
+    explain`Of ${items.length} ${contentFree(items.length === 1 ? singular(name) : name)}: ${contentFree(counted.join(', '))}.${contentOnly(said)}`,
   )
+}
+
+function singular(name: string): string {
+  return name.replace(/s$/, '')
 }
 
 function verdictsOf<V extends string>(counts: Readonly<Record<V, number>>): V[] {

@@ -1,3 +1,4 @@
+import type { Finding } from '../../../model/finding.ts'
 import { contentFree, contentOnly, explain } from '../../../model/explanation.ts'
 import { inquire } from '../../../judge/judging.ts'
 import { documentsSection, promptDocumentId } from '../../../judge/prompt/render-run.ts'
@@ -6,7 +7,7 @@ import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Skipped } from '../../../model/score.ts'
 import type { CallVerdict, Scorer } from '../../../scoring/scorer.ts'
 import { skipWithoutFact } from '../../../scoring/absence.ts'
-import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, textOr } from '../judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, ratingOf, readJudgeOptions, shorten, textOr } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { expectOption } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
@@ -127,7 +128,16 @@ export function createRetrievalRelevanceScorer(
         status: 'calls',
         calls: judged.map((one): CallVerdict => {
           const { retrieval: index, value } = one
-          return { index, verdict: { status: 'scored', value: twoDecimals(value), explanation: explainJudged(one) } }
+          const findings = one.documents.map(({ id: name = 'a document', verdict, reasoning }, document): Finding => ({
+            about: 'document',
+            verdict,
+            rating: ratingOf(COUNTS[verdict]),
+            text: name,
+            reason: reasoning,
+            places: [{ in: 'retrieval', index, document }],
+          }))
+          const explanation = explainJudged(one)
+          return { index, verdict: { status: 'scored', value: twoDecimals(value), explanation, findings } }
         }),
         analyzeStepResult: { retrievals: judged },
       }

@@ -1,3 +1,4 @@
+import type { Finding } from '../../../model/finding.ts'
 import { contentFree, explain } from '../../../model/explanation.ts'
 import type { Explanation } from '../../../model/explanation.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
@@ -104,6 +105,23 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
         ...(label !== undefined && { label }),
         band: summaryBand(value, scale),
         explanation: shorten(explainSummary(judged.value, value, scale)),
+        findings: [
+          ...analysis.claims.map(({ claim, verdict, reasoning }): Finding => ({
+            about: 'claim',
+            verdict,
+            rating: verdict === 'supported' ? 'good' : 'bad',
+            text: claim,
+            reason: reasoning,
+            places: [{ in: 'answer' }],
+          })),
+          ...analysis.questions.map(({ question, isAnswerable, reasoning }): Finding => ({
+            about: 'question',
+            verdict: isAnswerable ? 'answered' : 'not_answered',
+            rating: isAnswerable ? 'good' : 'bad',
+            text: question,
+            reason: reasoning,
+          })),
+        ],
         analyzeStepResult: analysis,
       }
     },

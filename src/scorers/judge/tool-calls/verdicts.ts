@@ -1,3 +1,4 @@
+import type { Finding } from '../../../model/finding.ts'
 import type { Answer } from '../../../judge/inquiry.ts'
 import { promptCallId } from '../../../judge/prompt/render-run.ts'
 import type { ToolDefinition } from '../../../model/message.ts'
@@ -35,6 +36,7 @@ interface ToolCallScore {
   readonly value: number
   readonly label?: 'fail'
   readonly explanation: Explanation
+  readonly findings: readonly Finding[]
   readonly analyzeStepResult: ToolCallAccuracyAnalysis
 }
 
@@ -60,6 +62,17 @@ export function scoreCalls(
     // Without the tool, the request cannot be served.
     ...(missingTools === 'count' && missing.length > 0 && { label: 'fail' as const }),
     explanation: explainCalls(evaluations, missing),
+    findings: [
+      ...evaluations.map(({ toolCalled, verdict, reasoning }, index): Finding => ({
+        about: 'call',
+        verdict,
+        rating: verdict === 'appropriate' ? 'good' : verdict === 'helpful' ? 'open' : 'bad',
+        text: toolCalled,
+        reason: reasoning,
+        places: [{ in: 'call', index }],
+      })),
+      ...missing.map(toMissing),
+    ],
     analyzeStepResult: { evaluations, ...(missing.length > 0 && { missingTools: missing }) },
   }
 }
@@ -81,6 +94,7 @@ export function scoreNoCall(answer: Answer | undefined, tools: readonly ToolDefi
     status: 'scored',
     value: why === undefined ? 0 : 1,
     explanation: shorten(explain`${contentFree(said)}${contentOnly(reasoning)}${explainMissing(missing)}`),
+    findings: missing.map(toMissing),
     analyzeStepResult: { evaluations: [], ...(missing.length > 0 && { missingTools: missing }) },
   }
 }
@@ -98,6 +112,10 @@ function explainCalls(evaluations: readonly ToolCallEvaluation[], missing: reado
   return shorten(
     explain`${count('appropriate')} of ${evaluations.length} tool calls appropriate${contentFree(helpful)}.${explainMissing(missing)}${contentOnly(calls.join(''))}`,
   )
+}
+
+function toMissing(name: string): Finding {
+  return { about: 'tool', verdict: 'missing', rating: 'bad', text: name }
 }
 
 /** Tool names may be content of the run; their number is not. */

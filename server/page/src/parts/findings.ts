@@ -1,0 +1,71 @@
+import type { Finding } from '../../../../src/model/finding.ts'
+import type { ShownEvaluation as Evaluation } from '../../../src/page/shown-evaluation.ts'
+
+export type { Finding }
+
+/** What a scorer found in the run, with the scores of its calls. If all is well, only what a scorer rates is shown. */
+export function findingsOf({ score, scorer, calls = [] }: Evaluation): readonly Finding[] {
+  if (score.status !== 'scored') return []
+  const found = [...calls.flatMap(toFindings), ...(score.findings ?? [])]
+  const isAllGood = score.value === (scorer.better === 'higher' ? scorer.range?.[1] : scorer.range?.[0])
+  return isAllGood ? found.filter(({ rating }) => rating !== 'open') : found
+}
+
+/** The score of one call, which is shown at the call, too, and what was found there. */
+function toFindings({ index, name = `call ${index + 1}`, score }: NonNullable<Evaluation['calls']>[number]): Finding[] {
+  if (score.status !== 'scored') return []
+  const { value, label, explanation = '', findings = [] } = score
+  const verdict = String(Number(value.toFixed(3)))
+  return [
+    { about: 'scored call', verdict, rating: label === 'pass' ? 'good' : 'bad', text: name, reason: explanation },
+    ...findings,
+  ]
+}
+
+/** The verdict in words: `asked again` for `asked_again`. */
+export function wordsOf({ verdict }: Finding): string {
+  return verdict.replaceAll('_', ' ')
+}
+
+/** The findings about one tool call, for its arguments or the call itself, that say that something is wrong or open. */
+export function findingsOfCall(findings: readonly Finding[], index: number): readonly Finding[] {
+  return findings.filter(
+    ({ rating, places: [place] = [] }) =>
+      rating !== 'good' && (place?.in === 'call' || place?.in === 'arguments') && place.index === index,
+  )
+}
+
+/** A part of a text, with `finding` if it is what the finding is about. */
+export interface TextPart {
+  readonly text: string
+  readonly finding?: Finding
+}
+
+/** Splits the answer so that each sentence that a finding is about is a part. Judges paraphrase, so a sentence is found by its words. */
+export function markFindings(text: string, findings: readonly Finding[]): readonly TextPart[] {
+  const wanted = findings.filter(({ rating, places: [place] = [] }) => rating !== 'good' && place?.in === 'answer')
+  if (wanted.length === 0 || text.length > 50_000) return [{ text }]
+  const sentences = text.match(/\n+|.+?(?:[.!?]+(?=\s|$)\s*|(?=\n)|$)/g) ?? [text]
+  const bySentence = new Map<number, Finding>()
+  for (const finding of wanted) {
+    const words = wordsIn(finding.places?.[0]?.quote ?? finding.text)
+    if (words.size === 0) continue
+    const shares = sentences.map((sentence) => share(words, wordsIn(sentence)))
+    const best = shares.indexOf(Math.max(...shares))
+    if ((shares[best] ?? 0) >= 0.5 && !bySentence.has(best)) bySentence.set(best, finding)
+  }
+  return sentences.map((sentence, index) => {
+    const finding = bySentence.get(index)
+    return finding === undefined ? { text: sentence } : { text: sentence, finding }
+  })
+}
+
+function wordsIn(text: string): ReadonlySet<string> {
+  return new Set((text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length > 2))
+}
+
+function share(wanted: ReadonlySet<string>, found: ReadonlySet<string>): number {
+  let hits = 0
+  for (const word of wanted) if (found.has(word)) hits += 1
+  return hits / wanted.size
+}
