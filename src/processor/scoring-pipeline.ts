@@ -22,7 +22,7 @@ import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { runForeign } from '../scoring/run-foreign.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../spans/sdk-types.ts'
 import { LogRecords } from './attach/log-records.ts'
-import { isOnlyProcessor, otherProcessorsOf } from './attach/other-processors.ts'
+import { flushLimitOf, isOnlyProcessor, otherProcessorsOf } from './attach/other-processors.ts'
 import { Providers } from './attach/tracer-providers.ts'
 import { Flushing } from './deliver/flushing.ts'
 import { HeldSpans } from './deliver/held-spans.ts'
@@ -201,8 +201,9 @@ export class ScoringPipeline {
     return this.#sink.writeFeedback(feedback.target, feedbackAttributes(feedback, emit), Date.now())
   }
 
-  async flush(): Promise<void> {
-    await this.#reporter.settle('forceFlush', () => this.#flushing.flush())
+  /** @param stopped the end of scoring, if it has begun @param limitMs milliseconds after which the caller gives up */
+  async flush(stopped: Promise<void> | undefined, limitMs?: number): Promise<void> {
+    await this.#flushing.flush(stopped, limitMs ?? flushLimitOf(this.#options.tracerProvider))
   }
 
   /** Ends scoring. Small runs are finished before the first `await`. */

@@ -16,6 +16,7 @@ import { OwnWork } from './own-work.ts'
 import { ScoringPipeline } from './scoring-pipeline.ts'
 import type { ScoringOptions } from '../engine/config/scoring-options.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../spans/sdk-types.ts'
+import { canRead } from './attach/attach-notices.ts'
 import { markAsScoring } from './attach/other-processors.ts'
 
 /**
@@ -32,6 +33,8 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   readonly #reporter: Reporter
   readonly #ownWork = new OwnWork()
   readonly #next: SpanProcessorLike | undefined
+  /** Whether a span could be read. Until then each one is checked, because tracers that are not of the SDK have spans of their own kind. */
+  #hasRead = false
   #stopped: Promise<void> | undefined
   #shutdown: Promise<void> | undefined
   /** Reads messages that instrumentations write as log records. Only a logger provider that is not of the SDK needs it to be added. */
@@ -53,7 +56,8 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   onStart(span: OpenSpan, parentContext: Context): void {
     try {
       if (this.#ownWork.drops(span)) return
-      if (this.#stopped === undefined) this.#pipeline.started(span, parentContext)
+      if (this.#stopped === undefined && (this.#hasRead ||= canRead(span, this)))
+        this.#pipeline.started(span, parentContext)
     } catch (error) {
       this.#reporter.threw('onStart', error)
     }
@@ -67,7 +71,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   onEnding(span: OpenSpan): void {
     if (this.#ownWork.dropped?.has(span) === true) return
     try {
-      if (this.#stopped === undefined) this.#pipeline.ending(span)
+      if (this.#stopped === undefined && this.#hasRead) this.#pipeline.ending(span)
     } catch (error) {
       this.#reporter.threw('onEnding', error)
     }
@@ -82,7 +86,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     if (this.#ownWork.dropped?.has(span) === true) return
     let scored: RunScores | undefined
     try {
-      if (this.#stopped === undefined) scored = this.#pipeline.ended(span)
+      if (this.#stopped === undefined) scored = this.#hasRead ? this.#pipeline.ended(span) : undefined
       else if (this.#shutdown !== undefined) this.#pipeline.endedAfterShutdown(span)
     } catch (error) {
       this.#reporter.threw('onEnd', error)
@@ -90,10 +94,14 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     this.#pipeline.handOn(span, scored)
   }
 
-  /** Waits for judges for up to `flushTimeoutMs`, releases held spans, then flushes the processors behind. Never rejects. */
-  async forceFlush(): Promise<void> {
-    await this.#stopped
-    await this.#pipeline.flush()
+  /**
+   * Waits for judges for up to `flushTimeoutMs`, releases held spans, then flushes the processors behind. Never rejects.
+   *
+   * @param limitMs milliseconds after which the caller gives up, so that this resolves earlier. Scores that are not finished come later.
+   * By default the provider's own limit: 30,000, and 500 in Sentry's.
+   */
+  async forceFlush(limitMs?: number): Promise<void> {
+    await this.#pipeline.flush(this.#stopped, typeof limitMs === 'number' ? limitMs : undefined)
   }
 
   /**

@@ -86,6 +86,9 @@ describe('attachScoring to', () => {
     const options = { scorers: [createAnswerPresentScorer()], tracerProvider: provider }
     const scoring = attachedOrWrong(options)
     if (scoring === undefined) return
+    // What says that scoring is attached has read a span.
+    expect(lines.filter((line) => line.includes('Attached to'))).toEqual([])
+    startSpanOf(provider)
     expect(lines.some((line) => /Nothing is scored|Attached to/.test(line))).toBe(true)
     expect(scoring.ledger().runs.seen).toBe(0)
     attachScoring(options)
@@ -112,6 +115,13 @@ describe('attachScoring to', () => {
     expect(exporter.getFinishedSpans()).toHaveLength(2)
   })
 })
+
+/** Starts a span if the provider has any that can be started. */
+function startSpanOf(provider: TracerProvider): void {
+  try {
+    provider.getTracer('t').startSpan('s', {}, ROOT_CONTEXT).end()
+  } catch {}
+}
 
 /** `undefined` if the provider is refused as an option: that is the one error that attachScoring may throw. */
 function attachedOrWrong(options: ScoringOptions): AttachedScoring | undefined {

@@ -1,10 +1,11 @@
 /** An application whose scoring is set up wrongly in one way: `node app.ts <case>`. What it prints is what the tests look at. */
-import { SpanKind, trace } from '@opentelemetry/api'
+import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import type { Attributes } from '@opentelemetry/api'
 import {
   BatchSpanProcessor,
   InMemorySpanExporter,
   NodeTracerProvider,
+  TraceIdRatioBasedSampler,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node'
 import {
@@ -79,6 +80,12 @@ async function askModel(telemetries = 0): Promise<void> {
   for (let count = 0; count < telemetries; count++) registerTelemetry(new OpenTelemetry())
   await using server = await createScriptedOpenAIServer([{ text: SECRET }])
   await generateText({ model: createOpenAI({ apiKey: 'none', baseURL: server.url })('gpt-5-mini'), prompt: SECRET })
+}
+
+/** A provider with the methods of Datadog's: its processors cannot be seen. */
+class ForeignProvider {
+  getTracer = trace.getTracer.bind(trace)
+  addSpanProcessor(): void {}
 }
 
 /** A judge that never answers. */
@@ -355,6 +362,44 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
   attached: () => {
     startProvider()
     attachScoring({ scorers: [tools, answer] })
+    trace.getTracer('http').startSpan('GET /').end()
+    trace.getTracer('http').startSpan('GET /').end()
+  },
+  'attached where Sentry 11 is loaded': () => {
+    Reflect.set(globalThis, '__SENTRY__', { version: '11.12.0' })
+    attachScoring({ scorers: [tools] })
+  },
+  'a provider of Sentry 10': () => {
+    Reflect.set(globalThis, '__SENTRY__', { version: '10.78.0' })
+    class SentryTracerProvider extends ForeignProvider {}
+    attachScoring({ scorers: [tools], tracerProvider: new SentryTracerProvider() })
+  },
+  'a provider of Datadog': () => {
+    Reflect.set(globalThis, Symbol.for('dd-trace'), {})
+    attachScoring({ scorers: [tools], tracerProvider: new ForeignProvider() })
+  },
+  'spans that cannot be read': () => {
+    startProvider()
+    const scoring = new ScoringSpanProcessor({ scorers: [tools] })
+    for (let count = 0; count < 2; count++) {
+      // @ts-expect-error -- Datadog passes such spans to the processors of its provider
+      scoring.onStart({ spanContext: () => ({ traceId: 'a', spanId: 'b', traceFlags: 1 }) }, ROOT_CONTEXT)
+    }
+  },
+  'a processor that can neither be flushed nor shut down, with stripContent': () => {
+    // @ts-expect-error -- New Relic's processor has only these methods
+    new NodeTracerProvider({ spanProcessors: [{ onStart() {}, onEnd() {} }] }).register()
+    attachScoring({ scorers: [tools], stripContent: true })
+  },
+  'a sampler of the application that keeps nothing': async () => {
+    const provider = new NodeTracerProvider({ sampler: new TraceIdRatioBasedSampler(0) })
+    provider.register()
+    attachScoring({ scorers: [answer] })
+    await trace.getTracer('http').startActiveSpan('GET /', async (span) => {
+      await askModel(1)
+      span.end()
+    })
+    await provider.shutdown()
   },
   'nothing but the SDK': async () => {
     const sdk = await createSdk()

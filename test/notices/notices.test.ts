@@ -42,6 +42,36 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
   test.each<[name: string, code: string, words: RegExp]>([
     ['attached before the SDK is started', 'SPANSCORE_TOO_EARLY', /Call attachScoring after the SDK has started/],
     ['an SDK that is never registered', 'SPANSCORE_NO_PROVIDER', /no tracer provider is registered: start it/],
+    [
+      'attached where Sentry 11 is loaded',
+      'SPANSCORE_TOO_EARLY',
+      /Sentry's own tracer has no span processors: with version 11, start an OpenTelemetry SDK such as NodeSDK beside it/,
+    ],
+    [
+      'a provider of Sentry 10',
+      'SPANSCORE_NOT_ATTACHED',
+      /SentryTracerProvider does not show its span processors\. .*set openTelemetryBasicTracerProvider: true/,
+    ],
+    [
+      'a provider of Datadog',
+      'SPANSCORE_NOT_ATTACHED',
+      /Datadog's own tracer has no spans .* without DD_TRACE_OTEL_ENABLED, or build a provider .* new OpenTelemetry\(\{ tracer \}\)/,
+    ],
+    [
+      'spans that cannot be read',
+      'SPANSCORE_NOT_ATTACHED',
+      /Nothing is scored: spans of the tracer provider cannot be read \(no name, attributes, events, status, startTime\)/,
+    ],
+    [
+      'a processor that can neither be flushed nor shut down, with stripContent',
+      'SPANSCORE_NOT_ATTACHED',
+      /has a span processor without forceFlush or shutdown, from which stripContent cannot take content/,
+    ],
+    [
+      'a sampler of the application that keeps nothing',
+      'SPANSCORE_NO_RUNS',
+      /A model was called \(127\.0\.0\.1:\d+\) in a trace that the sampler TraceIdRatioBased\{0\} left out.* Raise its rate/,
+    ],
     ['a judge of a misspelt provider', 'SPANSCORE_JUDGE', /rubric cannot ask .*"opnai".*mean openai\/gpt-5-mini\?/],
     [
       'a judge whose key is refused',

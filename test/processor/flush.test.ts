@@ -40,6 +40,39 @@ test('one flush delivers the scored span, the event and the metric, in front', a
   expect(receiver.metrics.map(({ name }) => name)).toContain('spanscore.score')
 })
 
+test('a flush of a provider that waits for half a second does not reject, and slow scores come later', async () => {
+  const answers: (() => void)[] = []
+  const answered = new Promise<void>((resolve) => answers.push(resolve))
+  const slow = judgeScorer('slow', { assess: async () => (await answered, { status: 'scored', value: 0.5 }) as never })
+  const { receiver, tracer, provider } = await createPipeline({
+    processors: (batch) => [batch],
+    config: { forceFlushTimeoutMillis: 500 },
+  })
+  const scoring = attachScoring({ scorers: [slow] })
+  runAgent(tracer)
+  await provider.forceFlush()
+  expect(receiver.spans.map(({ name }) => name)).toContain('invoke_agent weather-agent')
+  expect(scoring.ledger().scorers['slow']).toMatchObject({ offered: 1, pending: 1 })
+  answers[0]?.()
+  // What the application awaits itself is not cut short.
+  await scoring.forceFlush()
+  expect(receiver.spans.map(({ name }) => name)).toContain('evaluate slow')
+  expectBalanced(scoring.ledger())
+})
+
+test('a flush that takes a limit resolves before it', async () => {
+  const scoring = new ScoringSpanProcessor({
+    scorers: [judgeScorer('never', { assess: () => new Promise(() => {}) as never })],
+    shutdownTimeoutMs: 0,
+  })
+  const { tracer } = await createPipeline({ processors: (batch) => [scoring, batch] })
+  runAgent(tracer)
+  const late = new Promise((resolve) => setTimeout(resolve, 10_000, 'late').unref())
+  expect(await Promise.race([scoring.forceFlush(100), late])).toBeUndefined()
+  expect(scoring.ledger().scorers['never']).toMatchObject({ pending: 1 })
+  await scoring.shutdown()
+})
+
 test('a flush during another export does not end before that export', async () => {
   const exports: (() => void)[] = []
   const exporter: SpanExporter = {

@@ -40,13 +40,13 @@ export type NoticeCode =
 export const notices: Readonly<Record<NoticeCode, Notice>> = {
   SPANSCORE_ATTACHED: {
     level: 'info',
-    when: 'Scoring was attached to a tracer provider.',
+    when: 'Scoring was attached to a tracer provider, and has read the first of its spans.',
     cure: 'Nothing: it names the provider, its processors and the scorers.',
   },
   SPANSCORE_TOO_EARLY: {
     level: 'error',
     when: '`attachScoring` was called while no tracer provider was registered.',
-    cure: 'Call it after the SDK has started, or pass `tracerProvider`.',
+    cure: 'Call it after the SDK has started, or pass `tracerProvider`. Sentry 11 and Datadog register none: see ../distributions.md.',
   },
   SPANSCORE_NO_PROVIDER: {
     level: 'error',
@@ -55,8 +55,8 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_NOT_ATTACHED: {
     level: 'error',
-    when: 'The tracer provider does not show its span processors, or has none that `stripContent` could take content from.',
-    cure: 'Put a `ScoringSpanProcessor` into the `spanProcessors` of the provider.',
+    when: 'The tracer provider does not show its span processors, its spans cannot be read, or it has a processor that `stripContent` cannot take content from.',
+    cure: 'Put a `ScoringSpanProcessor` into the `spanProcessors` of the provider. For Sentry and Datadog see ../distributions.md.',
   },
   SPANSCORE_ATTACHED_TWICE: {
     level: 'warn',
@@ -116,7 +116,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   SPANSCORE_NO_RUNS: {
     level: 'warn',
     when: 'The application calls models, which HTTP spans, its requests or `gen_ai.*` attributes show, and 30 seconds later, or at the end, there is no agent run.',
-    cure: 'Switch on the telemetry of the AI SDK (`registerTelemetry`), add an instrumentation that records agents or model calls, or correct `gen_ai.operation.name` of spans that you write yourself: see ../own-spans.md.',
+    cure: 'The line names the cause if the sampler has left the calls out. Otherwise switch on the telemetry of the AI SDK (`registerTelemetry`), add an instrumentation that records agents or model calls, or correct `gen_ai.operation.name` of spans that you write yourself: see ../own-spans.md.',
   },
   SPANSCORE_SCORER: {
     level: 'warn',

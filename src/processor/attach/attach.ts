@@ -6,10 +6,11 @@ import { CompositeProcessor } from './composite-processor.ts'
 import { resolveOptions } from '../../engine/config/options.ts'
 import { refuseConversations } from '../../engine/config/refuse-conversations.ts'
 import { notify } from '../../engine/notices/notify.ts'
-import { addProcessor, processorsOf, replaceProcessors } from './provider-processors.ts'
+import { addProcessor, canBeNext, processorsOf, replaceProcessors } from './provider-processors.ts'
 import { lookAt } from './look-at.ts'
-import { nameOfProvider, reportAttached, reportOtherOptions } from './attach-notices.ts'
+import { reportOtherOptions, reportWhenRead } from './attach-notices.ts'
 import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
+import { nameOfProvider, wayOfVendor } from './vendors.ts'
 import type { ScoringOptions } from '../../engine/config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../scoring-span-processor.ts'
 import type { SpanProcessorLike } from '../../spans/sdk-types.ts'
@@ -41,10 +42,11 @@ const attached = globalSlot('attached', () => new WeakMap<object, AttachedScorin
 const behindStopped = new WeakMap<SpanProcessorLike, readonly SpanProcessorLike[]>()
 
 /**
- * Adds scoring to an existing tracer provider: its processors are replaced in place, and become `next`. Call it after the SDK has started.
- * A second call for the same provider returns the result of the first, until that is shut down or detached.
+ * Adds scoring to an existing tracer provider: its processors are replaced in place, and become `next`. Processors that can neither be
+ * flushed nor shut down, such as New Relic's, stay beside scoring, after it. Call it after the SDK has started. A second call for the same
+ * provider returns the result of the first, until that is shut down or detached.
  *
- * If it cannot attach to the provider, one `diag` line says why and what to do, and nothing is scored.
+ * If it cannot attach to the provider, one notice says why and what to do, and nothing is scored.
  *
  * @example
  * sdk.start()
@@ -63,15 +65,18 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
   }
   const processors = provider === undefined ? undefined : processorsOf(provider)
   const listed = lookAt(() => Array.from(processors ?? [])) ?? []
-  const behind = listed.flatMap((each) => behindStopped.get(each) ?? [each])
+  const all = listed.flatMap((each) => behindStopped.get(each) ?? [each])
+  const behind = all.filter(canBeNext)
+  const beside = all.filter((each) => !behind.includes(each))
   const processor = createProcessor(options, behind)
-  const isReplaced = processors !== undefined && replaceProcessors(processors, processor)
+  const canStrip = options.stripContent !== true || beside.length === 0
+  const isReplaced = canStrip && processors !== undefined && replaceProcessors(processors, [processor, ...beside])
   if (
     provider === undefined ||
     !(isReplaced || (!stripsNothing(options) && listed.length === 0 && addProcessor(provider, processor)))
   ) {
     const code = provider === undefined ? 'SPANSCORE_TOO_EARLY' : 'SPANSCORE_NOT_ATTACHED'
-    notify(code, `Nothing is scored: ${whyNot(provider, options)}`)
+    notify(code, `Nothing is scored: ${whyNot(provider, options, canStrip)}`)
     // It will see no span, so it must not report that there is none.
     void processor.stopScoring()
     return handleOf(processor, ignore, ignore)
@@ -92,7 +97,7 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
     },
   )
   attached.set(provider, handle)
-  reportAttached(provider, behind.length, resolved)
+  reportWhenRead(processor, provider, behind.length, resolved)
   return handle
 }
 
@@ -113,7 +118,7 @@ function handleOf(processor: ScoringSpanProcessor, stopping: () => void, restore
   return {
     ledger: () => processor.ledger(),
     feedback: (feedback) => processor.feedback(feedback),
-    forceFlush: () => processor.forceFlush(),
+    forceFlush: () => processor.forceFlush(Number.POSITIVE_INFINITY),
     shutdown: () => {
       stopping()
       return processor.stopScoring()
@@ -131,21 +136,23 @@ function stripsNothing({ stripContent, next }: ScoringOptions): boolean {
   return stripContent === true && next === undefined
 }
 
-function whyNot(provider: object | undefined, options: ScoringOptions): string {
+/** @param canStrip whether no processor lacks the methods of one that `stripContent` can take content from */
+function whyNot(provider: object | undefined, options: ScoringOptions, canStrip: boolean): string {
+  const way = wayOfVendor(provider)
   if (provider === undefined) {
+    const vendor = way === undefined ? '' : `${way} `
     return (
       'no tracer provider is registered. Call attachScoring after the SDK has started (sdk.start()), or pass tracerProvider. ' +
-      "OTEL_TRACES_EXPORTER=none and OTEL_SDK_DISABLED=true leave none, and Mastra's OtelExporter registers none: use @mastra/otel-bridge."
+      `${vendor}OTEL_TRACES_EXPORTER=none and OTEL_SDK_DISABLED=true leave none, and Mastra's OtelExporter registers none: use @mastra/otel-bridge.`
     )
   }
   const name = nameOfProvider(provider) ?? 'The tracer provider'
+  if (!canStrip)
+    return `${name} has a span processor without forceFlush or shutdown, from which stripContent cannot take content.`
   if (stripsNothing(options) && lookAt(() => 'addSpanProcessor' in provider) === true) {
     return `${name} has no span processors yet that stripContent could take content from. Attach after they have been added.`
   }
-  const advice = name.startsWith('Sentry')
-    ? 'Sentry from version 11 on has no span processors; run an OpenTelemetry SDK of your own beside it, or keep Sentry 10.'
-    : 'Put a ScoringSpanProcessor into its spanProcessors where you build it.'
-  return `${name} does not show its span processors. ${advice}`
+  return `${name} does not show its span processors. ${way ?? 'Put a ScoringSpanProcessor into its spanProcessors where you build it.'}`
 }
 
 function isWeakMap(value: unknown): value is WeakMap<object, AttachedScoring> {

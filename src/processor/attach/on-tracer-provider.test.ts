@@ -74,6 +74,27 @@ describe('The global tracer provider', () => {
     expect(found).toEqual([provider])
   })
 
+  test('is found after everything was disabled and deleted, as the distributions of Azure do before they start', () => {
+    const found: object[] = []
+    onTracerProvider((each) => found.push(each))
+    trace.disable()
+    Reflect.deleteProperty(globalThis, API)
+    const provider = new BasicTracerProvider()
+    trace.setGlobalTracerProvider(provider)
+    expect(found).toEqual([provider])
+  })
+
+  test('is found each time that another one replaces it', () => {
+    const providers = [1, 2, 3].map(() => new BasicTracerProvider())
+    const found: object[] = []
+    onTracerProvider((each) => found.push(each))
+    for (const provider of providers) {
+      trace.setGlobalTracerProvider(provider)
+      trace.disable()
+    }
+    expect(found).toEqual(providers)
+  })
+
   test('leaves the API unchanged', () => {
     onTracerProvider(() => undefined)
     trace.setGlobalTracerProvider(new BasicTracerProvider())

@@ -28,9 +28,25 @@ export function markAsScoring(description: ScoringDescription): void {
   if (Array.isArray(doctor)) doctor.push(description)
 }
 
+/** Milliseconds for which the SDK waits for the flush of a processor, unless a provider has another limit. */
+const FLUSH_LIMIT_MS = 30_000
+
+/** Milliseconds for which a provider waits for the flush of a processor. Then its own flush rejects. */
+export function flushLimitOf(given: TracerProvider | undefined): number {
+  const provider = providerOf(given)
+  const limitMs = lookAt(() => {
+    if (provider === undefined) return undefined
+    // SDK 2.12 and 3.x, then 1.30 and earlier 2.x.
+    const ownMs: unknown = Reflect.get(provider, '_forceFlushTimeoutMillis')
+    const config: unknown = Reflect.get(provider, '_config')
+    return ownMs ?? (isRecord(config) ? config['forceFlushTimeoutMillis'] : undefined)
+  })
+  return typeof limitMs === 'number' && limitMs > 0 ? limitMs : FLUSH_LIMIT_MS
+}
+
 /** Whether `self` is the provider's only processor, so that no span is exported; false if the provider does not expose its processors. */
 export function isOnlyProcessor(given: TracerProvider | undefined, self: SpanProcessorLike): boolean {
-  const provider = given === undefined ? globalTracerProvider() : unwrapped(given)
+  const provider = providerOf(given)
   const processors = provider === undefined ? undefined : processorsOf(provider)
   return lookAt(() => processors?.length === 1 && processors[0] === self) === true
 }
@@ -48,12 +64,16 @@ export interface OtherProcessors {
  * others, so two would flush each other forever.
  */
 export function otherProcessorsOf(given: TracerProvider | undefined, self: SpanProcessorLike): OtherProcessors {
-  const provider = given === undefined ? globalTracerProvider() : unwrapped(given)
+  const provider = providerOf(given)
   const processors = provider === undefined ? undefined : processorsOf(provider)
   const all = lookAt(() => Array.from(processors ?? [])) ?? []
   const place = all.indexOf(self)
   if (place === -1) return { before: [], after: [] }
   return { before: all.slice(0, place).filter(isOther), after: all.slice(place + 1).filter(isOther) }
+}
+
+function providerOf(given: TracerProvider | undefined): object | undefined {
+  return given === undefined ? globalTracerProvider() : unwrapped(given)
 }
 
 function isOther(processor: SpanProcessorLike): boolean {

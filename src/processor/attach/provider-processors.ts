@@ -20,18 +20,18 @@ export function processorsOf(provider: object): SpanProcessorLike[] | undefined 
 }
 
 /**
- * Replaces all processors in a provider's list by one, synchronously, so that no span is missed. Returns false, and leaves the list as it
+ * Replaces all processors in a provider's list by others, synchronously, so that no span is missed. Returns false, and leaves the list as it
  * was, if the list cannot be written.
  */
-export function replaceProcessors(processors: SpanProcessorLike[], processor: SpanProcessorLike): boolean {
+export function replaceProcessors(processors: SpanProcessorLike[], others: readonly SpanProcessorLike[]): boolean {
   const before = lookAt(() => [...processors])
   if (before === undefined) return false
   const isReplaced = lookAt(() => {
     if (Object.isFrozen(processors)) return false
-    // Writing the first entry before removing others loses nothing if the list is read-only.
-    processors[0] = processor
-    processors.length = 1
-    return processors.length === 1 && processors[0] === processor
+    // Writing the entries before removing any loses nothing if the list is read-only.
+    for (const [index, other] of others.entries()) processors[index] = other
+    processors.length = others.length
+    return processors.length === others.length && others.every((other, index) => processors[index] === other)
   })
   if (isReplaced === true) return true
   lookAt(() => Object.assign(processors, before))
@@ -39,15 +39,24 @@ export function replaceProcessors(processors: SpanProcessorLike[], processor: Sp
   return false
 }
 
-/** Adds a processor to a provider of SDK 1.30 that has none yet; false if that is impossible. */
+/**
+ * Adds a processor to a provider of SDK 1.30 that has none yet; false if that is impossible. Other providers have a method of this name,
+ * too, such as Datadog's, and pass spans of their own kind.
+ */
 export function addProcessor(provider: object, processor: SpanProcessorLike): boolean {
   const isAdded = lookAt(() => {
     const add: unknown = Reflect.get(provider, 'addSpanProcessor')
-    if (typeof add !== 'function') return false
+    if (typeof add !== 'function' || !Array.isArray(Reflect.get(provider, '_registeredSpanProcessors'))) return false
     Reflect.apply(add, provider, [processor])
     return true
   })
   return isAdded === true
+}
+
+/** Whether a processor has all methods, so that it can be `next`. New Relic's can neither be flushed nor shut down. */
+export function canBeNext(processor: SpanProcessorLike): boolean {
+  const methods = ['forceFlush', 'shutdown'] as const
+  return lookAt(() => methods.every((name) => typeof processor[name] === 'function')) === true
 }
 
 function isProcessorList(value: unknown): value is SpanProcessorLike[] {

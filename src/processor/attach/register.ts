@@ -8,12 +8,16 @@ import { isOn, optionsFromEnvironment, withEnvironment } from '../../engine/conf
 import type { EnvironmentOptions } from '../../engine/config/environment.ts'
 import { notify, notifyVariable } from '../../engine/notices/notify.ts'
 import { onTracerProvider } from './on-tracer-provider.ts'
+import { globalTracerProvider } from './tracer-providers.ts'
 import type { ScoringOptions } from '../../engine/config/scoring-options.ts'
 
 const PATIENCE_MS = 30_000
 
+/** Milliseconds between two looks for a provider that was registered in a way that is not watched. */
+const LOOK_MS = 20
+
 /**
- * Attaches scoring to the tracer provider that this program has registered or will register, with the options of the configuration file and
+ * Attaches scoring to the tracer provider that this program has registered or will register, and to each that replaces it, with the options of the configuration file and
  * the environment. Never throws: errors are reported, and the application runs unscored.
  *
  * The configuration file is only read once the provider exists. So instrumentations can patch what it imports, whatever the order of
@@ -25,11 +29,17 @@ export function register(patienceMs: number = PATIENCE_MS): void {
   if (isOn(process.env['OTEL_SDK_DISABLED']) || isOn(process.env['SPANSCORE_DISABLED'])) return
   guarded(() => {
     let isFound = false
-    onTracerProvider((provider) => {
+    const found = (provider: object): void => {
       isFound = true
       guarded(() => attachTo(provider))
-    })
-    if (!isFound) reportWhenMissing(() => isFound, patienceMs)
+    }
+    onTracerProvider(found)
+    const isThere = (): boolean => {
+      const provider = isFound ? undefined : globalTracerProvider()
+      if (provider !== undefined) found(provider)
+      return isFound
+    }
+    if (!isFound) lookAgain(isThere, patienceMs)
   })
 }
 
@@ -58,12 +68,16 @@ function loadFile(): EnvironmentOptions {
 }
 
 /**
- * Reports a program that has loaded an SDK but not registered it for a long time. A program that starts no SDK, such as a child process
- * that inherits `NODE_OPTIONS`, or that ends soon, is not reported.
+ * Looks again, and reports a program that has loaded an SDK but not registered it for a long time. A program that starts no SDK, such as a
+ * child process that inherits `NODE_OPTIONS`, or that ends soon, is not reported.
  */
-function reportWhenMissing(isFound: () => boolean, patienceMs: number): void {
+function lookAgain(isThere: () => boolean, patienceMs: number): void {
+  const looking = setInterval(() => {
+    if (isThere()) clearInterval(looking)
+  }, LOOK_MS).unref()
   setTimeout(() => {
-    if (isFound() || !hasLoadedSdk()) return
+    clearInterval(looking)
+    if (isThere() || !hasLoadedSdk()) return
     const cure = 'start it with sdk.start(), or register its tracer provider with provider.register()'
     const message = `an OpenTelemetry SDK is loaded, and no tracer provider is registered: ${cure}`
     complain('SPANSCORE_NO_PROVIDER', message)

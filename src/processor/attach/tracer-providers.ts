@@ -3,6 +3,7 @@ import type { MeterProvider, TracerProvider } from '@opentelemetry/api'
 
 import type { EmissionProviders, LoggerProviderLike } from '../../emit/signal-providers.ts'
 import type { Flushable } from '../../spans/sdk-types.ts'
+import { isRecord } from '../../spans/json.ts'
 import { lookAt } from './look-at.ts'
 
 /** Providers that the application passed, or that `attachScoring` found. */
@@ -81,6 +82,17 @@ export function olderApi(): string | undefined {
   if (provider === undefined || trace.getTracerProvider() === provider) return undefined
   const version = lookAt(() => globals[API]?.['version'])
   return typeof version === 'string' ? version.slice(0, 50) : undefined
+}
+
+/** The description of a provider's sampler, such as `TraceIdRatioBased{0.1}`; `undefined` if it cannot be seen. */
+export function samplerOf(provider: object | undefined): string | undefined {
+  return lookAt(() => {
+    // The properties are private: of SDK 2.12 and 3.x, then of 1.30 and earlier 2.x.
+    const options: unknown = provider && (Reflect.get(provider, '_tracerOptions') ?? Reflect.get(provider, '_config'))
+    const sampler = isRecord(options) ? options['sampler'] : undefined
+    // oxlint-disable-next-line typescript/no-base-to-string -- samplers of the SDK describe themselves
+    return isRecord(sampler) ? String(sampler).slice(0, 200) : undefined
+  })
 }
 
 /** The provider behind the API's proxy tracer provider, or the given provider if it is not a proxy. */

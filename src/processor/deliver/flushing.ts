@@ -17,6 +17,12 @@ import type { Flushable } from '../../spans/sdk-types.ts'
 /** Maximum milliseconds that the processors behind may take to flush or shut down, like the SDK's own limit for a flush. */
 const DOWNSTREAM_TIMEOUT_MS = 30_000
 
+/** Milliseconds of the caller's limit that are left to exporters, of which a fifth is left to the caller. */
+const EXPORT_MS = 5000
+
+/** Longer timers of Node.js end at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** Milliseconds of work in the turn in which a flush begins. */
 const SLICE_MS = 10
 
@@ -54,11 +60,28 @@ export class Flushing {
     this.#parts = parts
   }
 
-  async flush(): Promise<void> {
+  /**
+   * Resolves before the caller gives up, because the caller's own flush would reject: Sentry's does after half a second. What takes longer
+   * goes on, and is delivered later.
+   *
+   * @param stopped the end of scoring, if it has begun
+   * @param limitMs milliseconds after which the caller gives up
+   */
+  async flush(stopped: Promise<void> | undefined, limitMs: number): Promise<void> {
+    const exportMs = Math.min(limitMs / 2, EXPORT_MS)
+    const flushed = this.#parts.reporter.settle('forceFlush', async () => {
+      await stopped
+      await this.#flush(limitMs - exportMs)
+    })
+    await settlesWithin(flushed, Math.min(limitMs - exportMs / 5, LONGEST_TIMER_MS))
+  }
+
+  /** @param judgesMs maximum milliseconds to wait for judges */
+  async #flush(judgesMs: number): Promise<void> {
     const { options, buffer, held, metrics, providers, otherProcessors } = this.#parts
     const done = this.#settle(buffer.flush(), SLICE_MS)
-    // What takes longer goes on, and is delivered by the next flush.
-    if (options.flushTimeoutMs > 0) await settlesWithin(done, options.flushTimeoutMs, true)
+    const waitMs = Math.min(options.flushTimeoutMs, judgesMs)
+    if (waitMs > 0) await settlesWithin(done, waitMs, true)
     await this.#doFirst('forceFlush', held.releaseInSteps())
     metrics.flush()
     const { before, after } = otherProcessors()

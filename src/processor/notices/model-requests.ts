@@ -1,5 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
+import { isSpanContextValid, trace, TraceFlags } from '@opentelemetry/api'
+
 import { isIsolated } from '../../scoring/isolation.ts'
 import { callingLibrary, stackOfCaller } from './model-libraries.ts'
 
@@ -18,6 +20,8 @@ export interface ModelRequest {
   readonly host: string
   /** The package that sends it; absent if it is none that we know. */
   readonly library?: string
+  /** Whether it is made within a trace that the tracer's sampler, or the caller's, left out. */
+  readonly isSampledOut?: boolean
 }
 
 /**
@@ -33,13 +37,21 @@ export function watchModelRequests(onRequest: (request: ModelRequest) => void): 
       const host = isIsolated() ? undefined : modelHostOf(message)
       if (host === undefined) return
       const library = callingLibrary(stackOfCaller(), userAgentOf(message))
-      onRequest({ host, ...(library !== undefined && { library }) })
+      onRequest({ host, ...(library !== undefined && { library }), isSampledOut: isSampledOut() })
     } catch {}
   }
   for (const channel of CHANNELS) subscribe(channel, look)
   return () => {
     for (const channel of CHANNELS) unsubscribe(channel, look)
   }
+}
+
+/** Whether the active span is one that a sampler left out. The API has no other way to see such a span. */
+function isSampledOut(): boolean {
+  const span = trace.getActiveSpan()
+  if (span === undefined || span.isRecording()) return false
+  const context = span.spanContext()
+  return isSpanContextValid(context) && (context.traceFlags & TraceFlags.SAMPLED) === 0
 }
 
 /** The host of a request to a model; `undefined` for other requests. */

@@ -62,6 +62,8 @@ export interface NoRunsNoticeParts {
   readonly hasGlobalProvider: () => boolean
   /** The version of the API that registered the tracer provider, if libraries use a newer copy, which ignores it. */
   readonly olderApi: () => string | undefined
+  /** What the provider's sampler says that it is; `undefined` if the provider does not show it. */
+  readonly sampler: () => string | undefined
   readonly reporter: Reporter
   readonly after: typeof after
 }
@@ -141,7 +143,14 @@ export class NoRunsNotice {
     this.#parts.after(PATIENCE_MS, () => this.conclude())
   }
 
-  #message({ host, library }: ModelRequest): string {
+  #message({ host, library, isSampledOut }: ModelRequest): string {
+    if (isSampledOut === true) {
+      const sampler = this.#parts.sampler()
+      return (
+        `A model was called (${host}) in a trace that ${sampler === undefined ? 'the sampler' : `the sampler ${sampler}`} left out, ` +
+        'and no run was sampled since. Raise its rate: spans that are left out cannot be scored.'
+      )
+    }
     const cure = library === undefined ? undefined : cureOfLibrary([library])
     const called = library === undefined ? `A model was called (${host})` : `${library} called a model (${host})`
     if (!this.#hasSpans) {

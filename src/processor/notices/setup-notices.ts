@@ -9,7 +9,7 @@ import { LiveChecks } from '../checks/live-checks.ts'
 import { DoubledTelemetryNotice } from './doubled-telemetry-notice.ts'
 import { watchModelRequests } from './model-requests.ts'
 import { NoRunsNotice } from './no-runs-notice.ts'
-import { globalTracerProvider, olderApi } from '../attach/tracer-providers.ts'
+import { globalTracerProvider, olderApi, samplerOf } from '../attach/tracer-providers.ts'
 
 /** What the notices about the set-up need. */
 export interface SetupNoticesParts {
@@ -39,6 +39,7 @@ export class SetupNotices {
       watchRequests: watchModelRequests,
       hasGlobalProvider: () => globalTracerProvider() !== undefined,
       olderApi,
+      sampler: () => samplerOf(globalTracerProvider()),
       reporter,
       after,
     })
