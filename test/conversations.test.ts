@@ -7,10 +7,10 @@ import { afterAll, describe, expect, it } from 'vitest'
 import {
   attachScoring,
   createAbandonedScorer,
-  createGoalReachedScorer,
   createKnowledgeRetentionScorer,
   createLoopScorer,
   createRepeatedQuestionScorer,
+  createResolutionScorer,
   createRubricScorer,
   createRunLimitsScorer,
   createScorer,
@@ -139,11 +139,12 @@ describe('scorers of conversations by judge', () => {
   const goals = {
     lists: {
       goals: [
-        { text: 'find the parcel', verdict: 'reached' },
+        { text: 'find the parcel', verdict: 'done' },
         { text: 'change the address', verdict: 'partly' },
         { text: 'a discount', verdict: 'withdrawn' },
       ],
     },
+    verdicts: { overstepped: 'no' },
   }
   const facts = {
     lists: {
@@ -157,14 +158,15 @@ describe('scorers of conversations by judge', () => {
 
   it.each([
     ['user_friction', createUserFrictionScorer, friction, 0.18],
-    ['goal_reached', createGoalReachedScorer, goals, 0.75],
+    ['resolution', createResolutionScorer, goals, 0.75],
     ['knowledge_retention', createKnowledgeRetentionScorer, facts, 0.5],
   ] as const)('%s asks once', async (_, create, reply, score) => {
     const model = createScriptedJudge(reply)
     expect(await create({ model }).run(runsOf(parcel))).toMatchObject({ score })
     expect(model.calls).toHaveLength(1)
     const prompt = model.calls[0]?.prompt
-    expect(prompt).toContain('turn 3, tools: "track" error "timeout"')
+    expect(prompt).toContain('turn 3, call: "track", error\n')
+    expect(prompt).toContain('  error: "timeout"')
     expect(prompt).toContain('turn 12, agent')
   })
 
@@ -175,16 +177,14 @@ describe('scorers of conversations by judge', () => {
     expect(await only.run(runsOf(parcel))).toMatchObject({ score: 0 })
   })
 
-  it('judge goals that are given, and ask nobody if a person took over', async () => {
-    const model = createScriptedJudge({ verdicts: { goal_1: 'not', goal_2: 'reached' } })
-    const given = createGoalReachedScorer({ model, goals: ['find a parcel', 'change an address'] })
-    expect(await given.run(runsOf(parcel))).toMatchObject({ score: 0.5 })
-    const handedOver = createGoalReachedScorer({ model, handOver: ['change_address'] })
-    expect(await handedOver.run(runsOf(parcel))).toMatchObject({ score: 0 })
-    expect(model.calls).toHaveLength(1)
+  it('judge goals that are given, and say who handed over', async () => {
+    const model = createScriptedJudge({ verdicts: { goal_1: 'not', goal_2: 'done', overstepped: 'no' } })
+    const given = createResolutionScorer({ model, goals: ['find a parcel', 'change an address'] })
+    expect(await given.run(runsOf(parcel), { handOver: ['change_address'] })).toMatchObject({ score: 0.5 })
+    expect(model.calls[0]?.prompt).toContain('"change_address" (hands the user over to a person), ok')
   })
 
-  it('are shown the first and the last turns of a long conversation, whole, in a prompt of 48 KiB', async () => {
+  it('are shown the first and the last turns of a long conversation, whole, in a prompt of 12,000 tokens', async () => {
     const long = Array.from({ length: 400 }, (_, index) => ({ input: text(index), output: text(1000 + index) }))
     const model = createScriptedJudge({
       verdicts: Object.fromEntries(long.map((_, index) => [`turn_${index + 1}`, 'moves_on'])),

@@ -89,7 +89,7 @@ describe('spanscore judge-check', () => {
   it('finds a judge that always praises, and says so in one line', async () => {
     const { code, stdout } = await check(([best = '']) => best)
     expect(stdout.split('\n').at(-2)).toBe(
-      'This judge passes nearly everything. It passed 39 of 39 good runs and 52 of 52 bad ones. Do not use it.',
+      'This judge passes nearly everything. It passed 48 of 48 good runs and 62 of 62 bad ones. Do not use it.',
     )
     expect(code).toBe(1)
   })
@@ -110,9 +110,9 @@ describe('spanscore judge-check', () => {
       return verdict ?? ''
     })
     expect(stdout.split('\n').at(-2)).toBe(
-      'This judge is right in 91 of 91 cases. It passed 39 of 39 good runs and 0 of 52 bad ones.',
+      'This judge is right in 110 of 110 cases. It passed 48 of 48 good runs and 0 of 62 bad ones.',
     )
-    expect(stderr).toContain('91 cases, about 98 calls')
+    expect(stderr).toContain('110 cases, about 118 calls')
     expect(code).toBe(0)
   })
 
@@ -166,11 +166,11 @@ describe('spanscore judge-check', () => {
 })
 
 describe('the labelled cases', () => {
-  it('are seven for each prebuilt judge scorer, in five languages, one of them hostile', () => {
+  it('are at least seven for each prebuilt judge scorer, in five languages, one of them hostile', () => {
     const byScorer = Map.groupBy(labelledCases, ({ scorer }) => scorer)
     expect(byScorer.size).toBe(13)
     for (const cases of byScorer.values()) {
-      expect(cases).toHaveLength(7)
+      expect(cases.length).toBeGreaterThanOrEqual(7)
       expect(new Set(cases.map(({ language }) => language)).size).toBe(5)
       expect(cases.filter(({ hostile }) => hostile)).toHaveLength(1)
       expect(new Set(cases.map(({ expect: label }) => label)).size).toBe(2)

@@ -27,7 +27,7 @@ export function optionsPage(): string {
     '## `emit`',
     optionsTable('EmitOptions', emitTable),
     '## `judge`',
-    'Every scorer that asks a judge takes these settings: `createFaithfulnessScorer({ model, judge: { maxPromptBytes: 16_384 } })`. Each scorer also has [options of its own](scorers.md).',
+    'Every scorer that asks a judge takes these settings: `createFaithfulnessScorer({ model, judge: { maxPromptTokens: 4000 } })`. Each scorer also has [options of its own](scorers.md).',
     settingsTable(),
   )
 }

@@ -24,7 +24,17 @@ export function toConversationRun(conversation: Conversation): AgentRun {
       )
       if (what !== 'output' || run === last) missing.set(what, { ...each, what })
     }
-    for (const call of run.toolCalls) toolCalls.push({ ...call, step: steps.length + call.step })
+    const cutHere = new Set(run.missing.flatMap(({ what, why }) => (why === 'limit' ? [what] : [])))
+    for (const [index, call] of run.toolCalls.entries()) {
+      const { arguments: given, result, ...rest } = call
+      const isWhole = (fact: string): boolean => !cutHere.has(`toolCalls[${index}].${fact}`)
+      toolCalls.push({
+        ...rest,
+        ...(given !== undefined && isWhole('arguments') && { arguments: given }),
+        ...(result !== undefined && isWhole('result') && { result }),
+        step: steps.length + call.step,
+      })
+    }
     steps.push(...run.steps)
   }
   for (const each of conversation.missing) missing.set(each.what, each)

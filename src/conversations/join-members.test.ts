@@ -127,19 +127,19 @@ describe('a conversation', () => {
     expect(JSON.stringify(unread)).not.toContain('Question 5?')
   })
 
-  it('keeps short arguments and the beginning and the end of long texts, and names the rest', () => {
-    const content = [toolCall('a', { q: 'x' }), toolCall('b', { q: 'y'.repeat(600) })]
+  it('keeps instructions, arguments as far as there is room, and the beginning and the end of long texts, and names the rest', () => {
+    const content = [toolCall('a', { q: 'x'.repeat(200) }), toolCall('b', { q: 'y'.repeat(32_700) })]
     const output = [
       { role: 'assistant', content },
       { role: 'assistant', content: 'z'.repeat(5000) },
     ]
     const [kept] = join([run(1, [ask('Find.')], output)]).runs
-    expect(kept?.toolCalls.map((each) => each.arguments)).toEqual([{ q: 'x' }, undefined])
-    expect(kept?.output).toHaveLength(4003)
+    expect(kept?.toolCalls.map((each) => each.arguments)).toEqual([undefined, { q: 'y'.repeat(32_700) }])
+    expect(kept?.output).toHaveLength(4032)
     expect(kept?.missing).toEqual(
       expect.arrayContaining([
         { what: 'output', why: 'limit' },
-        { what: 'toolCalls[1].arguments', why: 'limit' },
+        { what: 'toolCalls[0].arguments', why: 'limit' },
       ]),
     )
   })

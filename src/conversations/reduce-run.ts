@@ -1,11 +1,14 @@
 import type { AgentRun, Missing, ModelCall, ToolCall } from '../model/agent-run.ts'
 import { frozen } from '../runs/view/frozen.ts'
 import { textMessage } from '../spans/content/messages.ts'
+import { toJsonText } from '../spans/json.ts'
 
 /** Characters that are kept of a message of the user, and of an answer: its beginning and its end. */
 const MAX_TEXT = 4000
-/** Characters that the JSON of a tool call's arguments or result may have to be kept. */
-const MAX_PAYLOAD = 500
+/** Characters that arguments and results of a run may have together, as JSON. */
+const MAX_PAYLOADS = 32_768
+/** With less room than this, a value is not kept at all. */
+const LEAST_PAYLOAD = 100
 /** Tool calls that are kept of a run. */
 const MAX_CALLS = 100
 /** Model calls that are kept of a run, each without its messages. */
@@ -13,13 +16,25 @@ const MAX_STEPS = 500
 /** Characters that are kept of the message of an error. */
 const MAX_ERROR = 500
 
+/** Characters that are kept of instructions: their beginning and their end. */
+const MAX_INSTRUCTIONS = 32_768
+/** Agents that a run started, and their agents, that are kept. */
+const MAX_CHILDREN = 10
+const MAX_DEPTH = 3
+
 /** A run as it is kept in a conversation. It is plain data, so that it can be stored as JSON. */
 export function reduceRun(run: AgentRun): AgentRun {
-  const { conversationId, userId, error } = run
+  return frozen(reduce(run, new PayloadRoom(), 0))
+}
+
+function reduce(run: AgentRun, room: PayloadRoom, depth: number): AgentRun {
+  const { conversationId, userId, error, parent } = run
   const userInput = cut(run.userInput)
   const output = cut(run.output)
-  const toolCalls = run.toolCalls.slice(0, MAX_CALLS).map(reduceCall)
-  const reduced: AgentRun = {
+  const systemInstructions = cut(run.systemInstructions, MAX_INSTRUCTIONS)
+  const toolCalls = reduceCalls(run.toolCalls.slice(0, MAX_CALLS), room)
+  const children = depth < MAX_DEPTH ? run.children.slice(0, MAX_CHILDREN) : []
+  return {
     id: run.id,
     traceId: run.traceId,
     spanId: run.spanId,
@@ -27,6 +42,7 @@ export function reduceRun(run: AgentRun): AgentRun {
     agent: run.agent,
     ...(conversationId !== undefined && { conversationId }),
     ...(userId !== undefined && { userId }),
+    ...(systemInstructions !== undefined && { systemInstructions }),
     input: userInput === undefined ? [] : [textMessage('user', userInput)],
     ...(userInput !== undefined && { userInput }),
     ...(output !== undefined && { output }),
@@ -34,7 +50,8 @@ export function reduceRun(run: AgentRun): AgentRun {
     steps: run.steps.slice(0, MAX_STEPS).map(reduceStep),
     sideCalls: [],
     retrievals: [],
-    children: [],
+    ...(parent !== undefined && { parent }),
+    children: children.map((child) => reduce(child, room, depth + 1)),
     models: run.models,
     usage: run.usage,
     status: run.status,
@@ -49,30 +66,40 @@ export function reduceRun(run: AgentRun): AgentRun {
     resource: run.resource,
     scope: run.scope,
   }
-  return frozen(reduced)
 }
 
 /** A run without anything that it said, for one that must not be kept. */
 export function bareRun(run: AgentRun): AgentRun {
-  const { userInput: _question, output: _answer, error: _error, ...bare } = reduceRun(run)
+  const { userInput: _question, output: _answer, error: _error, systemInstructions: _told, ...bare } = reduceRun(run)
   const toolCalls = bare.toolCalls.map(({ arguments: _arguments, result: _result, error: _failure, ...call }) => call)
   const steps = bare.steps.map(({ error: _failure, ...step }) => step)
-  const missing: Missing[] = ['input', 'output', 'toolCalls'].map((what) => ({ what, why: 'redacted' }))
-  return frozen({ ...bare, input: [], toolCalls, steps, missing, content: 'none' })
+  const missing: Missing[] = ['input', 'output', 'systemInstructions', 'toolCalls'].map((what) => ({
+    what,
+    why: 'redacted',
+  }))
+  return frozen({ ...bare, input: [], children: [], toolCalls, steps, missing, content: 'none' })
 }
 
-function reduceCall(call: ToolCall): ToolCall {
-  const { id, error, spanId, agentName } = call
+/** Arguments are kept before results, and of each those of the latest calls first. */
+function reduceCalls(calls: readonly ToolCall[], room: PayloadRoom): readonly ToolCall[] {
+  const given = calls.toReversed().map((call) => room.take(call.arguments))
+  const results = calls.toReversed().map((call) => room.take(call.result))
+  return calls.map((call, index) => reduceCall(call, given.at(-1 - index), results.at(-1 - index)))
+}
+
+function reduceCall(call: ToolCall, given: unknown, result: unknown): ToolCall {
+  const { id, error, spanId, agentName, childRunId } = call
   return {
     ...(id !== undefined && { id }),
     name: call.name,
-    ...(isShort(call.arguments) && { arguments: call.arguments }),
-    ...(isShort(call.result) && { result: call.result }),
+    ...(given !== undefined && { arguments: given }),
+    ...(result !== undefined && { result }),
     ...(error !== undefined && { error: reduceError(error) }),
     status: call.status,
     step: call.step,
     ...(spanId !== undefined && { spanId }),
     ...(agentName !== undefined && { agentName }),
+    ...(childRunId !== undefined && { childRunId }),
     providerExecuted: call.providerExecuted,
   }
 }
@@ -99,11 +126,11 @@ function reduceError({ type, message }: NonNullable<AgentRun['error']>): NonNull
 
 /** What the spans do not hold of the facts that are kept, and what is not kept of them. */
 function missingIn(run: AgentRun, kept: readonly ToolCall[]): readonly Missing[] {
-  const missing = run.missing.filter(({ what }) => what !== 'systemInstructions' && !what.startsWith('retrievals'))
+  const missing = run.missing.filter(({ what }) => !what.startsWith('retrievals'))
   const leftOut = (what: string): unknown => missing.push({ what, why: 'limit' })
   if (isCut(run.userInput)) leftOut('input')
   if (isCut(run.output)) leftOut('output')
-  leftOut('systemInstructions')
+  if (isCut(run.systemInstructions, MAX_INSTRUCTIONS)) leftOut('systemInstructions')
   if (run.availableTools !== undefined) leftOut('availableTools')
   if (run.toolCalls.length > kept.length) leftOut('toolCalls')
   for (const [index, call] of kept.entries()) {
@@ -114,16 +141,30 @@ function missingIn(run: AgentRun, kept: readonly ToolCall[]): readonly Missing[]
   return missing
 }
 
-function isShort(value: unknown): boolean {
-  return value !== undefined && (JSON.stringify(value) ?? '').length <= MAX_PAYLOAD
+function isCut(text: string | undefined, most = MAX_TEXT): boolean {
+  return text !== undefined && text.length > most
 }
 
-function isCut(text: string | undefined): boolean {
-  return text !== undefined && text.length > MAX_TEXT
+function cut(text: string, most?: number): string
+function cut(text: string | undefined, most?: number): string | undefined
+function cut(text: string | undefined, most = MAX_TEXT): string | undefined {
+  if (text === undefined || text.length <= most) return text
+  const half = Math.floor(most / 2)
+  const leftOut = text.length - 2 * half
+  return `${text.slice(0, half).toWellFormed()} … (${leftOut} characters left out) … ${text.slice(-half).toWellFormed()}`
 }
 
-function cut(text: string | undefined): string | undefined {
-  if (text === undefined || text.length <= MAX_TEXT) return text
-  const half = MAX_TEXT / 2
-  return `${text.slice(0, half).toWellFormed()} … ${text.slice(-half).toWellFormed()}`
+/** What is left of the room for arguments and results of a run. */
+class PayloadRoom {
+  #left = MAX_PAYLOADS
+
+  /** The value, its text without its middle if it is too long, or nothing if there is no room left. */
+  take(value: unknown): unknown {
+    if (value === undefined) return undefined
+    const text = toJsonText(value)
+    if (text === undefined || this.#left < LEAST_PAYLOAD) return undefined
+    const most = this.#left
+    this.#left = Math.max(0, this.#left - text.length)
+    return text.length <= most ? value : cut(typeof value === 'string' ? value : text, most - LEAST_PAYLOAD)
+  }
 }

@@ -14,7 +14,7 @@ export interface ScorerCallParts {
   /** The probability with which the run was chosen: its rate, reduced by the budget. */
   readonly probability: number
   readonly upstream: number | undefined
-  readonly options: Pick<ResolvedOptions, 'onJudgeCall' | 'timeoutMs'>
+  readonly options: Pick<ResolvedOptions, 'onJudgeCall' | 'timeoutMs' | 'handOver'>
   readonly reporter: Reporter
 }
 
@@ -47,10 +47,11 @@ export class ScorerCall {
 
   #evaluate(run: AgentRun, signal: AbortSignal | undefined): Evaluation | Promise<Evaluation> {
     const { scorer, probability, upstream, options, reporter } = this.#parts
-    const { onJudgeCall, timeoutMs } = options
+    const { onJudgeCall, timeoutMs, handOver } = options
     const asked: { -readonly [Key in keyof EvaluateOptions]: EvaluateOptions[Key] } = {
       about: scorer.about,
       timeoutMs,
+      handOver,
       probability,
     }
     if (scorer.passAt !== undefined) asked.passAt = scorer.passAt

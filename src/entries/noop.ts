@@ -12,7 +12,7 @@ export {
   noopValue as createContextualRecallScorer,
   noopValue as createRetrievalRelevanceScorer,
   noopValue as createFaithfulnessScorer,
-  noopValue as createGoalReachedScorer,
+  noopValue as createResolutionScorer,
   noopValue as createHallucinatedToolScorer,
   noopValue as createHallucinationScorer,
   noopValue as createKeywordCoverageScorer,

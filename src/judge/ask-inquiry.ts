@@ -9,6 +9,7 @@ import type { RawAnswer, RawReply } from './reply/read-reply.ts'
 import { readVerdicts } from './reply/read-verdict.ts'
 import { requestReply } from './request-reply.ts'
 import type { JudgeSession } from './session.ts'
+import { maxPromptBytes } from './settings.ts'
 import { countAnswers, splitInquiry } from './split-inquiry.ts'
 import { answersPerCall, tokensFor } from './transport/token-budget.ts'
 
@@ -63,11 +64,11 @@ async function askAll(session: JudgeSession, parts: readonly Inquiry[], found: F
 /** Returns a readable reply; `undefined` if it is empty. */
 async function askOnce(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<RawReply | undefined>> {
   const { settings, world } = session.judge
-  const { maxPromptBytes } = settings
-  const fitted = buildPrompt(inquiry, maxPromptBytes, world.randomHex)
+  const maxBytes = maxPromptBytes(settings)
+  const fitted = buildPrompt(inquiry, maxBytes, world.randomHex)
   if (fitted === undefined) {
     return session.skipped(
-      explain`needs more of this run than fits into a prompt of ${maxPromptBytes} bytes, even without payloads. Raise judge.maxPromptBytes, or exclude such runs with when.`,
+      explain`needs more of this run than fits into a prompt of ${settings.maxPromptTokens} tokens, even without arguments and results. Raise judge.maxPromptTokens, or exclude such runs with when.`,
     )
   }
   session.leftOut(fitted.cutBytes)
@@ -76,7 +77,7 @@ async function askOnce(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOu
     schema: replySchema(inquiry),
     maxOutputTokens: tokensFor(countAnswers(inquiry), settings),
     read: (text) => parseReply(text, (value) => readReply(inquiry, value)),
-    repair: (reply, problem) => buildRepairPrompt(inquiry, { reply, problem }, maxPromptBytes, world.randomHex),
+    repair: (reply, problem) => buildRepairPrompt(inquiry, { reply, problem }, maxBytes, world.randomHex),
   })
 }
 
@@ -129,7 +130,7 @@ function remaining(inquiry: Inquiry, { answers, items }: Found): Inquiry | undef
         title,
         fragments: open.flatMap(({ id, text }) => [
           { text: `${id}: ` },
-          { text: text.replaceAll(/\s+/g, ' '), cut: 'last' as const },
+          { text: text.replaceAll(/\s+/g, ' '), cut: 'judged' as const },
           { text: '\n' },
         ]),
       })),

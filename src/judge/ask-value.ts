@@ -7,6 +7,7 @@ import { parseReply } from './reply/parse-reply.ts'
 import type { Parsed } from './reply/parse-reply.ts'
 import { requestReply } from './request-reply.ts'
 import type { JudgeSession } from './session.ts'
+import { maxPromptBytes } from './settings.ts'
 
 /** What to ask, and the shape of the reply. */
 export interface ValueRequest {
@@ -41,7 +42,7 @@ function askValueOnce(
   const { world, settings } = session.judge
   const mark = drawMark([], world.randomHex)
   const shape: ValueShape = { mark, schema, example }
-  const prompt = createPrompt((text) => quoteValue(mark, text, settings.maxPromptBytes))
+  const prompt = createPrompt((text) => quoteValue(mark, text, maxPromptBytes(settings)))
   return requestReply(session, {
     prompt: valuePrompt(instructions, prompt, shape),
     schema,
@@ -50,6 +51,6 @@ function askValueOnce(
         const valid = validate(reply)
         return valid.ok ? { ok: true, value: { value: valid.value } } : valid
       }),
-    repair: (text, problem) => valueRepairPrompt(text, problem, shape, settings.maxPromptBytes),
+    repair: (text, problem) => valueRepairPrompt(text, problem, shape, maxPromptBytes(settings)),
   })
 }

@@ -36,6 +36,8 @@ export interface ItemList {
   readonly max: number
   /** Whether an empty list is asked for once more, and is then `failed: judge-unanswered`. @default false */
   readonly mustHaveItems?: boolean
+  /** Whether a reply without this list counts as one in which it is empty. @default false */
+  readonly isOptional?: boolean
 }
 
 /** An explanation by the judge that never counts. */

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Usage } from '../model/message.ts'
 import type { ScorerJudge } from '../scoring/scorer.ts'
-import { resolveJudgeSettings } from './settings.ts'
+import { maxPromptBytes, resolveJudgeSettings } from './settings.ts'
 import type { JudgeSettings, ResolvedJudgeSettings } from './settings.ts'
 import { connect } from './transport/connection.ts'
 import type { Connection } from './transport/connection.ts'
@@ -75,7 +75,7 @@ export class Judge {
       estimate: (run) => {
         const { calls, contentBytes, answers } = workload(run)
         // Three bytes per token is a safe estimate for prose and JSON. Rules, questions and shape take at most 1,500 tokens.
-        const inputTokens = calls * Math.ceil(Math.min(4500 + contentBytes, settings.maxPromptBytes) / 3)
+        const inputTokens = calls * Math.ceil(Math.min(4500 + contentBytes, maxPromptBytes(settings)) / 3)
         const outputTokens = calls * likelyTokens(answers / calls, settings)
         const cost = this.costUsd({ inputTokens, outputTokens })
         return { calls, tokens: inputTokens + outputTokens, ...(cost !== undefined && { costUsd: cost }) }
@@ -92,7 +92,7 @@ export class Judge {
 
   /** Everything about the judge that affects the meaning of a score; part of the scorer's version. */
   get identity(): object {
-    const { temperature, maxPromptBytes } = this.settings
-    return { model: this.name, temperature, maxPromptBytes }
+    const { temperature, maxPromptTokens } = this.settings
+    return { model: this.name, temperature, maxPromptTokens }
   }
 }

@@ -95,7 +95,7 @@ describe('a session', () => {
     [{ maxCallsPerScore: 2.5 }, 'judge.maxCallsPerScore to be a whole number from 1 to 20'],
     [{ maxOutputTokens: 1 }, 'judge.maxOutputTokens to be a whole number from 64'],
     [{ temperature: 3 }, 'judge.temperature to be a number from 0 to 2'],
-    [{ maxPromptBytes: Number.NaN }, 'judge.maxPromptBytes to be a whole number from 8192'],
+    [{ maxPromptTokens: Number.NaN }, 'judge.maxPromptTokens to be a whole number from 2048'],
   ])('refuses the settings %j', (settings, message) => {
     expect(() => world('x', settings)).toThrow(`Expected ${message}`)
   })

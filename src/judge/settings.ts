@@ -20,11 +20,12 @@ export interface JudgeSettings {
   /** Sampling temperature, if the model has one. @default 0 */
   readonly temperature?: number
   /**
-   * Maximum UTF-8 bytes of a whole prompt, including rules and questions. The run is cut to fit: payloads first, in the middle. At least 8192.
+   * Maximum tokens of a whole prompt, including rules and questions, at four UTF-8 bytes a token: an estimate, which is low for scripts other
+   * than Latin. The run is cut to fit: results first, the oldest before the others, each in its middle. At least 2048.
    *
-   * @default 49152
+   * @default 12000
    */
-  readonly maxPromptBytes?: number
+  readonly maxPromptTokens?: number
   /**
    * The price of the model in US dollars per million tokens. Set it for models that are not in the price list, and for your own prices.
    * `budget.usdPerDay` and the cost of scores use it.
@@ -36,6 +37,14 @@ export interface JudgeSettings {
 
 /** Settings with all defaults filled in. Only the price may be missing. */
 export type ResolvedJudgeSettings = Required<Omit<JudgeSettings, 'price'>> & Pick<JudgeSettings, 'price'>
+
+/** UTF-8 bytes that count as a token. */
+const BYTES_PER_TOKEN = 4
+
+/** UTF-8 bytes of the longest prompt. */
+export function maxPromptBytes({ maxPromptTokens }: Pick<ResolvedJudgeSettings, 'maxPromptTokens'>): number {
+  return maxPromptTokens * BYTES_PER_TOKEN
+}
 
 /** One setting of a judge: what is valid, and its default. Its TSDoc is what the reference says. */
 export interface JudgeSettingRow {
@@ -60,9 +69,9 @@ export const judgeSettingTable: Readonly<Record<keyof JudgeSettings, JudgeSettin
     accepts: (value) => typeof value === 'number' && value >= 0 && value <= 2,
     defaultValue: 0,
   },
-  maxPromptBytes: {
-    ...wholeNumber(8192, 10_000_000),
-    defaultValue: 49_152,
+  maxPromptTokens: {
+    ...wholeNumber(2048, 2_500_000),
+    defaultValue: 12_000,
   },
   price: {
     expected: '{ input, output } in US dollars per million tokens',
@@ -91,7 +100,7 @@ export function resolveJudgeSettings(settings: JudgeSettings, expected: string):
     maxCallsPerScore: resolve('maxCallsPerScore'),
     maxOutputTokens: resolve('maxOutputTokens'),
     temperature: resolve('temperature'),
-    maxPromptBytes: resolve('maxPromptBytes'),
+    maxPromptTokens: resolve('maxPromptTokens'),
     ...(price !== undefined && { price }),
   }
 }

@@ -12,7 +12,6 @@ import { createToolCallAccuracyScorerCode } from './code/tool-call-accuracy.ts'
 import { createToolErrorsScorer } from './code/tool-errors.ts'
 import { createTrajectoryScorer } from './code/trajectory.ts'
 import { createPromptAlignmentScorerLLM } from './judge/alignment/prompt-alignment.ts'
-import { createGoalReachedScorer } from './judge/conversations/goal-reached.ts'
 import { createKnowledgeRetentionScorer } from './judge/conversations/knowledge-retention.ts'
 import { createUserFrictionScorer } from './judge/conversations/user-friction.ts'
 import { createAnswerRelevancyScorer } from './judge/items/answer-relevancy.ts'
@@ -20,6 +19,7 @@ import { createCompletenessScorer } from './judge/items/completeness.ts'
 import { createContextualRecallScorer } from './judge/items/contextual-recall.ts'
 import { createFaithfulnessScorer } from './judge/items/faithfulness.ts'
 import { createHallucinationScorer } from './judge/items/hallucination.ts'
+import { createResolutionScorer } from './judge/resolution/resolution.ts'
 import { createRetrievalRelevanceScorer } from './judge/retrieval/retrieval-relevance.ts'
 import { createRubricScorer } from './judge/rubric.ts'
 import { createSummarizationScorer } from './judge/summary/summarization.ts'
@@ -61,7 +61,7 @@ export const prebuiltScorers: Readonly<Record<string, PrebuiltScorer>> = {
   completeness: { create: createCompletenessScorer, example: { model } },
   contextual_recall: { create: createContextualRecallScorer, example: { model } },
   retrieval_relevance: { create: createRetrievalRelevanceScorer, example: { model } },
-  goal_reached: { create: createGoalReachedScorer, example: { model } },
+  resolution: { create: createResolutionScorer, example: { model } },
   user_friction: { create: createUserFrictionScorer, example: { model } },
   knowledge_retention: { create: createKnowledgeRetentionScorer, example: { model } },
   rubric: { create: createRubricScorer, example: { model, criteria: [{ id: 'a', question: 'Is it?' }] } },

@@ -40,15 +40,15 @@ const factories: Readonly<Record<string, Factory>> = {
     known: 'id, passAt',
     wrong: [],
   },
-  createGoalReachedScorer: {
-    make: untyped(prebuilt.createGoalReachedScorer),
+  createResolutionScorer: {
+    make: untyped(prebuilt.createResolutionScorer),
     required: { model },
     missing: needsModel,
-    known: 'id, passAt, model, judge, goals, handOver',
+    known: 'id, passAt, model, judge, level, goals',
     wrong: [
       [{ goals: 'refund' }, 'expected goals to be a list of texts, got "refund"'],
       [{ goals: Array.from({ length: 9 }, () => 'a') }, 'expected goals to be at most 8'],
-      [{ handOver: [1] }, 'expected handOver to be a list of texts'],
+      [{ level: 'turn' }, "expected level to be 'run' or 'conversation'"],
     ],
   },
   createUserFrictionScorer: {

@@ -28,6 +28,8 @@ export interface EvaluateOptions {
   readonly signal?: AbortSignal
   /** Milliseconds that all tries of this score may take together. @default 20000 */
   readonly timeoutMs?: number
+  /** Names of tools that hand the user over to a person. @default none */
+  readonly handOver?: readonly string[]
   /** Input and output as they were given to `.run()`. */
   readonly given?: GivenInput
   /** Called after each judge call, for audits. */
@@ -105,6 +107,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 /** Creates the abort signal only when a scorer asks for it. Synchronous scorers never do. */
 class Context implements ScoringContext {
   readonly timeoutMs: number
+  readonly handOver?: readonly string[]
   readonly given?: GivenInput
   readonly onJudgeCall?: (call: JudgeCall) => void
   #signal: AbortSignal | undefined
@@ -112,6 +115,7 @@ class Context implements ScoringContext {
   constructor(options: EvaluateOptions) {
     this.timeoutMs = options.timeoutMs ?? 20_000
     this.#signal = options.signal
+    if (options.handOver !== undefined) this.handOver = options.handOver
     if (options.given !== undefined) this.given = options.given
     if (options.onJudgeCall !== undefined) this.onJudgeCall = options.onJudgeCall
   }

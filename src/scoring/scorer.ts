@@ -81,6 +81,8 @@ export interface ScoringContext {
   readonly timeoutMs: number
   /** In `.run()` only: input, output and expected answer as they were passed. */
   readonly given?: GivenInput
+  /** Names of tools that hand the user over to a person. @default none */
+  readonly handOver?: readonly string[]
   /** Called after each judge call, for audits. */
   readonly onJudgeCall?: (call: JudgeCall) => void
 }
@@ -187,6 +189,8 @@ export interface ScorerRunOptions {
   readonly signal?: AbortSignal
   /** Milliseconds that all tries of this score may take together. @default 20000 */
   readonly timeoutMs?: number
+  /** Names of tools that hand the user over to a person. @default none */
+  readonly handOver?: readonly string[]
   /** Called after each judge call, for audits. */
   readonly onJudgeCall?: (call: JudgeCall) => void
 }

@@ -18,7 +18,7 @@ const config = `
 scorers:
   - { name: faithfulness, model: openai/gpt-5-mini, agent: librarian }
   - { name: retrieval_relevance, model: openai/gpt-5-mini }
-  - { name: goal_reached, model: openai/gpt-5-mini }
+  - { name: resolution, model: openai/gpt-5-mini }
   - { name: knowledge_retention, model: openai/gpt-5-mini }
   - { name: user_friction, model: openai/gpt-5-mini }
   - abandoned
@@ -79,7 +79,7 @@ function judged({ userText }: ScriptedRequest): string {
     ),
     lists: {
       claims: [{ text: 'It had four degrees below zero.', verdict: isKnown ? 'supported' : 'not_stated' }],
-      goals: [{ text: 'find the order', verdict: 'reached' }],
+      goals: [{ text: 'find the order', verdict: 'done' }],
       facts: [{ text: 'the number is 12', verdict: 'kept' }],
     },
   })
@@ -134,7 +134,7 @@ it('scores a chat of Pydantic AI once when it is over, and again when it went on
   await chat.say('And where is order 13?')
   for (const [scorer, value] of [
     ['user_friction', 0.2],
-    ['goal_reached', 1],
+    ['resolution', 1],
     ['knowledge_retention', 1],
     ['abandoned', 0],
   ] as const) {

@@ -68,11 +68,11 @@ describe.each(Object.entries(makers))('%s on long runs', (_, make) => {
     [300, 150],
     [300, 5000],
   ])('keeps %d calls with results of %d characters within the byte budget, every name shown', async (calls, length) => {
-    for (const maxPromptBytes of [49_152, 131_072]) {
+    for (const maxPromptTokens of [12_000, 32_000]) {
       const model = createFakeJudge('lenient', { rate: 1 })
-      const { score, judge } = await evaluate(make(model, { maxPromptBytes }), runOf(calls, length))
+      const { score, judge } = await evaluate(make(model, { maxPromptTokens }), runOf(calls, length))
       expect(score).toMatchObject({ status: 'scored' })
-      expect(Math.max(...model.calls.map(bytesOf))).toBeLessThanOrEqual(maxPromptBytes)
+      expect(Math.max(...model.calls.map(bytesOf))).toBeLessThanOrEqual(4 * maxPromptTokens)
       expect(judge?.calls).toBe(model.calls.length)
       for (const { prompt } of model.calls) {
         const names = Array.from({ length: calls }, (_name, index) => `call_${index + 1}`)
@@ -87,11 +87,11 @@ describe.each(Object.entries(makers))('%s on long runs', (_, make) => {
 
   it('asks nothing if required parts do not fit, and names the setting to raise', async () => {
     const model = createFakeJudge('lenient')
-    expect(await evaluate(make(model, { maxPromptBytes: 8192 }), runOf(1000))).toMatchObject({
+    expect(await evaluate(make(model, { maxPromptTokens: 2048 }), runOf(1000))).toMatchObject({
       score: {
         status: 'skipped',
         reason: 'not-applicable',
-        message: expect.stringMatching(/raise judge\.(?:maxPromptBytes|maxCallsPerScore)/i),
+        message: expect.stringMatching(/raise judge\.(?:maxPromptTokens|maxCallsPerScore)/i),
       },
     })
     expect(model.calls).toHaveLength(0)

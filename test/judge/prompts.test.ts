@@ -70,7 +70,7 @@ describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
       // A level is explained once, with its number.
       const isExplained = (verdict: string) =>
         `${instructions};`.includes(` ${verdict} = `) ||
-        new RegExp(`"${verdict}" (?:if|in every other case)`).test(instructions + prompt)
+        new RegExp(`"${verdict}"(?:: | if| in every other case)`).test(instructions + prompt)
       const verdicts = [...questions, ...lists].flatMap((asked) => asked.verdicts)
       expect(verdicts.length).toBeGreaterThan(0)
       expect(verdicts.filter((verdict) => !isExplained(verdict))).toEqual([])
@@ -100,8 +100,8 @@ describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
         prompt.split('\n').findLast((line) => line.startsWith('{')) ?? '',
       )
       const [answer] = example.answers ?? []
-      expect(answer?.verdict).toBe(questions.find(({ id }) => id === answer?.id)?.verdicts.at(-1))
-      for (const { name, verdicts } of lists) expect(example[name]?.[0]?.verdict).toBe(verdicts.at(-1))
+      expect(questions.find(({ id }) => id === answer?.id)?.verdicts ?? []).not.toContain(answer?.verdict)
+      for (const { name, verdicts } of lists) expect(verdicts).not.toContain(example[name]?.[0]?.verdict)
     }
   })
 

@@ -1,6 +1,5 @@
 import type { Scorer, ScorerInput } from '../../../src/scoring/scorer.ts'
 import type { JudgeScorerOptions } from '../../../src/scorers/judge/judge-scorer.ts'
-import { createGoalReachedScorer } from '../../../src/scorers/judge/conversations/goal-reached.ts'
 import { createKnowledgeRetentionScorer } from '../../../src/scorers/judge/conversations/knowledge-retention.ts'
 import { createUserFrictionScorer } from '../../../src/scorers/judge/conversations/user-friction.ts'
 import { createAnswerRelevancyScorer } from '../../../src/scorers/judge/items/answer-relevancy.ts'
@@ -9,6 +8,7 @@ import { createContextualRecallScorer } from '../../../src/scorers/judge/items/c
 import { createFaithfulnessScorer } from '../../../src/scorers/judge/items/faithfulness.ts'
 import { createHallucinationScorer } from '../../../src/scorers/judge/items/hallucination.ts'
 import { createPromptAlignmentScorerLLM } from '../../../src/scorers/judge/alignment/prompt-alignment.ts'
+import { createResolutionScorer } from '../../../src/scorers/judge/resolution/resolution.ts'
 import { createRetrievalRelevanceScorer } from '../../../src/scorers/judge/retrieval/retrieval-relevance.ts'
 import { createRubricScorer } from '../../../src/scorers/judge/rubric.ts'
 import type { RubricCriterion } from '../../../src/scorers/judge/rubric.ts'
@@ -37,10 +37,11 @@ interface CaseOptions {
   readonly availableTools?: readonly { readonly name: string; readonly description: string }[]
   readonly context?: readonly string[]
   readonly source?: string
+  readonly level?: 'run' | 'conversation'
   readonly criteria?: readonly RubricCriterion[]
 }
 
-/** The cases that ship with the package: seven for each prebuilt judge scorer, in five languages. */
+/** The cases that ship with the package: at least seven for each prebuilt judge scorer, in five languages. */
 export const labelledCases: readonly LabelledCase[] = cases.map((each): LabelledCase => {
   if (each.expect !== 'pass' && each.expect !== 'fail') throw new TypeError(`Expected pass or fail, got ${each.expect}`)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript infers a union of all texts of the file
@@ -70,8 +71,8 @@ export function scorerOf({ scorer, options = {} }: LabelledCase, judge: JudgeSco
       return createContextualRecallScorer({ ...judge, ...given })
     case 'retrieval_relevance':
       return createRetrievalRelevanceScorer(judge)
-    case 'goal_reached':
-      return createGoalReachedScorer(judge)
+    case 'resolution':
+      return createResolutionScorer({ ...judge, level: options.level ?? 'conversation' })
     case 'knowledge_retention':
       return createKnowledgeRetentionScorer(judge)
     case 'user_friction':

@@ -176,7 +176,7 @@ export class RunScorers {
   }
 
   #ask({ scorer, id, passAt, about }: ResolvedScorer, run: AgentRun): Evaluation | Promise<Evaluation> {
-    const { timeoutMs, onJudgeCall } = this.#options
+    const { timeoutMs, handOver, onJudgeCall } = this.#options
     const groundTruth = this.#groundTruthOf?.(run)
     return isolated(() =>
       evaluate(scorer, run, {
@@ -184,6 +184,7 @@ export class RunScorers {
         about,
         ...(passAt !== undefined && { passAt }),
         timeoutMs,
+        handOver,
         ...(groundTruth !== undefined && { given: { input: run.input, output: run.output, groundTruth } }),
         ...(onJudgeCall !== undefined && { onJudgeCall: (call) => onJudgeCall({ ...call, scorerId: id }) }),
       }),

@@ -4,7 +4,7 @@ import { createScorer } from 'spanscore'
 import {
   createAbandonedScorer,
   createAnswerPresentScorer,
-  createGoalReachedScorer,
+  createResolutionScorer,
   createKnowledgeRetentionScorer,
   createRepeatedQuestionScorer,
   createToolErrorsScorer,
@@ -33,7 +33,7 @@ export default {
     foundMuch,
     createAbandonedScorer(),
     createRepeatedQuestionScorer(),
-    createGoalReachedScorer({ model }),
+    createResolutionScorer({ model }),
     createUserFrictionScorer({ model }),
     createKnowledgeRetentionScorer({ model }),
   ],

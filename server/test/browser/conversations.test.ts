@@ -117,9 +117,7 @@ describe('conversations on the page', () => {
       sampleChats[0]?.turns.map(({ answer }) => answer),
     )
     const verdict = (scorer: string) => page.locator('aside .verdict', { hasText: scorer })
-    expect(await verdict('goal_reached').locator('.findings').innerText()).toContain(
-      'get the money for the helmet back',
-    )
+    expect(await verdict('resolution').locator('.findings').innerText()).toContain('get the money for the helmet back')
     expect(await verdict('knowledge_retention').locator('.findings').innerText()).toContain('asked again')
     expect(await verdict('user_friction').locator('> .text').innerText()).toBe('Friction in 3 of 4 messages.')
     await page.locator('.called').getByText('refund_order').waitFor()

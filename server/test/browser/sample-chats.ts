@@ -52,7 +52,7 @@ export const sampleChats: readonly SampleChat[] = [
     ],
     goals: [
       { text: 'get the money for the helmet back', verdict: 'not', reasoning: 'the refund failed with a timeout' },
-      { text: 'know how long a refund takes', verdict: 'reached', reasoning: 'about two days' },
+      { text: 'know how long a refund takes', verdict: 'done', reasoning: 'about two days' },
     ],
     facts: [
       { text: 'the order is A-311', verdict: 'asked_again', reasoning: 'it asked for the number in its first answer' },
@@ -71,7 +71,7 @@ export const sampleChats: readonly SampleChat[] = [
       { user: 'And is it in stock in Bergen?', answer: 'Yes, there are four.', tools: [{ name: 'stock_of' }] },
       { user: 'Great, thank you!', answer: 'You are welcome. Ride safely!' },
     ],
-    goals: [{ text: 'find a lock for the Fjord 2', verdict: 'reached', reasoning: 'L-20' }],
+    goals: [{ text: 'find a lock for the Fjord 2', verdict: 'done', reasoning: 'L-20' }],
     facts: [{ text: 'the bicycle is a Fjord 2', verdict: 'kept', reasoning: '' }],
   },
   {
@@ -94,7 +94,7 @@ export const sampleChats: readonly SampleChat[] = [
       },
       { user: 'Ok', answer: 'See you!' },
     ],
-    goals: [{ text: 'know the opening hours', verdict: 'reached', reasoning: '' }],
+    goals: [{ text: 'know the opening hours', verdict: 'done', reasoning: '' }],
   },
 ]
 
@@ -106,6 +106,9 @@ export function startChatJudge(): Promise<ScriptedOpenAIServer> {
     const verdicts = Object.fromEntries(
       Array.from({ length: 10 }, (_unused, index) => [`turn_${index + 1}`, chat?.turns[index]?.reaction ?? 'moves_on']),
     )
-    return judgeReply({ verdicts, lists: { goals: chat?.goals ?? [], facts: chat?.facts ?? [] } })
+    return judgeReply({
+      verdicts: { ...verdicts, overstepped: 'no' },
+      lists: { goals: chat?.goals ?? [], facts: chat?.facts ?? [] },
+    })
   })
 }

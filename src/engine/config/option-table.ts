@@ -99,6 +99,7 @@ export const optionTable: OptionRows<ScoringOptions> = {
   shutdownTimeoutMs: { kind: milliseconds, default: 5000 },
   redact: { kind: callback },
   stripContent: { kind: flag, variable: 'SPANSCORE_STRIP_CONTENT', default: false },
+  handOver: { kind: names, default: [] },
   scoreUnsampled: { kind: flag, default: false },
   rescore: { kind: flag, default: false },
   metricAttributes: { kind: names, default: [] },

@@ -133,6 +133,13 @@ export interface ScoringOptions {
   readonly redact?: (run: AgentRun) => AgentRun
   /** Removes message and tool content from spans before they are handed on. Needs `next` or `attachScoring`. @default false */
   readonly stripContent?: boolean
+  /**
+   * Names of tools that hand the user over to a person. Judges are told that a successful call of one did so, and `answer_present` takes it
+   * for an ending.
+   *
+   * @default none
+   */
+  readonly handOver?: readonly string[]
   /** Also asks judges about runs that are recorded but not sampled. @default false */
   readonly scoreUnsampled?: boolean
   /** Asks judges again if spans arrive after a run was scored. @default false */

@@ -90,7 +90,7 @@ export function buildRepairPrompt(
 /** One of everything that a prompt can contain, without any scorer's text. */
 const blank: Inquiry = {
   role: '',
-  sections: [{ title: 's', fragments: [{ text: 'x', cut: 'last' }] }],
+  sections: [{ title: 's', fragments: [{ text: 'x', cut: 'judged' }] }],
   questions: [
     {
       ids: ['q'],

@@ -1,9 +1,10 @@
+import { granularity } from './granularity.ts'
 import type { Inquiry, ItemList, Note, Question, ToolChoice } from '../inquiry.ts'
 
 /** Describes lists, notes and questions in words. */
 export function describeTasks({ lists = [], notes = [], questions }: Inquiry): string {
   const tasks = [
-    [lists.length > 1 ? 'Make these lists:' : 'Make this list:', ...lists.map(describeList)],
+    [`${lists.length > 1 ? 'Make these lists' : 'Make this list'}. ${granularity}`, ...lists.map(describeList)],
     ['Write these notes, which are not scored:', ...notes.map(describeNote)],
     [questions.length > 1 ? 'Answer these questions:' : 'Answer:', ...questions.map(describeQuestion)],
   ]
@@ -62,11 +63,9 @@ export function describeReply({ lists = [], notes = [], questions }: Inquiry): s
   ].join('\n')
 }
 
-/** The least favourable verdict, so that a judge that copies the example gives nothing away. */
-function exampleAnswer({ verdicts, tools }: Pick<Question, 'verdicts' | 'tools'>): object {
-  const verdict = verdicts.at(-1) ?? ''
-  const named = tools?.with.includes(verdict) === true ? tools.ids.slice(0, 1) : []
-  return { reasoning: 'one sentence', ...(tools !== undefined && { tools: named }), verdict }
+/** No verdict, so that the example suggests none, and a judge that copies it gives none. */
+function exampleAnswer({ tools }: Pick<Question, 'verdicts' | 'tools'>): object {
+  return { reasoning: 'one sentence', ...(tools !== undefined && { tools: [] }), verdict: '…' }
 }
 
 /**

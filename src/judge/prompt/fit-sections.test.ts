@@ -7,7 +7,7 @@ import type { Fragment, SectionDraft } from './section.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 400 })
 const fragment = fc
-  .tuple(text, fc.constantFrom('first', 'last', undefined))
+  .tuple(text, fc.constantFrom('result', 'judged', undefined))
   .map(([content, cut]): Fragment => ({ text: content, ...(cut && { cut }) }))
 const drafts = fc.array(
   fc.record({ title: fc.constant('part'), fragments: fc.array(fragment, { minLength: 1, maxLength: 6 }) }),
@@ -40,9 +40,9 @@ describe('fitSections', () => {
   })
 
   it('counts the note about invisible characters that were cut before', () => {
-    const given = [{ title: '', fragments: [{ text: '\0'.repeat(10_000), cut: 'first' } as const] }]
+    const given = [{ title: '', fragments: [{ text: '\0'.repeat(10_000), cut: 'result' } as const] }]
     expect(shown(given, 100)?.[0]).toMatch(/^\[feedbeef: \d+ bytes cut]$/)
-    expect(shown([...given, long('last', 290)], 300)?.join('').length).toBeLessThanOrEqual(300)
+    expect(shown([...given, long('judged', 290)], 300)?.join('').length).toBeLessThanOrEqual(300)
     expect(shown(given, 0)).toBeUndefined()
   })
 
@@ -51,7 +51,7 @@ describe('fitSections', () => {
       fc.property(fc.array(text, { maxLength: 8 }), fc.integer({ min: 0, max: 3000 }), (payloads, maxBytes) => {
         const fragments = payloads.flatMap((payload, index): Fragment[] => [
           { text: `call_${index + 1}\n` },
-          { text: payload, cut: 'first' },
+          { text: payload, cut: 'result' },
         ])
         const sections = shown([{ title: '', fragments }], maxBytes) ?? []
         const isLost = (name: string) => sections.some((section) => !section.includes(name))
@@ -61,14 +61,14 @@ describe('fitSections', () => {
   })
 
   it('keeps everything if it fits', () => {
-    const given = [long('first'), long()]
+    const given = [long('result'), long()]
     expect(lengths(given, 2000)).toEqual([1000, 1000])
     expect(fitSections(given, 2000, 'feedbeef')?.cutBytes).toBe(0)
     expect(bytesOf(given)).toBe(2000)
   })
 
   it('cuts payloads, the longest first, leaves the rest whole, and states how much is missing', () => {
-    const [payload, task, short] = shown([long('first'), long('last'), long('first', 50)], 1300) ?? []
+    const [payload, task, short] = shown([long('result'), long('judged'), long('result', 50)], 1300) ?? []
     expect(task).toHaveLength(1000)
     expect(short).toHaveLength(50)
     expect(payload).toMatch(/^x+\[feedbeef: \d+ bytes cut\]x+$/)
@@ -77,7 +77,7 @@ describe('fitSections', () => {
   })
 
   it('shows more of a text when there is more room', () => {
-    const given = [long('first', 5000), long('first', 3000)]
+    const given = [long('result', 5000), long('result', 3000)]
     for (let room = 300; room < 7000; room += 200) {
       const [less, more] = [lengths(given, room), lengths(given, room + 200)]
       expect(less?.every((length, index) => length <= (more?.[index] ?? 0) + 2)).toBe(true)
@@ -85,7 +85,7 @@ describe('fitSections', () => {
   })
 
   it('cuts request and answer, the longest first, once payloads are reduced to a mark', () => {
-    const [task, answer, payload] = shown([long('last', 9000), long('last', 100), long('first')], 1000) ?? []
+    const [task, answer, payload] = shown([long('judged', 9000), long('judged', 100), long('result')], 1000) ?? []
     expect(answer).toHaveLength(100)
     expect(task).toContain('bytes cut')
     expect(payload).toBe('…feedbeef')
@@ -93,8 +93,8 @@ describe('fitSections', () => {
 
   it('returns nothing if required parts do not fit, or too little of the judged text would be left', () => {
     expect(shown([long()], 999)).toBeUndefined()
-    expect(shown([long(undefined, 800), long('last')], 1000)).toBeUndefined()
-    expect(shown([long(undefined, 700), long('last')], 1000)).toHaveLength(2)
+    expect(shown([long(undefined, 800), long('judged')], 1000)).toBeUndefined()
+    expect(shown([long(undefined, 700), long('judged')], 1000)).toHaveLength(2)
   })
 
   it('removes invisible characters', () => {

@@ -1,10 +1,24 @@
 import { cleanText } from './clean-text.ts'
 import { cutMiddle, cutText, LEAST_BYTES, noteBytes } from './cut-text.ts'
 import { bytesOf } from './section.ts'
-import type { Fragment, Section, SectionDraft } from './section.ts'
+import type { Cut, Fragment, Section, SectionDraft } from './section.ts'
 
-/** Fewest bytes of a request or an answer that can still be judged. */
-const LEAST_OF_WHAT_IS_JUDGED = 256
+/** Fewest bytes of a text of which something can still be read. */
+const READABLE = 256
+
+/**
+ * What is cut, in this order, and to how many bytes at least. Each step begins with the oldest texts, and of equally old ones with the
+ * longest.
+ */
+const STEPS: readonly { readonly cut: Cut; readonly least: number }[] = [
+  { cut: 'result', least: READABLE },
+  { cut: 'result', least: LEAST_BYTES },
+  { cut: 'argument', least: LEAST_BYTES },
+  { cut: 'message', least: READABLE },
+  { cut: 'message', least: LEAST_BYTES },
+  { cut: 'instructions', least: LEAST_BYTES },
+  { cut: 'judged', least: READABLE },
+]
 
 /** Texts are cleaned up to this many times as long as what fits: invisible characters must not displace visible text. */
 const CLEANED = 4
@@ -17,8 +31,8 @@ export interface FittedSections {
 }
 
 /**
- * Fits sections into a byte budget, deterministically. Payloads share what the rest leaves, and the longest are cut first; if that is not
- * enough, request and answer are cut too, the longest first. The texts never exceed the budget together.
+ * Fits sections into a byte budget, deterministically: the least important texts are cut first, in their middle. The texts never exceed
+ * the budget together.
  *
  * @param mark part of the notes about cuts
  * @returns `undefined` if the parts that must be shown do not fit
@@ -32,16 +46,20 @@ export function fitSections(
     title,
     fragments: fragments.map((fragment) => ({ ...fragment, text: cleanText(fragment.text) })),
   }))
-  const levels = levelsFor(
+  const bounds = boundsFor(
     clean.flatMap(({ fragments }) => fragments),
     maxBytes,
     mark,
   )
-  if (levels === undefined) return undefined
+  if (bounds === undefined) return undefined
   const sections = clean.map(({ title, fragments }) => ({
     title,
     text: fragments
-      .map(({ text, cut, cutBytes }) => (cut === undefined ? text : cutText(text, levels[cut], mark, cutBytes)))
+      .map((fragment) =>
+        fragment.cut === undefined
+          ? fragment.text
+          : cutText(fragment.text, bounds.get(fragment) ?? Infinity, mark, fragment.cutBytes),
+      )
       .join(''),
   }))
   const cutBefore = sum(clean.flatMap(({ fragments }) => fragments.map(({ cutBytes = 0 }) => cutBytes)))
@@ -51,41 +69,59 @@ export function fitSections(
 
 /** Cuts the middle out of long texts before anything is made of them: a run may hold megabytes. */
 function boundTexts(drafts: readonly SectionDraft[], maxCharacters: number): SectionDraft[] {
-  const levelOf = (cut: Fragment['cut']): number => {
-    const own = drafts.flatMap(({ fragments }) => fragments.filter((fragment) => fragment.cut === cut))
-    return waterLevel(
-      own.map(({ text }) => text.length),
-      maxCharacters,
-    )
-  }
-  const levels = { first: levelOf('first'), last: levelOf('last') }
+  const byCut = Map.groupBy(
+    drafts.flatMap(({ fragments }) => fragments),
+    ({ cut }) => cut,
+  )
+  const levels = new Map(
+    [...byCut].map(([cut, own]) => [
+      cut,
+      waterLevel(
+        own.map(({ text }) => text.length),
+        maxCharacters,
+      ),
+    ]),
+  )
   return drafts.map(({ title, fragments }) => ({
     title,
     fragments: fragments.map((fragment) =>
-      fragment.cut === undefined ? fragment : { ...fragment, ...cutMiddle(fragment, levels[fragment.cut]) },
+      fragment.cut === undefined
+        ? fragment
+        : { ...fragment, ...cutMiddle(fragment, levels.get(fragment.cut) ?? Infinity) },
     ),
   }))
 }
 
-/** The most bytes for each text that may be cut. */
-function levelsFor(
+/** The most bytes of each text that must be cut. */
+function boundsFor(
   fragments: readonly Fragment[],
   maxBytes: number,
   mark: string,
-): { first: number; last: number } | undefined {
-  const lengthsOf = (cut: Fragment['cut']) =>
-    fragments
-      .filter((fragment) => fragment.cut === cut)
-      .map(({ text, cutBytes = 0 }) => Buffer.byteLength(text) + noteBytes(cutBytes, mark))
-  const room = maxBytes - sum(lengthsOf(undefined))
-  const [first, last] = [lengthsOf('first'), lengthsOf('last')]
-  const leastFirst = sum(first.map((length) => Math.min(length, LEAST_BYTES)))
-  const leastLast = sum(last.map((length) => Math.min(length, LEAST_OF_WHAT_IS_JUDGED)))
-  if (leastFirst + leastLast > room) return undefined
-  const roomForFirst = room - sum(last)
-  return roomForFirst >= leastFirst
-    ? { first: waterLevel(first, roomForFirst), last: Infinity }
-    : { first: LEAST_BYTES, last: waterLevel(last, room - leastFirst) }
+): ReadonlyMap<Fragment, number> | undefined {
+  const lengthOf = ({ text, cutBytes = 0 }: Fragment): number => Buffer.byteLength(text) + noteBytes(cutBytes, mark)
+  const lengths = new Map(fragments.map((fragment) => [fragment, lengthOf(fragment)]))
+  const bounds = new Map<Fragment, number>()
+  let excess = sum([...lengths.values()]) - maxBytes
+  for (const { cut, least } of STEPS) {
+    const byAge = Map.groupBy(
+      fragments.filter((fragment) => fragment.cut === cut),
+      ({ age = 0 }) => age,
+    )
+    for (const [, group] of [...byAge].toSorted(([one], [other]) => other - one)) {
+      if (excess <= 0) return bounds
+      const own = group.map((fragment) => lengths.get(fragment) ?? 0)
+      const smallest = sum(own.map((length) => Math.min(length, least)))
+      const level = waterLevel(own, Math.max(smallest, sum(own) - excess))
+      for (const [index, fragment] of group.entries()) {
+        const length = own[index] ?? 0
+        if (length <= level) continue
+        excess -= length - level
+        lengths.set(fragment, level)
+        bounds.set(fragment, level)
+      }
+    }
+  }
+  return excess <= 0 ? bounds : undefined
 }
 
 /** The largest level at which the lengths, each capped at it, sum to at most `room`. */

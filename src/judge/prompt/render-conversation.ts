@@ -1,10 +1,14 @@
-import type { Conversation, ToolCall } from '../../model/agent-run.ts'
-import { quoted, shortName } from './render-run.ts'
+import type { AgentRun, Conversation } from '../../model/agent-run.ts'
+import { callFragments, nestedFragments, quoted, startedByNone } from './render-call.ts'
+import { instructionsSection, withoutAnswer } from './render-run.ts'
+import type { RunMaterial } from './render-run.ts'
 import type { Fragment, SectionDraft } from './section.ts'
 
 /** Turns that a judge is shown: the first and the last ones. */
 const FIRST_TURNS = 5
 const LAST_TURNS = 50
+/** Calls of a conversation that a judge is shown, the latest. */
+const MOST_CALLS = 200
 
 /** The indices of the turns that a judge is shown. */
 export function shownTurns({ turns }: Pick<Conversation, 'turns'>): readonly number[] {
@@ -12,55 +16,94 @@ export function shownTurns({ turns }: Pick<Conversation, 'turns'>): readonly num
 }
 
 /**
- * The messages of a conversation, one a line, and the names and outcomes of tool calls; no arguments, no results and no instructions. If
- * space is short, answers are cut first, then messages of the user; those of the first and the last turn never.
+ * A conversation, in order: the agent's instructions, once for each version, then the turns with the user's messages, the calls with
+ * arguments, results and outcomes, and the answers. If space is short, results of older turns are cut first; the messages of the first and
+ * the last turn last.
  */
-export function conversationSection(conversation: Conversation): SectionDraft[] {
+export function conversationSections(conversation: Conversation, { handOver = [] }: RunMaterial = {}): SectionDraft[] {
   const { turns, earlier } = conversation
   const shown = new Set(shownTurns(conversation))
   const leftOut = turns.length - shown.size
+  let callsToSkip = turns.flatMap(({ runs }) => runs.flatMap(({ toolCalls }) => toolCalls)).length - MOST_CALLS
+  const callsOf = (run: AgentRun, turn: string, age: number): Fragment[] => {
+    const skipped = Math.max(0, Math.min(callsToSkip, run.toolCalls.length))
+    callsToSkip -= run.toolCalls.length
+    const missing = new Set(run.missing.map(({ what }) => what))
+    const { children } = run
+    const calls = run.toolCalls.flatMap((call, index) => {
+      const unknown = new Set(['arguments', 'result'].filter((fact) => missing.has(`toolCalls[${index}].${fact}`)))
+      return index < skipped ? [] : callFragments(call, { label: `${turn}, call`, age, handOver, children, unknown })
+    })
+    return [
+      ...(skipped > 0 ? [{ text: `${turn}: ${skipped} calls are left out\n` }] : []),
+      ...calls,
+      ...startedByNone(run).flatMap((child) => nestedFragments(child, { label: 'call', age, handOver })),
+      ...(missing.has('toolCalls') ? [{ text: `${turn}: the record may lack calls\n` }] : []),
+    ]
+  }
   const fragments = turns.flatMap(({ user, runs }, index): Fragment[] => {
     const gap = leftOut > 0 && index === FIRST_TURNS ? [{ text: `(${leftOut} turns are left out)\n` }] : []
     if (!shown.has(index)) return gap
-    const isWhole = index === 0 || index === turns.length - 1
-    const line = (who: string, text: string, cut: 'first' | 'last'): Fragment[] => [
-      { text: `turn ${index + 1}, ${who}: ` },
-      { text: quoted(text), ...(!isWhole && { cut }) },
+    const turn = `turn ${index + 1}`
+    const age = turns.length - 1 - index
+    const isEnd = index === 0 || age === 0
+    const line = (who: string, text: string, cut: 'message' | 'judged'): Fragment[] => [
+      { text: `${turn}, ${who}: ` },
+      { text: quoted(text), cut, age },
       { text: '\n' },
     ]
     return [
       ...gap,
-      ...(user === undefined ? [] : line('user', user, 'last')),
-      ...runs.flatMap(({ toolCalls, output, status }) => [
-        ...(toolCalls.length === 0 ? [] : [{ text: `turn ${index + 1}, tools: ${describeCalls(toolCalls)}\n` }]),
-        ...(output === undefined
-          ? [{ text: `turn ${index + 1}, agent: no answer (${status})\n` }]
-          : line('agent', output, 'first')),
+      ...(user === undefined ? [] : line('user', user, isEnd ? 'judged' : 'message')),
+      ...runs.flatMap((run) => [
+        ...callsOf(run, turn, age),
+        ...(run.output === undefined
+          ? [{ text: `${turn}, agent: ${withoutAnswer(run, handOver)}\n` }]
+          : line('agent', run.output, isEnd ? 'judged' : 'message')),
       ]),
     ]
   })
   return [
+    ...instructionSections(conversation),
     ...(earlier.length === 0
       ? []
       : [
           {
             title: "the user's messages from before, for context",
-            fragments: earlier.flatMap((text): Fragment[] => [{ text: quoted(text), cut: 'first' }, { text: '\n' }]),
+            fragments: earlier.flatMap((text): Fragment[] => [
+              { text: quoted(text), cut: 'message', age: turns.length },
+              { text: '\n' },
+            ]),
           },
         ]),
     { title: 'the conversation', fragments },
   ]
 }
 
-/** Calls of a run that are named. */
-const MAX_CALLS = 12
-const MAX_ERROR = 100
+/** The instructions of the first run, and what later ones change in them. */
+function instructionSections({ turns }: Conversation): SectionDraft[] {
+  const sections: SectionDraft[] = []
+  let before: string | undefined
+  for (const [index, { runs }] of turns.entries()) {
+    for (const { systemInstructions: text } of runs) {
+      if (text === undefined || text === before) continue
+      if (before === undefined) sections.push(...instructionsSection({ systemInstructions: text }))
+      else {
+        const title = `what the agent's instructions change from turn ${index + 1} on`
+        sections.push({ title, fragments: [{ text: changes(before, text), cut: 'instructions' }] })
+      }
+      before = text
+    }
+  }
+  return sections
+}
 
-function describeCalls(calls: readonly ToolCall[]): string {
-  const named = calls.slice(0, MAX_CALLS).map(({ name, status, error }) => {
-    const message = error?.message ?? error?.type
-    return `${shortName(name)} ${status}${message === undefined ? '' : ` ${quoted(message.slice(0, MAX_ERROR))}`}`
-  })
-  const more = calls.length - named.length
-  return `${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}`
+/** The lines that are gone, with -, and those that are new, with +. */
+function changes(before: string, after: string): string {
+  const [old, now] = [before.split('\n'), after.split('\n')]
+  const [known, kept] = [new Set(old), new Set(now)]
+  return [
+    ...old.filter((line) => !kept.has(line)).map((line) => `- ${line}`),
+    ...now.filter((line) => !known.has(line)).map((line) => `+ ${line}`),
+  ].join('\n')
 }

@@ -1,36 +1,146 @@
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
-import { toJsonText } from '../../spans/json.ts'
-import type { Message, ToolDefinition } from '../../model/message.ts'
+import type { Message, Part, ToolDefinition } from '../../model/message.ts'
+import { callFragments, nestedFragments, payload, quoted, shortName, startedByNone } from './render-call.ts'
 import type { Fragment, SectionDraft } from './section.ts'
+import { usedRetrievals } from './used-retrievals.ts'
 
-/** A section that is judged, such as request or answer. It is cut last. */
-export function mainSection(title: string, text: string): SectionDraft {
-  return { title, fragments: [{ text, cut: 'last' }] }
-}
-
-/** A section that gives context. It is cut first. */
-export function contextSection(title: string, text: string): SectionDraft {
-  return { title, fragments: [{ text, cut: 'first' }] }
+/** What a judge is shown of a run. */
+export interface RunMaterial {
+  /** Tools that hand the user over to a person. @default none */
+  readonly handOver?: readonly string[] | undefined
+  /** Messages before the last one of the user; tool calls between them do not count. @default all */
+  readonly history?: number
+  /** How a message of the agent in the history is introduced. @default 'agent' */
+  readonly agent?: string
+  /** Whether each part of an inquiry that is asked in several shows results of its own calls only. @default false */
+  readonly isSplit?: boolean
+  /** Texts that are shown elsewhere. @default none */
+  readonly shown?: readonly string[]
 }
 
 /**
- * The latest `count` messages before the last user message; no section if there are none. Each is on one line, as JSON, so that one message
- * cannot pretend to be two.
+ * Everything that a judge can be shown of a run, in order: instructions, earlier turns with their calls and results, the request, the calls
+ * with arguments, results and outcomes, those of agents below them, retrieved documents, and the answer.
  */
-export function historySection(run: AgentRun, count: number): SectionDraft[] {
-  const last = run.input.findLastIndex(({ role, text }) => role === 'user' && text !== undefined)
-  const before = run.input.slice(0, Math.max(0, last)).slice(count > 0 ? -count : run.input.length)
+export function runSections(run: AgentRun, material: RunMaterial = {}): SectionDraft[] {
+  return [
+    ...instructionsSection(run),
+    ...historySection(run, material),
+    ...requestSection(run, material.shown),
+    ...toolCallsSection(run, material),
+    ...retrievedSection(run, material.shown),
+    answerSection(run, material),
+  ]
+}
+
+/** A section that is judged, such as request or answer. It is cut last. */
+export function mainSection(title: string, text: string): SectionDraft {
+  return { title, fragments: [{ text, cut: 'judged' }] }
+}
+
+/** A text that the agent could use, such as a document. It is cut first. */
+export function sourceSection(title: string, text: string): SectionDraft {
+  return { title, fragments: [{ text, cut: 'result' }] }
+}
+
+/** The system instructions of the agent; no section if there are none. */
+export function instructionsSection({
+  systemInstructions: text,
+}: Pick<AgentRun, 'systemInstructions'>): SectionDraft[] {
+  const isBlank = text === undefined || text.trim() === ''
+  return isBlank ? [] : [{ title: "the agent's instructions", fragments: [{ text, cut: 'instructions' }] }]
+}
+
+/** The last message of the user; no section if there is none, or it is shown elsewhere. */
+export function requestSection(
+  { userInput }: Pick<AgentRun, 'userInput'>,
+  shown: readonly string[] = [],
+): SectionDraft[] {
+  if (userInput === undefined || userInput.trim() === '') return []
+  // A prompt often quotes the document that it is about.
+  const text = shown.reduce((rest, each) => (each.length < 200 ? rest : rest.replace(each, '(the context)')), userInput)
+  return [mainSection("the user's request", text)]
+}
+
+/** The answer of the agent, or what it did in place of one. */
+export function answerSection(run: AgentRun, { handOver }: RunMaterial = {}): SectionDraft {
+  const { output } = run
+  return output === undefined || output.trim() === ''
+    ? { title: "the agent's answer", fragments: [{ text: withoutAnswer(run, handOver) }] }
+    : mainSection("the agent's answer", output)
+}
+
+/** What is shown in place of an answer. A run may end in a call because that is what was wanted. */
+export function withoutAnswer({ toolCalls, status }: AgentRun, handOver: readonly string[] = []): string {
+  const handedOver = toolCalls.findLast((call) => call.status === 'ok' && handOver.includes(call.name))
+  if (handedOver !== undefined) return `(no text; it handed the user over to a person by ${shortName(handedOver.name)})`
+  const last = toolCalls.at(-1)
+  return last?.status === 'ok'
+    ? `(no text; its last call was ${shortName(last.name)}, which succeeded)`
+    : `(no text; the run ended as ${status})`
+}
+
+/** The messages before the last one of the user, as far as they are known. */
+export function historyOf({ input, steps }: Pick<AgentRun, 'input' | 'steps'>): readonly Message[] {
+  const before = beforeLastUser(input)
+  if (before.length > 0) return before
+  // Some libraries write the history into the requests of the model alone.
+  return beforeLastUser(steps[0]?.input ?? []).filter(({ role }) => role !== 'system' && role !== 'developer')
+}
+
+function beforeLastUser(messages: readonly Message[]): readonly Message[] {
+  const last = messages.findLastIndex(({ role, text }) => role === 'user' && text !== undefined)
+  return messages.slice(0, Math.max(0, last))
+}
+
+/**
+ * The messages before the last one of the user, and the calls and results between them; no section if there are none. Each is on one line,
+ * as JSON, so that one message cannot pretend to be two.
+ */
+export function historySection(
+  run: AgentRun,
+  { history = Infinity, agent = 'agent' }: RunMaterial = {},
+): SectionDraft[] {
+  const all = historyOf(run)
+  const texts = all.filter(({ role, text }) => role !== 'tool' && text !== undefined && text !== '')
+  const first = texts.at(-history)
+  const before = history === 0 ? [] : all.slice(texts.length > history && first !== undefined ? all.indexOf(first) : 0)
   if (before.length === 0) return []
+  const names = new Map<string, string>()
+  let age = before.filter(({ role }) => role === 'user').length + 1
   return [
     {
       title: 'earlier turns of the conversation, for context',
-      fragments: before.flatMap((message) => [
-        { text: `${oneWord(message.role)}: ` },
-        { text: quoted(contentOf(message)), cut: 'first' as const },
-        { text: '\n' },
-      ]),
+      fragments: before.flatMap((message) => {
+        if (message.role === 'user') age--
+        return messageFragments(message, agent, age, names)
+      }),
     },
   ]
+}
+
+function messageFragments(message: Message, agent: string, age: number, names: Map<string, string>): Fragment[] {
+  const { role, text, parts } = message
+  const who = role === 'assistant' ? agent : oneWord(role)
+  const others = parts.flatMap((part) => partFragments(part, age, names))
+  if (text !== undefined && text !== '' && (role !== 'tool' || others.length === 0)) {
+    return [{ text: `${who}: ` }, { text: quoted(text), cut: 'message', age }, { text: '\n' }, ...others]
+  }
+  return others.length > 0 ? others : [{ text: `${who}: [${parts.map(({ type }) => type).join(' ')}]\n` }]
+}
+
+function partFragments(part: Part, age: number, names: Map<string, string>): Fragment[] {
+  if (part.type === 'tool_call') {
+    if (part.id !== undefined) names.set(part.id, part.name)
+    return [
+      { text: `called ${shortName(part.name)}\n` },
+      ...payload('arguments: ', part.arguments, 'argument', { indent: '  ', age }),
+    ]
+  }
+  if (part.type !== 'tool_call_response') return []
+  const name = names.get(part.id ?? '')
+  const of = name === undefined ? '' : ` of ${shortName(name)}`
+  return payload(`${part.isError === true ? 'error' : 'result'}${of}: `, part.response, 'result', { indent: '  ', age })
 }
 
 /** The id of the tool call at that index, used in the material and in questions. */
@@ -39,25 +149,32 @@ export function promptCallId(index: number): string {
 }
 
 /**
- * All tool calls in order. Id, name and status are always whole; arguments, result and error are one line of JSON each, and are cut if
- * space is short. No section if there are none.
- *
- * @param isSplit whether each part of an inquiry that is asked in several shows results of its own calls only
+ * All tool calls in order, with those of agents that they started. No section if there are none. What the spans do not hold is named, so
+ * that nothing is taken for absent that only was not recorded.
  */
-export function toolCallsSection(calls: readonly ToolCall[], isSplit: boolean = true): SectionDraft[] {
-  if (calls.length === 0) return []
-  const about = (index: number): string | undefined => (isSplit ? promptCallId(index) : undefined)
-  return [
-    {
-      title: 'the tool calls, in their order (id, tool, outcome)',
-      fragments: calls.flatMap((call, index) => [
-        { text: `${promptCallId(index)}: ${shortName(call.name)}, ${call.status}\n` },
-        ...payload('  arguments: ', call.arguments),
-        ...payload('  result: ', call.result, about(index)),
-        ...payload('  error: ', errorOf(call), about(index)),
-      ]),
-    },
+export function toolCallsSection(run: AgentRun, { handOver = [], isSplit = false }: RunMaterial = {}): SectionDraft[] {
+  const { toolCalls, children } = run
+  const unknown = unknownFacts(run)
+  const fragments = [
+    ...toolCalls.flatMap((call, index) => {
+      const label = promptCallId(index)
+      const about = isSplit ? label : undefined
+      return callFragments(call, { label, about, handOver, children, unknown: unknown.of(index) })
+    }),
+    ...startedByNone(run).flatMap((child) => nestedFragments(child, { label: 'call', handOver })),
+    ...(unknown.calls ? [{ text: '(the record may lack calls)\n' }] : []),
   ]
+  if (fragments.length === 0) return []
+  return [{ title: 'the tool calls, in their order (id, tool, outcome)', fragments }]
+}
+
+/** Facts about calls that the spans do not hold. */
+function unknownFacts({ missing }: Pick<AgentRun, 'missing'>): { of(index: number): Set<string>; calls: boolean } {
+  const facts = new Set(missing.map(({ what }) => what))
+  return {
+    of: (index) => new Set(['arguments', 'result'].filter((fact) => facts.has(`toolCalls[${index}].${fact}`))),
+    calls: facts.has('toolCalls'),
+  }
 }
 
 /** The tools of a catalogue with the ids t1, t2, …; names are never cut. */
@@ -66,23 +183,27 @@ export function catalogueSection(tools: readonly ToolDefinition[]): SectionDraft
     title: 'the tools that the agent was offered',
     fragments: tools.flatMap(({ name: tool, description }, index) => [
       { text: `t${index + 1}: ${shortName(tool)}${description === undefined ? '\n' : ''}` },
-      ...payload(' ', description),
+      ...payload(' ', description, 'result'),
     ]),
   }
 }
 
-/** The results of tool calls with the arguments that they answer, as evidence. No section if no call has a result. */
-export function toolResultsSection(calls: readonly ToolCall[]): SectionDraft[] {
-  const fragments = calls.flatMap((call, index) =>
-    call.result === undefined
-      ? []
-      : [
-          { text: `${promptCallId(index)}: ${shortName(call.name)}\n` },
-          ...payload('  arguments: ', call.arguments),
-          ...payload('  result: ', call.result),
-        ],
+/** The documents that the run was shown and that are no result of a recorded call, each once. No section if there are none. */
+export function retrievedSection(run: AgentRun, shown: readonly string[] = []): SectionDraft[] {
+  if (run.retrievals.length === 0) return []
+  const documents = new Set(
+    foundIn(run).flatMap(({ retrieval }) => retrieval.documents?.flatMap(({ content }) => content ?? []) ?? []),
   )
-  return fragments.length === 0 ? [] : [{ title: 'evidence: results of tool calls', fragments }]
+  for (const text of ['', ...shown]) documents.delete(text)
+  return documents.size === 0 ? [] : documentsSection('retrieved documents', undefined, [...documents], 0)
+}
+
+/** Retrievals that the model was shown, except for those of a tool whose result is recorded: the model saw the result. */
+export function foundIn(run: AgentRun): ReturnType<typeof usedRetrievals> {
+  if (run.retrievals.length === 0) return []
+  return usedRetrievals(run).filter(
+    ({ retrieval: { toolCall } }) => toolCall === undefined || run.toolCalls[toolCall]?.result === undefined,
+  )
 }
 
 /** The id of the document at that index, used in the material and in questions. */
@@ -98,85 +219,22 @@ export function documentsSection(
   first: number,
 ): SectionDraft[] {
   const searched =
-    query === undefined ? [] : [{ text: 'searched for: ' }, { text: quoted(query), cut: 'last' as const }]
+    query === undefined ? [] : [{ text: 'searched for: ' }, { text: quoted(query), cut: 'judged' as const }]
   return [
     {
       title,
       fragments: [
         ...searched,
         ...(query === undefined ? [] : [{ text: '\n' }]),
-        ...documents.flatMap((text, index) => payload(`${promptDocumentId(first + index)}: `, text)),
+        ...documents.flatMap((text, index) => payload(`${promptDocumentId(first + index)}: `, text, 'result')),
       ],
     },
   ]
 }
 
-function errorOf({ error }: ToolCall): string | undefined {
-  const parts = [error?.type, error?.message].filter((part) => part !== undefined)
-  return parts.length === 0 ? undefined : parts.join(': ')
-}
-
-function payload(label: string, value: unknown, about?: string): Fragment[] {
-  if (value === undefined) return []
-  const shown = about === undefined ? {} : { about }
-  return [{ text: label, ...shown }, new Payload(value, about), { text: '\n', ...shown }]
-}
-
-/** A fragment that renders its text lazily: estimating the cost of a score does not need all of a large run. */
-class Payload implements Fragment {
-  readonly cut = 'first'
-  readonly about: string | undefined
-  readonly #value: unknown
-  #text: string | undefined
-
-  constructor(value: unknown, about: string | undefined) {
-    this.#value = value
-    this.about = about
-  }
-
-  get text(): string {
-    this.#text ??= quoted(this.#value)
-    return this.#text
-  }
-}
-
-/** Texts longer than this are cached. */
-const LONG_TEXT = 10_000
-
-/** The JSON text of large values. */
-const written = new WeakMap<object, string>()
-
-/** Renders large arguments and results over several turns of the event loop, so that a large run does not hold it. */
-export async function writePayloads(calls: readonly ToolCall[]): Promise<void> {
-  let characters = 0
-  for (const { arguments: given, result } of calls) {
-    for (const value of [given, result]) {
-      if (typeof value !== 'object' || value === null) continue
-      const text = quoted(value)
-      if (text.length > LONG_TEXT) written.set(value, text)
-      characters += text.length
-      if (characters < LONG_TEXT) continue
-      characters = 0
-      await new Promise<void>((resolve) => setImmediate(resolve))
-    }
-  }
-}
-
-/** Shortens a name. Names are never cut to fit, and models invent long ones. */
-export function shortName(text: string): string {
-  return quoted(text.length <= 160 ? text : `${text.slice(0, 159).toWellFormed()}…`)
-}
-
-/** Renders any value on one line: JSON has no raw line ends. */
-export function quoted(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value)
-  const known = typeof value === 'object' && value !== null ? written.get(value) : undefined
-  return known ?? toJsonText(value) ?? '(no JSON form)'
-}
-
-function contentOf(message: Message): string {
-  if (message.text !== undefined && message.text !== '') return message.text
-  return message.parts.map((part) => ('name' in part ? `[${part.type} ${part.name}]` : `[${part.type}]`)).join(' ')
+/** All calls below a run, with those of its agents, as far as they are shown. */
+export function callsWithin(run: Pick<AgentRun, 'toolCalls' | 'children'>): readonly ToolCall[] {
+  return [...run.toolCalls, ...run.children.flatMap(callsWithin)]
 }
 
 function oneWord(role: string): string {

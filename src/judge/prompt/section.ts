@@ -7,12 +7,17 @@ export interface Section {
 }
 
 /**
- * A piece of text, and when it may be cut: `first` for payloads, `last` for what is judged. Names and outcomes have no `cut` and are never
- * cut, because questions refer to them.
+ * What a text is, by which the least important is cut first: `result` of a call or a retrieved document, `argument` of a call, `message` of an
+ * earlier turn, `instructions`, and `judged`: request, answer, and whatever else the questions are about.
  */
+export type Cut = 'result' | 'argument' | 'message' | 'instructions' | 'judged'
+
+/** A piece of text, and how it may be cut. Names and outcomes have no `cut` and are never cut, because questions refer to them. */
 export interface Fragment {
   readonly text: string
-  readonly cut?: 'first' | 'last'
+  readonly cut?: Cut
+  /** How many turns ago it was written. Of texts with the same `cut`, the oldest are cut first. @default 0 */
+  readonly age?: number
   /** Show this only in prompts that ask about this id. It would not fit if shown for all ids. */
   readonly about?: string | undefined
   /** UTF-8 bytes that were already cut out of the middle of the text. @default 0 */

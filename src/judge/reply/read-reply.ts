@@ -66,8 +66,8 @@ export function readReply({ lists = [], notes = [], questions }: Inquiry, value:
   const entries = questions.length === 0 ? [] : answerEntries(reply.answers)
   if (entries === undefined) return { ok: false, message: '"answers" must be an array of { id, reasoning, verdict }' }
   const items = new Map<string, (RawAnswer & { text: string })[]>()
-  for (const { name } of lists) {
-    const list = toItems(reply[name])
+  for (const { name, isOptional = false } of lists) {
+    const list = toItems(reply[name] ?? (isOptional ? [] : undefined))
     if (list === undefined) return { ok: false, message: `"${name}" must be an array of { text, reasoning, verdict }` }
     items.set(name, list)
   }

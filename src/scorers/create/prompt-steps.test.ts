@@ -125,7 +125,7 @@ describe('a scorer with prompt steps', () => {
 
   it('cuts quoted text to the limit of the prompt', async () => {
     const model = createScriptedJudge({ json: { verdict: 'good' } })
-    await verdictBy(model, { maxPromptBytes: 8192 }).run({ input: 'Hi', output: 'x'.repeat(100_000) })
+    await verdictBy(model, { maxPromptTokens: 2048 }).run({ input: 'Hi', output: 'x'.repeat(100_000) })
     expect(Buffer.byteLength(model.calls[0]?.prompt ?? '')).toBeLessThan(10_000)
     expect(model.calls[0]?.prompt).toMatch(/x\[[0-9a-f]{12}: \d+ bytes cut\]x/)
   })

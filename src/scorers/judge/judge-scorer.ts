@@ -1,7 +1,8 @@
 import { Judge } from '../../judge/judge.ts'
+import { maxPromptBytes } from '../../judge/settings.ts'
 import type { JudgeSettings } from '../../judge/settings.ts'
 import type { JudgeModel } from '../../judge/transport/judge-model.ts'
-import { writePayloads } from '../../judge/prompt/render-run.ts'
+import { writePayloads } from '../../judge/prompt/render-call.ts'
 import { promptScaffold } from '../../judge/prompt/build-prompt.ts'
 import { answersPerCall } from '../../judge/transport/token-budget.ts'
 import { bytesOf } from '../../judge/prompt/section.ts'
@@ -39,7 +40,7 @@ export const judgeSettingKeys: KeysOf<JudgeSettings> = {
   maxCallsPerScore: true,
   maxOutputTokens: true,
   temperature: true,
-  maxPromptBytes: true,
+  maxPromptTokens: true,
   price: true,
 }
 
@@ -94,7 +95,7 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
       ...judge.toScorerJudge((run) => {
         const answers = countAnswers?.(run) ?? 0
         const parts = Math.max(1, Math.ceil(answers / answersPerCall(judge.settings)))
-        return { calls: calls - 1 + parts, contentBytes: bytesOf(drafts(run), judge.settings.maxPromptBytes), answers }
+        return { calls: calls - 1 + parts, contentBytes: bytesOf(drafts(run), maxPromptBytes(judge.settings)), answers }
       }),
       options: { model: options.model, ...(options.judge !== undefined && { judge: options.judge }) },
     },
@@ -132,7 +133,7 @@ function withoutLabel<Analyzed>(
 /** Adds a note if the score is based on a part of the run. */
 function withWhatWasCut<Analyzed>(verdict: JudgeVerdict<Analyzed>, cutBytes: number): JudgeVerdict<Analyzed> {
   if (verdict.status !== 'scored' || cutBytes === 0) return verdict
-  const note = `The judge was not shown ${cutBytes} bytes of the run: see judge.maxPromptBytes.`
+  const note = `The judge was not shown ${cutBytes} bytes of the run: see judge.maxPromptTokens.`
   const explanation = shorten(verdict.explanation, LONGEST_EXPLANATION - note.length - 1)
   return { ...verdict, explanation: explain`${explanation} ${contentFree(note)}` }
 }

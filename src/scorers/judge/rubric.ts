@@ -2,14 +2,17 @@ import { contentFree, contentOnly, explain, joinExplanations } from '../../model
 import type { Explanation } from '../../model/explanation.ts'
 import { inquire } from '../../judge/judging.ts'
 import {
-  contextSection,
+  answerSection,
   documentsSection,
   historySection,
-  mainSection,
+  instructionsSection,
   promptCallId,
+  requestSection,
+  retrievedSection,
   toolCallsSection,
 } from '../../judge/prompt/render-run.ts'
-import { conversationSection } from '../../judge/prompt/render-conversation.ts'
+import type { RunMaterial } from '../../judge/prompt/render-run.ts'
+import { conversationSections } from '../../judge/prompt/render-conversation.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Finding, FindingPlace } from '../../model/finding.ts'
@@ -110,7 +113,7 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
       ...(['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'] as const),
       ...(level === 'retrieval' ? (['documents'] as const) : []),
     ],
-    drafts: (run) => toDrafts(run, level),
+    drafts: (run) => toDrafts(run, level, {}),
     assess: async (run, session, context) => {
       if (level === 'run') {
         const unfinished = skipUnjudgeable(run, context, id)
@@ -123,7 +126,7 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
         isWhole ? criterion : `${criterion}.${unitId(level, index)}`
       const asked = await inquire(session, {
         role: isWhole ? role : `${role} ${aboutCalls(unit)}`,
-        sections: toDrafts(run, level),
+        sections: toDrafts(run, level, context),
         questions: criteria.map((criterion) => ({
           ids: units.map((index) => idOf(criterion.id, index)),
           text: criterion.question,
@@ -196,17 +199,15 @@ function aboutCalls(unit: string): string {
   return `Each question is about one ${unit}, whose id is the end of the question's id. Judge that ${unit} alone; the rest is context.`
 }
 
-function toDrafts(run: AgentRun, level: keyof typeof UNITS): SectionDraft[] {
-  if (run.conversation !== undefined) return conversationSection(run.conversation)
+function toDrafts(run: AgentRun, level: keyof typeof UNITS, { handOver }: RunMaterial): SectionDraft[] {
+  if (run.conversation !== undefined) return conversationSections(run.conversation, { handOver })
   return [
-    ...(run.systemInstructions === undefined
-      ? []
-      : [contextSection("the agent's system instructions", run.systemInstructions)]),
-    ...historySection(run, 10),
-    ...(run.userInput === undefined ? [] : [mainSection("the user's request", run.userInput)]),
-    ...toolCallsSection(run.toolCalls, level === 'run'),
-    ...(level === 'retrieval' ? retrievalSections(run) : []),
-    ...(run.output === undefined ? [] : [mainSection("the agent's answer", run.output)]),
+    ...instructionsSection(run),
+    ...historySection(run),
+    ...requestSection(run),
+    ...toolCallsSection(run, { handOver, isSplit: level === 'run' }),
+    ...(level === 'retrieval' ? retrievalSections(run) : retrievedSection(run)),
+    answerSection(run, { handOver }),
   ]
 }
 

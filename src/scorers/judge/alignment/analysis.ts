@@ -47,6 +47,9 @@ export const weights = {
 /** The weight of each side if both are judged. */
 export const shares = { user: 0.7, system: 0.3 } as const
 
+/** What a requirement counts. */
+const FULFILLED: Readonly<Record<string, number>> = { yes: 1, partly: 0.5, no: 0 }
+
 /** The analysis of one side, from the judge's answers. */
 export function analyse(side: AlignmentSide, { answers, items, notes }: Answers): AlignmentAnalysis {
   const level = (dimension: string) => {
@@ -56,12 +59,13 @@ export function analyse(side: AlignmentSide, { answers, items, notes }: Answers)
   const intent = level('intent')
   const completeness = level('completeness')
   const appropriateness = level('appropriateness')
-  const requirements = (items.get(`${side}Requirements`) ?? []).map(({ text, answer }) => ({
+  const listed = items.get(`${side}Requirements`) ?? []
+  const requirements = listed.map(({ text, answer }) => ({
     requirement: text,
     isFulfilled: answer?.verdict === 'yes',
     reasoning: answer?.reasoning ?? '',
   }))
-  const fulfilled = requirements.filter(({ isFulfilled }) => isFulfilled).length
+  const fulfilled = listed.reduce((sum, { answer }) => sum + (FULFILLED[answer?.verdict ?? ''] ?? 0), 0)
   return {
     intentAlignment: {
       ...intent,

@@ -3,7 +3,14 @@ import { failed } from '../../../scoring/unscored.ts'
 import { skip } from '../../skip.ts'
 import { inquire } from '../../../judge/judging.ts'
 import type { Inquiry } from '../../../judge/inquiry.ts'
-import { contextSection, historySection, mainSection, toolCallsSection } from '../../../judge/prompt/render-run.ts'
+import {
+  historySection,
+  instructionsSection,
+  mainSection,
+  requestSection,
+  toolCallsSection,
+} from '../../../judge/prompt/render-run.ts'
+import type { RunMaterial } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Failed, Skipped } from '../../../model/score.ts'
@@ -55,7 +62,7 @@ const systemRequired = 'System prompt is required for system prompt alignment sc
  * | system | .35 | .35 | .15 | .15 |
  * | both | 0.7 × user + 0.3 × system | | | |
  *
- * Requirements are listed one by one. Code computes fulfilled ÷ listed (1 if there are none), and the sum. Score: weighted × `scale`, two
+ * Requirements are listed one by one. Code computes fulfilled ÷ listed (a partly fulfilled one counts half; 1 if there are none), and the sum. Score: weighted × `scale`, two
  * decimals. An empty response scores 0 without asking. `both` without system instructions is scored as `user`. One judge call.
  *
  * @example
@@ -99,13 +106,13 @@ export function createPromptAlignmentScorerLLM(
       ],
     },
     needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
-    drafts: (run) => toDrafts(run, sidesOf(run), history),
+    drafts: (run) => toDrafts(run, history, {}),
     assess: async (run, session, context) => {
       const sides = sidesOf(run)
       const unfit = unscorable(run, sides, context, id)
       if (unfit !== undefined) return unfit
       if (!hasText(run.output)) return scoreEmpty(run, sides, scale, evaluationMode)
-      const asked = await inquire(session, toInquiry(run, sides, history))
+      const asked = await inquire(session, toInquiry(run, sides, history, context))
       return asked.ok ? scoreAlignment(run, sides, asked.value, scale, evaluationMode) : asked.score
     },
   })
@@ -153,26 +160,20 @@ function refuse(message: string): Failed {
   return failed('scorer-threw', contentFree(message))
 }
 
-function toDrafts(run: AgentRun, sides: readonly AlignmentSide[], history: number): SectionDraft[] {
+function toDrafts(run: AgentRun, history: number, { handOver }: RunMaterial): SectionDraft[] {
   return [
-    ...(run.systemInstructions === undefined
-      ? []
-      : [
-          sides.includes('system')
-            ? mainSection("the agent's system instructions", run.systemInstructions)
-            : contextSection("the agent's system instructions, for context", run.systemInstructions),
-        ]),
-    ...historySection(run, history),
-    ...(run.userInput === undefined ? [] : [mainSection("the user's request", run.userInput)]),
-    ...toolCallsSection(run.toolCalls),
+    ...instructionsSection(run),
+    ...historySection(run, { history }),
+    ...requestSection(run),
+    ...toolCallsSection(run, { handOver }),
     mainSection("the agent's response", run.output ?? ''),
   ]
 }
 
-function toInquiry(run: AgentRun, sides: readonly AlignmentSide[], history: number): Inquiry {
+function toInquiry(run: AgentRun, sides: readonly AlignmentSide[], history: number, material: RunMaterial): Inquiry {
   return {
     role: alignmentRole,
-    sections: toDrafts(run, sides, history),
+    sections: toDrafts(run, history, material),
     questions: sides.flatMap(alignmentQuestions),
     lists: sides.map(requirementsList),
     notes: alignmentNotes(sides),

@@ -1,6 +1,6 @@
 import { contentFree, contentOnly, explain, joinExplanations } from '../../../model/explanation.ts'
 import { inquire } from '../../../judge/judging.ts'
-import { conversationSection } from '../../../judge/prompt/render-conversation.ts'
+import { conversationSections } from '../../../judge/prompt/render-conversation.ts'
 import type { Scorer } from '../../../scoring/scorer.ts'
 import type { KeysOf } from '../../read-options.ts'
 import { skip } from '../../skip.ts'
@@ -27,7 +27,7 @@ export interface KnowledgeRetentionAnalysis {
 const MAX_FACTS = 20
 
 const role =
-  'You judge whether an agent keeps in mind what a user has said earlier in their conversation. Only what the user stated counts, not what the agent found out by itself.'
+  'You judge whether an agent keeps in mind what a user has said earlier in their conversation, in what it says and in the arguments of its calls. Only what the user stated counts, not what the agent found out by itself.'
 const instruction =
   'a fact that the user stated about themselves, their wishes or their case before the last turn, in a few words, such as an order number, a name, a date or a preference; questions and requests are none'
 const question =
@@ -58,9 +58,9 @@ export function createKnowledgeRetentionScorer(
     options,
     calls: 1,
     identity: { prompts: [role, instruction, question, VERDICTS] },
-    needs: ['input', 'output', 'toolNames'],
-    drafts: ({ conversation }) => (conversation === undefined ? [] : conversationSection(conversation)),
-    assess: async (run, session) => {
+    needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
+    drafts: ({ conversation }) => (conversation === undefined ? [] : conversationSections(conversation)),
+    assess: async (run, session, context) => {
       const conversation = judgedConversation(run, id)
       if ('status' in conversation) return conversation
       if (conversation.turns.length < 2) {
@@ -68,7 +68,7 @@ export function createKnowledgeRetentionScorer(
       }
       const asked = await inquire(session, {
         role,
-        sections: conversationSection(conversation),
+        sections: conversationSections(conversation, context),
         questions: [],
         lists: [
           { name: 'facts', prefix: 'f', instruction, question: { text: question, verdicts: VERDICTS }, max: MAX_FACTS },

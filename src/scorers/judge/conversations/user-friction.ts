@@ -1,6 +1,6 @@
 import { contentFree, contentOnly, explain, joinExplanations } from '../../../model/explanation.ts'
 import { inquire } from '../../../judge/judging.ts'
-import { conversationSection, shownTurns } from '../../../judge/prompt/render-conversation.ts'
+import { conversationSections, shownTurns } from '../../../judge/prompt/render-conversation.ts'
 import type { Conversation } from '../../../model/agent-run.ts'
 import type { Scorer } from '../../../scoring/scorer.ts'
 import { expectOption } from '../../read-options.ts'
@@ -45,7 +45,7 @@ export interface UserFrictionAnalysis {
 }
 
 const role =
-  'You judge how a user reacts to the answers of an agent, message by message. Only what the user writes counts: an answer may be bad without the user minding, and a polite user may still have to ask again.'
+  'You judge how a user reacts to what an agent did and answered, message by message. Only what the user writes counts: an answer may be bad without the user minding, and a polite user may still have to ask again.'
 const question =
   'How does the user react in the message of this turn to what the agent did before? "moves_on" if they go on, thank, answer a question of the agent, or ask something new; "repeats" if they ask again for what they did not get; "corrects" if they say that something is wrong or was not meant; "complains" if they are annoyed or blame the agent; "gives_up" if they stop trying, or ask for a person instead. If several fit, choose the last one in this order.'
 
@@ -78,9 +78,9 @@ export function createUserFrictionScorer(options: UserFrictionScorerOptions): Sc
     better: 'lower',
     answers: ({ conversation }) => (conversation === undefined ? 0 : reactionsIn(conversation).length),
     identity: { count, prompts: [role, question, VERDICTS] },
-    needs: ['input', 'output', 'toolNames'],
-    drafts: ({ conversation }) => (conversation === undefined ? [] : conversationSection(conversation)),
-    assess: async (run, session) => {
+    needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
+    drafts: ({ conversation }) => (conversation === undefined ? [] : conversationSections(conversation)),
+    assess: async (run, session, context) => {
       const conversation = judgedConversation(run, id)
       if ('status' in conversation) return conversation
       const turns = reactionsIn(conversation)
@@ -89,7 +89,7 @@ export function createUserFrictionScorer(options: UserFrictionScorerOptions): Sc
       }
       const asked = await inquire(session, {
         role,
-        sections: conversationSection(conversation),
+        sections: conversationSections(conversation, context),
         questions: [{ ids: turns.map(promptTurnId), text: question, verdicts: VERDICTS }],
       })
       if (!asked.ok) return asked.score

@@ -1,18 +1,17 @@
 import { contentFree } from '../../../model/explanation.ts'
 import {
-  contextSection,
-  documentsSection,
+  foundIn,
   historySection,
   mainSection,
-  toolResultsSection,
+  retrievedSection,
+  sourceSection,
+  toolCallsSection,
 } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Skipped } from '../../../model/score.ts'
 import type { ScoringContext } from '../../../scoring/scorer.ts'
 import { skipUnjudgeable, textOr } from '../judge-scorer.ts'
-import { usedRetrievals } from '../retrieval/used-retrievals.ts'
-import type { UsedRetrieval } from '../retrieval/used-retrievals.ts'
 import { expectReturned } from '../../expect-returned.ts'
 import { areTexts, expectOption } from '../../read-options.ts'
 import { skipWithoutFact } from '../../../scoring/absence.ts'
@@ -42,25 +41,15 @@ export function requestAndAnswer(
   const answer = textOr(run, 'output', id)
   if (typeof answer !== 'string') return answer
   return [
-    ...historySection(run, 10),
+    ...historySection(run, { history: 10 }),
     mainSection("the user's request", request),
     mainSection("the agent's answer", answer),
   ]
 }
 
-/** The answer of a finished run, and its evidence: context, tool results and retrieved documents. */
-export function answerAndEvidence(
-  run: AgentRun,
-  context: ScoringContext | undefined,
-  id: string,
-  given: ContextOption | undefined,
-): readonly SectionDraft[] | Skipped {
-  const unfinished = context === undefined ? undefined : skipUnjudgeable(run, context, id)
-  if (unfinished !== undefined) return unfinished
-  const answer = textOr(run, 'output', id)
-  if (typeof answer !== 'string') return answer
-  const evidence = evidenceOf(run, id, given)
-  return 'status' in evidence ? evidence : [...evidence, mainSection("the agent's answer", answer)]
+/** The texts of the option `context` for a run. */
+export function contextOf(run: AgentRun, id: string, given: ContextOption | undefined): readonly string[] {
+  return (typeof given === 'function' ? expectReturned(given(run), id, TEXTS, areTexts) : given) ?? []
 }
 
 /** Context, tool results and retrieved documents, each text once, or why there are none. */
@@ -69,15 +58,14 @@ export function evidenceOf(
   id: string,
   given: ContextOption | undefined,
 ): readonly SectionDraft[] | Skipped {
-  const texts = (typeof given === 'function' ? expectReturned(given(run), id, TEXTS, areTexts) : given) ?? []
-  const found = foundIn(run)
-  // A claim may follow from a document that was not recorded. Who gives the context knows what it is.
-  const unread = texts.length > 0 ? undefined : skipWithoutTexts(run, found, id)
+  const texts = contextOf(run, id, given)
+  // What was expected may follow from a document that was not recorded. Who gives the context knows what it is.
+  const unread = texts.length > 0 ? undefined : skipWithoutTexts(run, id)
   if (unread !== undefined) return unread
   const evidence = [
-    ...texts.map((text, index) => contextSection(`evidence: context ${index + 1}`, text)),
-    ...toolResultsSection(run.toolCalls),
-    ...retrievedSection(found, texts),
+    ...texts.map((text, index) => sourceSection(`given context ${index + 1}`, text)),
+    ...(run.toolCalls.some(({ result }) => result !== undefined) ? toolCallsSection(run) : []),
+    ...retrievedSection(run, texts),
   ]
   if (evidence.length > 0) return evidence
   return (
@@ -92,16 +80,9 @@ export function evidenceOf(
   )
 }
 
-/** Retrievals that the model was shown, except for those of a tool whose result is recorded: the model saw the result. */
-function foundIn(run: AgentRun): readonly UsedRetrieval[] {
-  if (run.retrievals.length === 0) return []
-  return usedRetrievals(run).filter(
-    ({ retrieval: { toolCall } }) => toolCall === undefined || run.toolCalls[toolCall]?.result === undefined,
-  )
-}
-
-function skipWithoutTexts(run: AgentRun, found: readonly UsedRetrieval[], id: string): Skipped | undefined {
-  for (const { index, retrieval } of found) {
+/** Why documents that the model saw cannot be read: their texts were not recorded. */
+export function skipWithoutTexts(run: AgentRun, id: string): Skipped | undefined {
+  for (const { index, retrieval } of foundIn(run)) {
     if (retrieval.documents?.some(({ content }) => content !== undefined) === true) continue
     const missing = skipWithoutFact(run, `retrievals[${index}].documents`, id)
     if (missing !== undefined) return missing
@@ -109,16 +90,8 @@ function skipWithoutTexts(run: AgentRun, found: readonly UsedRetrieval[], id: st
   return undefined
 }
 
-function retrievedSection(found: readonly UsedRetrieval[], given: readonly string[]): readonly SectionDraft[] {
-  const documents = new Set(
-    found.flatMap(({ retrieval }) => retrieval.documents?.flatMap(({ content }) => content ?? [])),
-  )
-  for (const text of ['', undefined, ...given]) documents.delete(text)
-  const texts = [...documents].filter((text) => text !== undefined)
-  return texts.length === 0 ? [] : documentsSection('evidence: retrieved documents', undefined, texts, 0)
-}
-
-function skipWithoutResults(run: AgentRun, id: string): Skipped | undefined {
+/** Why no result can be read, if one was not recorded. */
+export function skipWithoutResults(run: AgentRun, id: string): Skipped | undefined {
   const missing = run.missing.find(({ what }) => /^toolCalls\[\d+\]\.result$/.test(what))
   return missing && skipWithoutFact(run, missing.what, id)
 }

@@ -1,21 +1,21 @@
 import type { Scorer } from '../../../scoring/scorer.ts'
-import type { ClaimVerdict } from './claims.ts'
 import { defineClaimScorer } from './claim-scorer.ts'
-import type { ClaimScorerOptions } from './claim-scorer.ts'
-import type { ItemAnalysis } from './item-scorer.ts'
+import type { ClaimAnalysis, ClaimScorerOptions } from './claim-scorer.ts'
 
 /** Options of `createFaithfulnessScorer`. */
 export type FaithfulnessScorerOptions = ClaimScorerOptions
 
 /** The claims of the answer, each with what the evidence says about it. */
-export type FaithfulnessAnalysis = ItemAnalysis<ClaimVerdict>
+export type FaithfulnessAnalysis = ClaimAnalysis
 
 /**
- * Faithfulness, by a judge: the share of the answer's claims that the tool results, the retrieved documents and the given
- * context support.
+ * Faithfulness, by a judge: the share of the answer's claims that the record supports: results of tools and retrieved documents of this run
+ * and of the earlier turns in its history, what the user said, the instructions, and the given context. What the agent said earlier is no
+ * evidence.
  *
- * Score: supported ÷ claims, two decimals; higher is better. It fails if a claim is contradicted, or more than one in five is not
- * stated. Without evidence or claims `skipped: not-applicable`. One judge call.
+ * A claim to have done something is supported only by a call that did it. Score: (supported + harmless) ÷ claims, two decimals; higher is
+ * better. It fails if any claim is contradicted or not stated. Without results, documents and context, only claimed actions are judged;
+ * without any of these `skipped: not-applicable`. One judge call.
  *
  * @example
  * ```ts
@@ -33,7 +33,6 @@ export function createFaithfulnessScorer(options: FaithfulnessScorerOptions): Sc
       id: 'faithfulness',
       description: "The share of the answer's claims that tool results, retrieved documents and context support.",
       better: 'higher',
-      counts: { supported: 1, not_stated: 0, contradicted: 0 },
     },
     options,
   )

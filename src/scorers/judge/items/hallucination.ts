@@ -1,20 +1,21 @@
 import type { Scorer } from '../../../scoring/scorer.ts'
-import type { ClaimVerdict } from './claims.ts'
 import { defineClaimScorer } from './claim-scorer.ts'
-import type { ClaimScorerOptions } from './claim-scorer.ts'
-import type { ItemAnalysis } from './item-scorer.ts'
+import type { ClaimAnalysis, ClaimScorerOptions } from './claim-scorer.ts'
 
 /** Options of `createHallucinationScorer`. */
 export type HallucinationScorerOptions = ClaimScorerOptions
 
 /** The claims of the answer, each with what the evidence says about it. */
-export type HallucinationAnalysis = ItemAnalysis<ClaimVerdict>
+export type HallucinationAnalysis = ClaimAnalysis
 
 /**
- * Hallucination, by a judge: the share of the answer's claims that the tool results and the given context contradict or do not contain.
+ * Hallucination, by a judge: the share of the answer's claims that the record contradicts or does not contain. The record is results of tools
+ * and retrieved documents of this run and of the earlier turns in its history, what the user said, the instructions, and the given context.
+ * What the agent said earlier is no evidence.
  *
- * Score: (contradicted + not stated) ÷ claims, two decimals; lower is better. It fails if a claim is
- * contradicted, or more than one in five is not stated. The counterpart of `faithfulness`. Without evidence or claims `skipped: not-applicable`. One judge call.
+ * A claim to have done something is supported only by a call that did it. Score: (contradicted + not stated) ÷ claims, two decimals; lower is
+ * better. It fails if any claim is contradicted or not stated. The counterpart of `faithfulness`. Without results, documents and context, only
+ * claimed actions are judged; without any of these `skipped: not-applicable`. One judge call.
  *
  * @example
  * ```ts
@@ -33,7 +34,6 @@ export function createHallucinationScorer(options: HallucinationScorerOptions): 
       description:
         "The share of the answer's claims that tool results, retrieved documents and context contradict or do not hold.",
       better: 'lower',
-      counts: { supported: 0, not_stated: 1, contradicted: 1 },
     },
     options,
   )

@@ -13,8 +13,8 @@ import { expectOption } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
 import { skip } from '../../skip.ts'
 import { twoDecimals } from '../../two-decimals.ts'
-import { usedRetrievals } from './used-retrievals.ts'
-import type { UsedRetrieval } from './used-retrievals.ts'
+import { usedRetrievals } from '../../../judge/prompt/used-retrievals.ts'
+import type { UsedRetrieval } from '../../../judge/prompt/used-retrievals.ts'
 
 /** Options of `createRetrievalRelevanceScorer`. */
 export interface RetrievalRelevanceScorerOptions extends JudgeScorerOptions {

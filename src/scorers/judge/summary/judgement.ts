@@ -5,13 +5,13 @@ import type { Item, ItemList } from '../../../judge/inquiry.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
 import type { JudgeOutcome } from '../../../judge/outcome.ts'
 import type { JudgeSession } from '../../../judge/session.ts'
-import { claimInstruction, claimQuestion, claimVerdicts, labelOfClaims } from '../items/claims.ts'
+import { claimList, claimVerdicts, isSupported, labelOfClaims } from '../items/claims.ts'
 import type { ClaimVerdict } from '../items/claims.ts'
 import { shareOfScale, twoDecimals } from '../../two-decimals.ts'
 
 /** The judge's findings about a summary; scores are 0 to 1, two decimals. */
 export interface SummarizationAnalysis {
-  /** The share of claims that the source supports. */
+  /** The share of claims that the source supports, harmless ones included. */
   readonly alignmentScore: number
   /** The share of questions that the summary answers too. */
   readonly coverageScore: number
@@ -39,14 +39,12 @@ export interface SummaryJudgement extends SummarizationAnalysis {
 
 /** All texts of the two prompts, which are part of the version. */
 export const summaryPrompts: Readonly<
-  Record<'alignmentRole' | 'claim' | 'claimQuestion' | 'question' | 'coverageRole' | 'coverageQuestion', string>
+  Record<'alignmentRole' | 'question' | 'coverageRole' | 'coverageQuestion', string>
 > = {
   alignmentRole:
     'You check a summary against its source, and against nothing else: what you know yourself does not count. First list the claims of the summary and compare each with the source; then list the questions that a good summary of the source must answer.',
-  claim: claimInstruction('the summary'),
-  claimQuestion: claimQuestion('the source'),
   question:
-    'Closed questions about the most important facts of the source, one fact each, which are answered with yes by anybody who has read it; made from the source alone, whether the summary answers them or not; without who said or found it, unless that is what matters',
+    'closed questions about the most important facts of the source, which are answered with yes by anybody who has read it; made from the source alone, whether the summary answers them or not; without who said or found it, unless that is what matters',
   coverageRole:
     'You are given a summary and a list of questions. Say of each question whether the summary alone answers it with yes. Use no other knowledge.',
   coverageQuestion:
@@ -66,7 +64,7 @@ export async function judgeSummary(
     role: summaryPrompts.alignmentRole,
     sections: [mainSection('the source', source), mainSection('the summary', summary)],
     questions: [],
-    lists: [claimList, questionList(maxQuestions)],
+    lists: [summaryClaims, questionList(maxQuestions)],
   })
   if (!first.ok) return first
   const claims = first.value.items.get('claims') ?? []
@@ -77,7 +75,7 @@ export async function judgeSummary(
       mainSection('the summary', summary),
       {
         title: 'the questions',
-        fragments: questions.flatMap(({ id, text }) => [{ text: `${id}: ` }, { text, cut: 'last' }, { text: '\n' }]),
+        fragments: questions.flatMap(({ id, text }) => [{ text: `${id}: ` }, { text, cut: 'judged' }, { text: '\n' }]),
       },
     ],
     questions: [
@@ -98,8 +96,8 @@ export async function judgeSummary(
     verdict: claimVerdicts.find((verdict) => verdict === answer?.verdict) ?? 'not_stated',
     reasoning: answer?.reasoning ?? '',
   }))
-  const alignment = shareOf('supported', claims)
-  const coverage = shareOf('yes', answered)
+  const alignment = judgedClaims.filter(({ verdict }) => isSupported(verdict)).length / claims.length
+  const coverage = answered.filter(({ answer }) => answer?.verdict === 'yes').length / questions.length
   return {
     ok: true,
     value: {
@@ -120,7 +118,7 @@ export async function judgeSummary(
 /** The findings in words. */
 export function explainSummary(judgement: SummaryJudgement, score: number, scale: number): Explanation {
   const { alignmentScore, coverageScore, claims, questions } = judgement
-  const wrong = claims.filter(({ verdict }) => verdict !== 'supported')
+  const wrong = claims.filter(({ verdict }) => !isSupported(verdict))
   const open = questions.filter(({ isAnswerable }) => !isAnswerable)
   const wrongClaims = wrong.map(({ claim, reasoning }) => {
     const statement = claim.replace(/\.$/, '')
@@ -139,14 +137,8 @@ export function summaryBand(score: number, scale: number): string {
   return share > 0 ? 'poor' : 'invalid'
 }
 
-const claimList: ItemList = {
-  name: 'claims',
-  prefix: 'c',
-  instruction: summaryPrompts.claim,
-  question: { text: summaryPrompts.claimQuestion, verdicts: claimVerdicts },
-  max: 30,
-  mustHaveItems: true,
-}
+/** The claims of a summary. */
+export const summaryClaims: ItemList = { ...claimList('the summary', 'the source'), mustHaveItems: true }
 
 function questionList(max: number): ItemList {
   return {
@@ -156,10 +148,6 @@ function questionList(max: number): ItemList {
     max,
     mustHaveItems: true,
   }
-}
-
-function shareOf(verdict: string, items: readonly Item[]): number {
-  return items.filter(({ answer }) => answer?.verdict === verdict).length / items.length
 }
 
 function listOf(texts: readonly string[]): Explanation {

@@ -10,8 +10,9 @@ import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { expectReturned } from '../../expect-returned.ts'
 import { expectOption, isTextOrNone, readOptions } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
-import { explainSummary, judgeSummary, summaryBand, summaryPrompts } from './judgement.ts'
+import { explainSummary, judgeSummary, summaryBand, summaryClaims, summaryPrompts } from './judgement.ts'
 import type { SummarizationAnalysis } from './judgement.ts'
+import { isSupported } from '../items/claims.ts'
 import { skip } from '../../skip.ts'
 import { twoDecimals } from '../../two-decimals.ts'
 
@@ -77,7 +78,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
     options,
     range: [0, scale],
     calls: 2,
-    identity: { scale, source, sourceExtractor, maxQuestions, prompts: summaryPrompts },
+    identity: { scale, source, sourceExtractor, maxQuestions, prompts: [summaryPrompts, summaryClaims] },
     needs: ['input', 'output'],
     drafts: (run) => [mainSection('', sourceOf(run) ?? ''), mainSection('', run.output ?? '')],
     assess: async (run, session, context) => {
@@ -109,7 +110,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
           ...analysis.claims.map(({ claim, verdict, reasoning }): Finding => ({
             about: 'claim',
             verdict,
-            rating: verdict === 'supported' ? 'good' : 'bad',
+            rating: isSupported(verdict) ? 'good' : 'bad',
             text: claim,
             reason: reasoning,
             places: [{ in: 'answer' }],

@@ -11,7 +11,7 @@ export const noCallVerdicts = ['asked_back', 'answered', 'no_tool_fits', 'wrong'
 
 /** All texts of the prompt, which are part of the version. */
 export const toolCallPrompts = {
-  role: 'You judge whether an agent called the right tools for what its user asked. Earlier turns are context: the request is the last one. Judge the choice of tools, not the wording of the answer; a call that failed may still have been the right one.',
+  role: 'You judge whether an agent called the right tools for what its user asked. Earlier turns are context: the request is the last one. Judge the choice of tools alone, neither the values of their arguments nor the wording of the answer; a call that failed may still have been the right one.',
   call: 'Was this tool call right? "appropriate" if its tool serves the request, or a step on the way, and no other offered tool would have served better; "helpful" if it was of some use, but another offered tool would have served better (name that one); "inappropriate" if it was of no use: a tool for something else, or a call that repeats another for no reason.',
   missing:
     'Should other offered tools have been called as well? "some" if the request cannot be served without them (name them); "none" if not, or if no offered tool could have helped. A tool that was called, or that you name as the better one for a call, does not count.',

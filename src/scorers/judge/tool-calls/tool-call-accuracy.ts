@@ -107,10 +107,10 @@ export function createToolCallAccuracyScorerLLM(
 
 function toDrafts(run: AgentRun, request: string, tools: readonly ToolDefinition[]): SectionDraft[] {
   return [
-    ...historySection(run, 10),
+    ...historySection(run, { history: 10 }),
     mainSection("the user's request", request),
     catalogueSection(tools),
-    ...toolCallsSection(run.toolCalls),
+    ...toolCallsSection(run, { isSplit: true }),
     ...(run.output === undefined ? [] : [mainSection("the agent's answer", run.output)]),
   ]
 }

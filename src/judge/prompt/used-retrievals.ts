@@ -1,4 +1,4 @@
-import type { AgentRun, Retrieval, RetrievedDocument } from '../../../model/agent-run.ts'
+import type { AgentRun, Retrieval, RetrievedDocument } from '../../model/agent-run.ts'
 
 /** A retrieval that the run used as it is, and its place in `run.retrievals`. */
 export interface UsedRetrieval {
