@@ -1,4 +1,5 @@
 import type { AgentRun, Conversation, Missing, ModelCall, ToolCall } from '../model/agent-run.ts'
+import { facts, plain } from '../model/facts.ts'
 import type { Usage } from '../model/message.ts'
 import { frozen } from '../runs/view/frozen.ts'
 import { textMessage } from '../spans/content/messages.ts'
@@ -39,16 +40,13 @@ export function toConversationRun(conversation: Conversation): AgentRun {
   }
   for (const each of conversation.missing) missing.set(each.what, each)
   return frozen({
+    ...plain(last, OF_LAST),
     id: conversation.id ?? last.id,
-    traceId: last.traceId,
-    spanId: last.spanId,
     dialect: first.dialect,
     agent: first.agent,
     ...(conversation.id !== undefined && { conversationId: conversation.id }),
     ...(userId !== undefined && { userId }),
     input: messagesOf(conversation),
-    ...(last.userInput !== undefined && { userInput: last.userInput }),
-    ...(last.output !== undefined && { output: last.output }),
     toolCalls,
     steps,
     sideCalls: [],
@@ -56,8 +54,6 @@ export function toConversationRun(conversation: Conversation): AgentRun {
     children: [],
     models: [...new Set(runs.flatMap(({ models }) => models))],
     usage: sumOf(runs),
-    status: last.status,
-    ...(last.error !== undefined && { error: last.error }),
     startTimeMs: conversation.startTimeMs,
     endTimeMs: conversation.endTimeMs,
     content: runs.every(({ content }) => content === first.content) ? first.content : 'partial',
@@ -65,11 +61,11 @@ export function toConversationRun(conversation: Conversation): AgentRun {
     complete: conversation.complete,
     revision: conversation.revision,
     attributes: {},
-    resource: last.resource,
-    scope: last.scope,
     conversation,
   } satisfies AgentRun)
 }
+
+const OF_LAST = facts('traceId', 'spanId', 'userInput', 'output', 'status', 'error', 'resource', 'scope')
 
 /** What was said before the last answer. */
 function messagesOf({ turns }: Conversation): AgentRun['input'] {

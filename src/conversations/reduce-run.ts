@@ -1,4 +1,5 @@
 import type { AgentRun, Missing, ModelCall, ToolCall } from '../model/agent-run.ts'
+import { facts, plain } from '../model/facts.ts'
 import { frozen } from '../runs/view/frozen.ts'
 import { textMessage } from '../spans/content/messages.ts'
 import { toJsonText } from '../spans/json.ts'
@@ -22,26 +23,26 @@ const MAX_INSTRUCTIONS = 32_768
 const MAX_CHILDREN = 10
 const MAX_DEPTH = 3
 
+/** Facts that are kept as they are. */
+const KEPT = {
+  ...facts('id', 'traceId', 'spanId', 'dialect', 'agent', 'conversationId', 'userId', 'parent', 'models', 'usage'),
+  ...facts('status', 'startTimeMs', 'endTimeMs', 'content', 'complete', 'revision', 'resource', 'scope'),
+}
+
 /** A run as it is kept in a conversation. It is plain data, so that it can be stored as JSON. */
 export function reduceRun(run: AgentRun): AgentRun {
   return frozen(reduce(run, new PayloadRoom(), 0))
 }
 
 function reduce(run: AgentRun, room: PayloadRoom, depth: number): AgentRun {
-  const { conversationId, userId, error, parent } = run
+  const { error } = run
   const userInput = cut(run.userInput)
   const output = cut(run.output)
   const systemInstructions = cut(run.systemInstructions, MAX_INSTRUCTIONS)
   const toolCalls = reduceCalls(run.toolCalls.slice(0, MAX_CALLS), room)
   const children = depth < MAX_DEPTH ? run.children.slice(0, MAX_CHILDREN) : []
   return {
-    id: run.id,
-    traceId: run.traceId,
-    spanId: run.spanId,
-    dialect: run.dialect,
-    agent: run.agent,
-    ...(conversationId !== undefined && { conversationId }),
-    ...(userId !== undefined && { userId }),
+    ...plain(run, KEPT),
     ...(systemInstructions !== undefined && { systemInstructions }),
     input: userInput === undefined ? [] : [textMessage('user', userInput)],
     ...(userInput !== undefined && { userInput }),
@@ -50,21 +51,10 @@ function reduce(run: AgentRun, room: PayloadRoom, depth: number): AgentRun {
     steps: run.steps.slice(0, MAX_STEPS).map(reduceStep),
     sideCalls: [],
     retrievals: [],
-    ...(parent !== undefined && { parent }),
     children: children.map((child) => reduce(child, room, depth + 1)),
-    models: run.models,
-    usage: run.usage,
-    status: run.status,
     ...(error !== undefined && { error: reduceError(error) }),
-    startTimeMs: run.startTimeMs,
-    endTimeMs: run.endTimeMs,
-    content: run.content,
     missing: missingIn(run, toolCalls),
-    complete: run.complete,
-    revision: run.revision,
     attributes: {},
-    resource: run.resource,
-    scope: run.scope,
   }
 }
 

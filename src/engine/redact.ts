@@ -1,3 +1,4 @@
+import { RUN_LISTS } from '../model/facts.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Failed } from '../model/score.ts'
 import { describeError, formatValue } from '../scoring/format-value.ts'
@@ -97,9 +98,6 @@ export function redactFailed(error: unknown): Failed {
   })
 }
 
-/** The arrays that every reader of a run iterates over. */
-const LISTS = ['input', 'toolCalls', 'steps', 'sideCalls', 'retrievals', 'children', 'models', 'missing'] as const
-
 function isRun(value: unknown): value is AgentRun {
-  return isRecord(value) && LISTS.every((name) => Array.isArray(value[name]))
+  return isRecord(value) && RUN_LISTS.every((name) => Array.isArray(value[name]))
 }

@@ -7,10 +7,13 @@ import { createScorer } from '../scorers/create/create-scorer.ts'
 import type { StepRun } from '../scorers/create/scorer-steps.ts'
 import { createScriptedJudge } from '../testing/scripted-judge.ts'
 import type { AgentRun } from '../model/agent-run.ts'
+import { plain, RUN_FACTS } from '../model/facts.ts'
 import type { Score } from '../model/score.ts'
 import { treeSpan } from '../../test/fixtures/source-span.ts'
 import { evaluate } from './evaluate.ts'
 import type { RunFact } from './absence.ts'
+import { Reads } from './reads.ts'
+import { scorerView } from './run-view.ts'
 
 const said = (role: string, ...parts: readonly object[]) => JSON.stringify([{ role, parts }])
 const text = (content: string) => ({ type: 'text', content })
@@ -226,5 +229,26 @@ describe('A score of true or false', () => {
 it('An option mayLack must name facts', () => {
   expect(() => createScorer({ id: 'own', description: '', mayLack: ['answer' as RunFact] })).toThrow(
     'createScorer: expected mayLack to be a list of input, output, systemInstructions, availableTools, toolCalls, arguments, result, documents, got ["answer"].',
+  )
+})
+
+it('Every fact of a run is read from its view, also that it is a conversation', () => {
+  const run = weatherRun()
+  const conversation: NonNullable<AgentRun['conversation']> = {
+    turns: [],
+    runs: [],
+    earlier: [],
+    startTimeMs: 0,
+    endTimeMs: 0,
+    endedBy: 'idle',
+    complete: true,
+    missing: [],
+    revision: 1,
+  }
+  const view = scorerView(new Reads({ ...plain(run, RUN_FACTS), conversation }, 'x', new Set()), false)
+  expect(view.conversation).toBe(conversation)
+  for (const fact of Object.keys(RUN_FACTS)) expect(fact in view).toBe(true)
+  expect(JSON.parse(JSON.stringify(view))).toEqual(
+    JSON.parse(JSON.stringify({ ...plain(run, RUN_FACTS), conversation })),
   )
 })

@@ -10,7 +10,7 @@ import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { createSummarizationScorer } from '../../src/scorers/judge/summary/summarization.ts'
 import { createToolCallAccuracyScorerLLM } from '../../src/scorers/judge/tool-calls/tool-call-accuracy.ts'
 import { evaluate } from '../../src/scoring/evaluate.ts'
-import { plainRun } from '../../src/scoring/given/run.ts'
+import { plain, RUN_FACTS } from '../../src/model/facts.ts'
 import { toRunInput } from '../../src/scoring/given/run-input.ts'
 import type { Scorer } from '../../src/scoring/scorer.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
@@ -34,22 +34,25 @@ const version = (options: Parameters<typeof createPromptAlignmentScorerLLM>[0]) 
 const answering = Object.entries(makers)
 
 const call = { type: 'tool-call', toolCallId: '1', toolName: 'delete-account', args: {} }
-const plain = plainRun(toRunInput({ input: 'Delete my account.', output: 'Shall I?' }).run)
+const run = plain(toRunInput({ input: 'Delete my account.', output: 'Shall I?' }).run, RUN_FACTS)
 const waiting: AgentRun = {
-  ...plainRun(toRunInput({ input: 'Delete my account.', output: [{ role: 'assistant', content: [call] }] }).run),
+  ...plain(
+    toRunInput({ input: 'Delete my account.', output: [{ role: 'assistant', content: [call] }] }).run,
+    RUN_FACTS,
+  ),
   toolCalls: [{ id: '1', name: 'delete-account', status: 'not-executed', step: 0, providerExecuted: false }],
 }
 
 /** Scores a run as the processor does, without the form of messages and without `.run()`. */
-async function scoreOf(make: (model: TextModel) => Scorer, run: AgentRun) {
+async function scoreOf(make: (model: TextModel) => Scorer, scored: AgentRun) {
   const model = createScriptedJudge({ error: new Error('not to be asked') })
-  const { score } = await evaluate(make(model), run)
+  const { score } = await evaluate(make(model), scored)
   return { score, calls: model.calls.length }
 }
 
 describe.each(answering)('%s, live', (_, make) => {
   it.each(['error', 'aborted'] as const)('skips a run that ended as %s', async (status) => {
-    const { score, calls } = await scoreOf(make, { ...plain, status, error: { message: 'out of memory' } })
+    const { score, calls } = await scoreOf(make, { ...run, status, error: { message: 'out of memory' } })
     expect(score).toMatchObject({
       status: 'skipped',
       reason: 'run-failed',
@@ -68,7 +71,7 @@ describe.each(answering)('%s, live', (_, make) => {
   })
 
   it('skips a run without recorded content, and names the setting that records it', async () => {
-    const { userInput: _input, output: _output, ...bare } = plain
+    const { userInput: _input, output: _output, ...bare } = run
     const missing = ['input', 'output'].map((what) => ({
       what,
       why: 'not-captured' as const,
@@ -85,10 +88,10 @@ describe.each(answering)('%s, live', (_, make) => {
 
 describe('live runs', () => {
   it('score an empty answer of a finished run 0 for alignment, and skip it elsewhere', async () => {
-    const empty = { ...plain, output: '' }
+    const empty = { ...run, output: '' }
     expect((await scoreOf(makers.prompt_alignment!, empty)).score).toMatchObject({ status: 'scored', value: 0 })
     expect((await scoreOf(makers.answer_relevancy!, empty)).score).toMatchObject({ reason: 'no-output' })
-    const { output: _, ...none } = plain
+    const { output: _, ...none } = run
     expect((await scoreOf(makers.prompt_alignment!, none)).score).toMatchObject({ status: 'scored', value: 0 })
   })
 
@@ -96,11 +99,11 @@ describe('live runs', () => {
     const judge = createScriptedJudge({ verdicts: { call_1: 'appropriate', missing: 'none' } })
     const failed: AgentRun = { ...waiting, status: 'error' }
     expect((await evaluate(withTools(judge), failed)).score).toMatchObject({ status: 'scored', value: 1 })
-    expect((await scoreOf(withTools, { ...plain, status: 'error' })).score).toMatchObject({ reason: 'run-failed' })
+    expect((await scoreOf(withTools, { ...run, status: 'error' })).score).toMatchObject({ reason: 'run-failed' })
   })
 
   it('skip the judge without tools to choose from', async () => {
-    expect((await scoreOf(withoutTools, plain)).score).toMatchObject({
+    expect((await scoreOf(withoutTools, run)).score).toMatchObject({
       reason: 'not-applicable',
       message: expect.stringContaining('Pass availableTools'),
     })
@@ -112,21 +115,21 @@ describe('what is known before a judge is asked', () => {
 
   it('includes its model, whether it has a price, and the maximum cost of a score', () => {
     expect(scorer.judge).toMatchObject({ model: 'openai/gpt-5-mini', priced: true })
-    const small = scorer.judge!.estimate(plain)
-    const large = scorer.judge!.estimate({ ...plain, output: 'x'.repeat(1_000_000) })
+    const small = scorer.judge!.estimate(run)
+    const large = scorer.judge!.estimate({ ...run, output: 'x'.repeat(1_000_000) })
     expect(small.calls).toBe(1)
     expect(large.tokens).toBeGreaterThan(small.tokens)
     expect(large.tokens).toBeLessThan(25_000)
     expect(small.costUsd).toBeCloseTo((1500 * 0.25 + 1000 * 2) / 1_000_000, 4)
-    expect(createSummarizationScorer({ model: 'openai/gpt-5-mini' }).judge!.estimate(plain).calls).toBe(2)
+    expect(createSummarizationScorer({ model: 'openai/gpt-5-mini' }).judge!.estimate(run).calls).toBe(2)
     expect(createSummarizationScorer({ model: 'acme/m' }).judge).toMatchObject({ priced: false })
-    expect(createSummarizationScorer({ model: 'acme/m' }).judge!.estimate(plain).costUsd).toBeUndefined()
+    expect(createSummarizationScorer({ model: 'acme/m' }).judge!.estimate(run).costUsd).toBeUndefined()
   })
 
   it('includes what is missing, for which a live run is skipped', async () => {
     const lost = createPromptAlignmentScorerLLM({ model: 'nobody-made-this/m' })
     expect(lost.judge!.unavailable()).toContain('provider "nobody-made-this", which is unknown')
-    expect((await evaluate(lost, plain)).score).toMatchObject({ status: 'skipped', reason: 'judge-unavailable' })
+    expect((await evaluate(lost, run)).score).toMatchObject({ status: 'skipped', reason: 'judge-unavailable' })
   })
 
   it('is part of the version: model, prompts and options in any order', () => {

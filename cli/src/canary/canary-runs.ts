@@ -1,3 +1,4 @@
+import { RUN_LISTS } from '../../../src/model/facts.ts'
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { JudgeIdentity } from '../../../src/calibration/calibration.ts'
@@ -51,9 +52,6 @@ export async function readCanaryRuns(files: readonly string[]): Promise<readonly
   throw new UsageError(`no labelled run in ${files.map(safeLine).join(', ')}`)
 }
 
-/** The lists that every run must have. */
-const LISTS = ['input', 'toolCalls', 'steps', 'sideCalls', 'retrievals', 'children', 'models', 'missing'] as const
-
 function isCanaryRun(value: unknown): value is CanaryRun {
   if (!isRecord(value)) return false
   const { scorer, version, judgeModel, label, run } = value
@@ -65,6 +63,6 @@ function isCanaryRun(value: unknown): value is CanaryRun {
     isRecord(run) &&
     typeof run.id === 'string' &&
     isRecord(run.agent) &&
-    LISTS.every((name) => Array.isArray(run[name]))
+    RUN_LISTS.every((name) => Array.isArray(run[name]))
   )
 }

@@ -1,3 +1,4 @@
+import { MODEL_CALL_FACTS, plain, SIDE_CALL_FACTS } from '../../model/facts.ts'
 import type { SpanFacts } from '../../spans/facts.ts'
 import type { Message, RunError, Usage } from '../../model/message.ts'
 import type { ModelCall, SideCall } from '../../model/agent-run.ts'
@@ -60,21 +61,8 @@ export class ReconstructedModelCall implements ModelCall {
     return frozen(this.#model.outcome.error)
   }
 
-  /** All properties, for `JSON.stringify`, which omits undefined ones. */
   toJSON(): ModelCall {
-    const { model, responseId, input, output, error } = this
-    return {
-      spanId: this.spanId,
-      model,
-      responseId,
-      input,
-      output,
-      toolCallIds: this.toolCallIds,
-      usage: this.usage,
-      finishReasons: this.finishReasons,
-      status: this.status,
-      error,
-    }
+    return plain<ModelCall, keyof ModelCall>(this, MODEL_CALL_FACTS)
   }
 }
 
@@ -95,7 +83,7 @@ export class ReconstructedSideCall extends ReconstructedModelCall implements Sid
   }
 
   override toJSON(): SideCall {
-    return { ...super.toJSON(), kind: this.kind, name: this.name }
+    return plain<SideCall, keyof SideCall>(this, SIDE_CALL_FACTS)
   }
 }
 

@@ -1,3 +1,4 @@
+import { plain, RETRIEVAL_FACTS } from '../../model/facts.ts'
 import type { Retrieval, RetrievedDocument } from '../../model/agent-run.ts'
 import type { RunError } from '../../model/message.ts'
 import { MAX_DOCUMENTS } from '../../spans/content/documents.ts'
@@ -50,19 +51,8 @@ export class ReconstructedRetrieval implements Retrieval {
     return frozen(this.#span.outcome.error)
   }
 
-  /** All properties, for `JSON.stringify`, which omits undefined ones. */
   toJSON(): Retrieval {
-    const { query, documents, source, error } = this
-    return {
-      kind: this.kind,
-      query,
-      documents,
-      source,
-      spanId: this.spanId,
-      status: this.status,
-      error,
-      toolCall: this.toolCall,
-    }
+    return plain<Retrieval, keyof Retrieval>(this, RETRIEVAL_FACTS)
   }
 }
 

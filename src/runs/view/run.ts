@@ -1,3 +1,4 @@
+import { plain, RUN_FACTS } from '../../model/facts.ts'
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
 import type { AgentRun, Missing, ModelCall, Retrieval, SideCall, ToolCall } from '../../model/agent-run.ts'
@@ -209,42 +210,8 @@ export class ReconstructedRun implements AgentRun {
     return frozen(version === undefined ? { name } : { name, version })
   }
 
-  /** All properties, for `JSON.stringify`, which omits undefined ones. */
   toJSON(): AgentRun {
-    const { conversationId, userId, systemInstructions, userInput, output, availableTools, parent, error } = this
-    return {
-      id: this.id,
-      traceId: this.traceId,
-      spanId: this.spanId,
-      dialect: this.dialect,
-      agent: this.agent,
-      conversationId,
-      userId,
-      systemInstructions,
-      input: this.input,
-      userInput,
-      output,
-      toolCalls: this.toolCalls,
-      availableTools,
-      steps: this.steps,
-      sideCalls: this.sideCalls,
-      retrievals: this.retrievals,
-      parent,
-      children: this.children,
-      models: this.models,
-      usage: this.usage,
-      status: this.status,
-      error,
-      startTimeMs: this.startTimeMs,
-      endTimeMs: this.endTimeMs,
-      content: this.content,
-      missing: this.missing,
-      complete: this.complete,
-      revision: this.revision,
-      attributes: this.attributes,
-      resource: this.resource,
-      scope: this.scope,
-    }
+    return plain<AgentRun, keyof AgentRun>(this, RUN_FACTS)
   }
 
   #parentCallId: (() => string | undefined) | undefined

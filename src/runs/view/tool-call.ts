@@ -1,3 +1,4 @@
+import { plain, TOOL_CALL_FACTS } from '../../model/facts.ts'
 import type { Dialect, ToolRunner } from '../../spans/dialect.ts'
 import { isRecord, textOf, toJsonText } from '../../spans/json.ts'
 import type { RunError, ToolCallResponsePart } from '../../model/message.ts'
@@ -168,24 +169,8 @@ export class ReconstructedToolCall implements ToolCall {
     return this.providerExecuted ? 'unknown' : this.#context.toolSpans === 'always' ? 'not-executed' : 'unknown'
   }
 
-  /** All properties, for `JSON.stringify`, which omits undefined ones. */
   toJSON(): ToolCall {
-    const { id, agentName, spanId, traceId, childRunId, error, result } = this
-    const given = this.arguments
-    return {
-      id,
-      name: this.name,
-      arguments: given,
-      result,
-      error,
-      status: this.status,
-      step: this.step,
-      spanId,
-      traceId,
-      agentName,
-      providerExecuted: this.providerExecuted,
-      childRunId,
-    }
+    return plain<ToolCall, keyof ToolCall>(this, TOOL_CALL_FACTS)
   }
 
   /** Whether the model asked and no tool ran: the library always writes a span, or the answer says so. */

@@ -1,4 +1,5 @@
 import type { AgentRun, ModelCall, Retrieval } from '../../model/agent-run.ts'
+import { plain, RUN_FACTS } from '../../model/facts.ts'
 import { fileSearches } from '../../runs/view/file-search.ts'
 import { lastUserText } from '../../runs/view/message-text.ts'
 import { printAsJson } from '../../runs/view/print-as-json.ts'
@@ -123,7 +124,7 @@ export class GivenRun implements AgentRun {
   }
 
   toJSON(): AgentRun {
-    return plainRun(this)
+    return plain<AgentRun, keyof AgentRun>(this, RUN_FACTS)
   }
 
   #findCalls(sources?: CallSources): readonly ToolCallInfo[] {
@@ -167,44 +168,6 @@ export class GivenRun implements AgentRun {
 }
 
 const NOTHING_KNOWN: Readonly<Record<string, unknown>> = NOTHING
-
-/** Reads all facts of a run into a plain object. */
-export function plainRun(run: AgentRun): AgentRun {
-  const { conversationId, userId, systemInstructions, userInput, output, availableTools, parent, error } = run
-  return {
-    id: run.id,
-    traceId: run.traceId,
-    spanId: run.spanId,
-    dialect: run.dialect,
-    agent: run.agent,
-    ...(conversationId !== undefined && { conversationId }),
-    ...(userId !== undefined && { userId }),
-    ...(systemInstructions !== undefined && { systemInstructions }),
-    input: run.input,
-    ...(userInput !== undefined && { userInput }),
-    ...(output !== undefined && { output }),
-    toolCalls: run.toolCalls,
-    ...(availableTools !== undefined && { availableTools }),
-    steps: run.steps,
-    sideCalls: run.sideCalls,
-    retrievals: run.retrievals,
-    ...(parent !== undefined && { parent }),
-    children: run.children,
-    models: run.models,
-    usage: run.usage,
-    status: run.status,
-    ...(error !== undefined && { error }),
-    startTimeMs: run.startTimeMs,
-    endTimeMs: run.endTimeMs,
-    content: run.content,
-    missing: run.missing,
-    complete: run.complete,
-    revision: run.revision,
-    attributes: run.attributes,
-    resource: run.resource,
-    scope: run.scope,
-  }
-}
 
 /** @throws TypeError if the form of the input is unknown */
 export function checkInput(input: unknown): void {

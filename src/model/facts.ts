@@ -1,0 +1,68 @@
+import type { AgentRun, ModelCall, Retrieval, SideCall, ToolCall } from './agent-run.ts'
+
+/** The names of all properties of a type. The compiler asks for each that is not there. */
+export type Facts<T> = { readonly [Fact in keyof Required<T>]: true }
+
+/** The facts of a run, in the order in which JSON has them. Whatever goes through all facts of a run goes through these. */
+export const RUN_FACTS: Facts<AgentRun> = {
+  ...facts('id', 'traceId', 'spanId', 'dialect', 'agent', 'conversationId', 'userId', 'systemInstructions', 'input'),
+  ...facts('userInput', 'output', 'toolCalls', 'availableTools', 'steps', 'sideCalls', 'retrievals', 'parent'),
+  ...facts('children', 'models', 'usage', 'status', 'error', 'startTimeMs', 'endTimeMs', 'content', 'missing'),
+  ...facts('complete', 'revision', 'attributes', 'resource', 'scope', 'conversation'),
+}
+
+/** The facts of a tool call. */
+export const TOOL_CALL_FACTS: Facts<ToolCall> = {
+  ...facts('id', 'name', 'arguments', 'result', 'error', 'status', 'step', 'spanId', 'traceId', 'agentName'),
+  ...facts('providerExecuted', 'childRunId'),
+}
+
+/** The facts of a model call. */
+export const MODEL_CALL_FACTS: Facts<ModelCall> = {
+  ...facts(
+    'spanId',
+    'model',
+    'responseId',
+    'input',
+    'output',
+    'toolCallIds',
+    'usage',
+    'finishReasons',
+    'status',
+    'error',
+  ),
+}
+
+/** The facts of a model call that served the run without being a step. */
+export const SIDE_CALL_FACTS: Facts<SideCall> = { ...MODEL_CALL_FACTS, ...facts('kind', 'name') }
+
+/** The facts of a retrieval. */
+export const RETRIEVAL_FACTS: Facts<Retrieval> = {
+  ...facts('kind', 'query', 'documents', 'source', 'spanId', 'status', 'error', 'toolCall'),
+}
+
+/** A table of these names. */
+export function facts<Fact extends string>(...names: readonly Fact[]): { readonly [Name in Fact]: true } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for each
+  return Object.fromEntries(names.map((name) => [name, true])) as { readonly [Name in Fact]: true }
+}
+
+/** Reads these facts of an object into a plain one. Facts that the object lacks are left out. */
+export function plain<T, Fact extends keyof T>(object: T, names: { readonly [Name in Fact]: true }): Pick<T, Fact> {
+  const read: Partial<Pick<T, Fact>> = {}
+  for (const name in names) if (object[name] !== undefined) read[name] = object[name]
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a fact that is required is there
+  return read as Pick<T, Fact>
+}
+
+/** The facts of a run that are always lists. Every reader of a run goes through them. */
+export const RUN_LISTS: readonly (keyof AgentRun)[] = [
+  'input',
+  'toolCalls',
+  'steps',
+  'sideCalls',
+  'retrievals',
+  'children',
+  'models',
+  'missing',
+]
