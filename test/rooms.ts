@@ -29,7 +29,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     },
   },
   attributes: {
-    holds: 'a score as attributes of spans and events: written, documented, and read back',
+    holds: 'a score as attributes of spans and events: written and documented, and each read back',
     knows: ['model', 'spans'],
   },
   conversations: {
@@ -37,7 +37,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     knows: ['model', 'spans', 'runs'],
   },
   otlp: {
-    holds: 'trace files (OTLP, Jaeger, Tempo; compressed or not), and the runs in them',
+    holds: 'trace files (OTLP, Jaeger, Tempo; compressed or not), the runs in them, and their scores',
     knows: ['model', 'spans', 'runs', 'attributes'],
   },
   sampling: { holds: 'rates, inclusion probabilities, budgets', knows: ['model', 'spans', 'runs'] },
@@ -69,7 +69,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     knows: ['model', 'spans', 'scoring'],
   },
   cases: {
-    holds: 'questions that an agent answered badly, and what is expected of the next answer',
+    holds:
+      'what people say of runs: labels, and questions that an agent answered badly with what is expected of the next answer',
     knows: ['model', 'spans', 'scoring', 'scorers'],
   },
   adapters: {
@@ -79,10 +80,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   emit: {
     holds: 'one evaluation, written as event, late span, metrics',
     knows: ['model', 'spans', 'runs', 'attributes', 'conversations', 'sampling', 'scoring'],
-  },
-  calibration: {
-    holds: 'labels that people give to runs, what they say of a judge, and rules that correct for it',
-    knows: ['model', 'spans', 'sampling'],
   },
   engine: {
     holds: '`Engine`, which takes a run and a place for its scores: sampling, admission, tasks',
@@ -109,7 +106,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   entries: {
     holds: "the package's entry points: lists of exports, nothing else",
     knows:
-      'model spans runs attributes conversations otlp sampling scoring judge scorers cases emit calibration adapters engine processor testing'.split(
+      'model spans runs attributes conversations otlp sampling scoring judge scorers cases emit adapters engine processor testing'.split(
         ' ',
       ),
   },
@@ -131,8 +128,9 @@ export const CLI_ROOMS: Readonly<Record<string, Room>> = {
     knows: ['score'],
   },
   cases: { holds: '`cases`, and what became of them', knows: ['calibrate', 'score'] },
-  calibrate: { holds: '`calibrate`', knows: ['canary'] },
-  canary: { holds: '`canary`', knows: ['calibrate', 'score'] },
+  calibrate: { holds: '`calibrate`', knows: ['calibration', 'canary'] },
+  calibration: { holds: 'what labels say of a judge, and rules that correct for it', knows: [] },
+  canary: { holds: '`canary`', knows: ['calibrate', 'calibration', 'score'] },
   'judge-check': { holds: '`judge-check`', knows: ['score'] },
   doctor: { holds: '`doctor`: what an application has set up, and what its files say', knows: [] },
 }

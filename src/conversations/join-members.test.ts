@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import type { AgentRun } from '../model/agent-run.ts'
-import { plain, RUN_FACTS } from '../model/facts.ts'
+import { plain, AGENT_RUN_FACTS } from '../model/facts.ts'
 import { toRunInput } from '../scoring/given/run-input.ts'
 import { conversationKey } from './conversation-key.ts'
 import { toConversationRun } from './conversation-run.ts'
@@ -13,7 +13,7 @@ type Said = { readonly role: string; readonly content: unknown }
 /** A run at a minute, whose request repeats what was said before. */
 function run(minute: number, input: readonly Said[], output: unknown = `Answer ${minute}.`): AgentRun {
   const startTimeMs = minute * 60_000
-  const given = plain(toRunInput({ runId: `run-${minute}`, input, output }).run, RUN_FACTS)
+  const given = plain(toRunInput({ runId: `run-${minute}`, input, output }).run, AGENT_RUN_FACTS)
   return { ...given, conversationId: 'c', startTimeMs, endTimeMs: startTimeMs + 1000 }
 }
 

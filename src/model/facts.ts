@@ -4,7 +4,7 @@ import type { AgentRun, ModelCall, Retrieval, SideCall, ToolCall } from './agent
 export type Facts<T> = { readonly [Fact in keyof Required<T>]: true }
 
 /** The facts of a run, in the order in which JSON has them. Whatever goes through all facts of a run goes through these. */
-export const RUN_FACTS: Facts<AgentRun> = {
+export const AGENT_RUN_FACTS: Facts<AgentRun> = {
   ...facts('id', 'traceId', 'spanId', 'dialect', 'agent', 'conversationId', 'userId', 'systemInstructions', 'input'),
   ...facts('userInput', 'output', 'toolCalls', 'availableTools', 'steps', 'sideCalls', 'retrievals', 'parent'),
   ...facts('children', 'models', 'usage', 'status', 'error', 'startTimeMs', 'endTimeMs', 'content', 'missing'),

@@ -11,7 +11,7 @@ import { runsByStart } from './runs-by-start.ts'
 import type { StoredRun } from './runs-by-start.ts'
 import { SpanArchive } from './span-archive.ts'
 import type { ArchiveEntry } from './archive-entry.ts'
-import { isLateScoreSpan } from '../attributes/stored-scores.ts'
+import { isLateScoreSpan } from './stored-scores.ts'
 import { readTraceJson } from './trace-json.ts'
 import { withOwnFacts } from '../runs/view/with-own-facts.ts'
 

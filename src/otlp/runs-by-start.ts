@@ -5,8 +5,8 @@ import { RunSpanIds } from './run-span-ids.ts'
 import { RunTraces } from './run-traces.ts'
 import type { TraceContent } from './run-traces.ts'
 import type { ArchivedTrace, SpanArchive } from './span-archive.ts'
-import { StoredScores } from '../attributes/stored-scores.ts'
-import type { StoredScore, ToolScore } from '../attributes/stored-scores.ts'
+import { StoredScores } from './stored-scores.ts'
+import type { StoredScore, ToolScore } from './stored-scores.ts'
 
 /** A run, and the scores that its traces already have. */
 export interface StoredRun {

@@ -7,7 +7,7 @@ import { createScorer } from '../scorers/create/create-scorer.ts'
 import type { StepRun } from '../scorers/create/scorer-steps.ts'
 import { createScriptedJudge } from '../testing/scripted-judge.ts'
 import type { AgentRun } from '../model/agent-run.ts'
-import { plain, RUN_FACTS } from '../model/facts.ts'
+import { plain, AGENT_RUN_FACTS } from '../model/facts.ts'
 import type { Score } from '../model/score.ts'
 import { treeSpan } from '../../test/fixtures/source-span.ts'
 import { evaluate } from './evaluate.ts'
@@ -245,10 +245,10 @@ it('Every fact of a run is read from its view, also that it is a conversation', 
     missing: [],
     revision: 1,
   }
-  const view = scorerView(new Reads({ ...plain(run, RUN_FACTS), conversation }, 'x', new Set()), false)
+  const view = scorerView(new Reads({ ...plain(run, AGENT_RUN_FACTS), conversation }, 'x', new Set()), false)
   expect(view.conversation).toBe(conversation)
-  for (const fact of Object.keys(RUN_FACTS)) expect(fact in view).toBe(true)
+  for (const fact of Object.keys(AGENT_RUN_FACTS)) expect(fact in view).toBe(true)
   expect(JSON.parse(JSON.stringify(view))).toEqual(
-    JSON.parse(JSON.stringify({ ...plain(run, RUN_FACTS), conversation })),
+    JSON.parse(JSON.stringify({ ...plain(run, AGENT_RUN_FACTS), conversation })),
   )
 })

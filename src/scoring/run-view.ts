@@ -1,5 +1,5 @@
 import type { AgentRun, ModelCall, Retrieval, ToolCall } from '../model/agent-run.ts'
-import { MODEL_CALL_FACTS, plain, RETRIEVAL_FACTS, RUN_FACTS, TOOL_CALL_FACTS } from '../model/facts.ts'
+import { MODEL_CALL_FACTS, plain, RETRIEVAL_FACTS, AGENT_RUN_FACTS, TOOL_CALL_FACTS } from '../model/facts.ts'
 import type { Facts } from '../model/facts.ts'
 import type { Skipped } from '../model/score.ts'
 import { printAsJson } from '../runs/view/print-as-json.ts'
@@ -150,7 +150,7 @@ const viewRetrieval = viewsOf<Retrieval>(RETRIEVAL_FACTS, {
 /** Why not all calls are known, once it was asked. */
 const unknownCalls = new WeakMap<Seen<AgentRun>, { readonly why: Skipped | undefined }>()
 
-const viewRun: (seen: Seen<AgentRun>) => AgentRun = viewsOf<AgentRun>(RUN_FACTS, {
+const viewRun: (seen: Seen<AgentRun>) => AgentRun = viewsOf<AgentRun>(AGENT_RUN_FACTS, {
   input: {
     note: ({ run, reads }, input) => {
       if (input.length === 0) reads.note('input', () => skipWithoutFact(run, 'input', reads.scorerId))

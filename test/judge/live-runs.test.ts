@@ -10,7 +10,7 @@ import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { createSummarizationScorer } from '../../src/scorers/judge/summary/summarization.ts'
 import { createToolCallAccuracyScorerLLM } from '../../src/scorers/judge/tool-calls/tool-call-accuracy.ts'
 import { evaluate } from '../../src/scoring/evaluate.ts'
-import { plain, RUN_FACTS } from '../../src/model/facts.ts'
+import { plain, AGENT_RUN_FACTS } from '../../src/model/facts.ts'
 import { toRunInput } from '../../src/scoring/given/run-input.ts'
 import type { Scorer } from '../../src/scoring/scorer.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
@@ -34,11 +34,11 @@ const version = (options: Parameters<typeof createPromptAlignmentScorerLLM>[0]) 
 const answering = Object.entries(makers)
 
 const call = { type: 'tool-call', toolCallId: '1', toolName: 'delete-account', args: {} }
-const run = plain(toRunInput({ input: 'Delete my account.', output: 'Shall I?' }).run, RUN_FACTS)
+const run = plain(toRunInput({ input: 'Delete my account.', output: 'Shall I?' }).run, AGENT_RUN_FACTS)
 const waiting: AgentRun = {
   ...plain(
     toRunInput({ input: 'Delete my account.', output: [{ role: 'assistant', content: [call] }] }).run,
-    RUN_FACTS,
+    AGENT_RUN_FACTS,
   ),
   toolCalls: [{ id: '1', name: 'delete-account', status: 'not-executed', step: 0, providerExecuted: false }],
 }

@@ -1,6 +1,6 @@
-import type { JudgeIdentity } from '../../../src/calibration/calibration.ts'
-import { judgeKey, judgeName } from '../../../src/calibration/calibration.ts'
-import type { JudgedRun } from '../../../src/calibration/calibrator.ts'
+import type { JudgeIdentity } from '../calibration/calibration.ts'
+import { judgeKey, judgeName } from '../calibration/calibration.ts'
+import type { JudgedRun } from '../calibration/calibrator.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** How the user identifies the judge. */

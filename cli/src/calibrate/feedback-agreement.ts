@@ -1,4 +1,4 @@
-import { judgeName } from '../../../src/calibration/calibration.ts'
+import { judgeName } from '../calibration/calibration.ts'
 import { safeLine } from '../text.ts'
 import type { RunWithScores } from './judged-runs.ts'
 

@@ -1,5 +1,5 @@
-import type { JudgedRun } from '../../../src/calibration/calibrator.ts'
-import type { ProbabilityByVerdict } from '../../../src/calibration/draw.ts'
+import type { JudgedRun } from '../calibration/calibrator.ts'
+import type { ProbabilityByVerdict } from '../../../src/cases/labels.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import { safeJson } from '../text.ts'
 

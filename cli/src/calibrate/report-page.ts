@@ -1,6 +1,6 @@
-import type { Calibration } from '../../../src/calibration/calibration.ts'
-import { judgeName } from '../../../src/calibration/calibration.ts'
-import { correctedShare } from '../../../src/calibration/corrected-share.ts'
+import type { Calibration } from '../calibration/calibration.ts'
+import { judgeName } from '../calibration/calibration.ts'
+import { correctedShare } from '../calibration/corrected-share.ts'
 import { conclusion, period, reportRows } from './report-rows.ts'
 
 /** Renders calibrations as a page with charts: one file, without scripts or external resources. */

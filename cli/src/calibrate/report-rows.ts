@@ -1,5 +1,5 @@
-import type { Calibration } from '../../../src/calibration/calibration.ts'
-import { informedness, LEAST_INFORMEDNESS } from '../../../src/calibration/corrected-share.ts'
+import type { Calibration } from '../calibration/calibration.ts'
+import { informedness, LEAST_INFORMEDNESS } from '../calibration/corrected-share.ts'
 
 /** One row of the report's chart: a share with its 95 % confidence interval. */
 export interface ReportRow {

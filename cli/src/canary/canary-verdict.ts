@@ -1,6 +1,6 @@
-import type { Agreement, Calibration, CanaryReference } from '../../../src/calibration/calibration.ts'
-import { judgeKey, judgeName } from '../../../src/calibration/calibration.ts'
-import { evidenceOfFall, PAGE_NATS, surelyReached, TICKET_NATS } from '../../../src/calibration/evidence.ts'
+import type { Agreement, Calibration, CanaryReference } from '../calibration/calibration.ts'
+import { judgeKey, judgeName } from '../calibration/calibration.ts'
+import { evidenceOfFall, PAGE_NATS, surelyReached, TICKET_NATS } from '../calibration/evidence.ts'
 import type { JudgePass } from './judge-again.ts'
 
 /** The result of one pass for one judge. */

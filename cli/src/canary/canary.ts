@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
-import { judgeKey, judgeName } from '../../../src/calibration/calibration.ts'
-import type { Calibration } from '../../../src/calibration/calibration.ts'
+import { judgeKey, judgeName } from '../calibration/calibration.ts'
+import type { Calibration } from '../calibration/calibration.ts'
 import { keepProcessAlive } from '../../../src/scoring/keep-process-alive.ts'
 import { readCalibrations, writeCalibrations, writeText } from '../calibrate/calibration-file.ts'
 import type { CommandContext, ExitCode } from '../command.ts'

@@ -1,11 +1,11 @@
 import type { CaseFault } from '../../../src/cases/agent-case.ts'
 import { toCase } from '../../../src/cases/agent-case.ts'
 import type { AgentCase } from '../../../src/cases/agent-case.ts'
-import type { Label } from '../../../src/calibration/labels.ts'
+import type { Label } from '../../../src/cases/labels.ts'
 import { positionInRange } from '../../../src/emit/position-in-range.ts'
 import { redactInSteps } from '../../../src/engine/redact.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
-import type { StoredScore } from '../../../src/attributes/stored-scores.ts'
+import type { StoredScore } from '../../../src/otlp/stored-scores.ts'
 import { withoutPause } from '../../../src/scoring/background.ts'
 
 /** Which runs become cases, and what of them. */

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 
 import { checkFiles } from '../doctor/check-files.ts'
 import { diagnose } from '../doctor/diagnose.ts'
-import type { EndFacts, Finding, ProcessFacts } from '../doctor/facts.ts'
+import type { EndFacts, DoctorLine, ProcessFacts } from '../doctor/facts.ts'
 import type { CliCommand, CommandContext, ExitCode } from '../command.ts'
 import { forwardSignals } from '../forward-signals.ts'
 import { createPaint, write } from '../output.ts'
@@ -110,7 +110,7 @@ function endOf({ exitCode, signalCode }: ChildProcess): EndFacts | undefined {
   return exitCode === null && signalCode === null ? undefined : { exitCode, signal: signalCode }
 }
 
-const NO_PROCESS: Finding = {
+const NO_PROCESS: DoctorLine = {
   isGood: false,
   text: 'No Node.js process of the command reported.',
   cure: 'Give the command that starts the application itself, such as node app.js; NODE_OPTIONS must reach it.',
@@ -151,7 +151,7 @@ function readFacts(folder: string): readonly ProcessFacts[] {
     .map((file): ProcessFacts => JSON.parse(readFileSync(join(folder, file), 'utf8')))
 }
 
-async function report(findings: readonly Finding[], { stdout, environment }: CommandContext): Promise<ExitCode> {
+async function report(findings: readonly DoctorLine[], { stdout, environment }: CommandContext): Promise<ExitCode> {
   const paint = createPaint(stdout, environment)
   const lines = findings.map(({ isGood, text, cure }) => {
     const line = `${isGood ? paint('green', '✓') : paint('red', '✗')} ${safeLine(text)}`

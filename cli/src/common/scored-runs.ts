@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
-import type { StoredScore } from '../../../src/attributes/stored-scores.ts'
+import type { StoredScore } from '../../../src/otlp/stored-scores.ts'
 import { weightAt } from '../../../src/sampling/weight.ts'
 import { traitsOf } from '../../../src/traits/traits-of.ts'
 import type { TraitRun, TraitTable } from '../../../src/traits/trait-table.ts'

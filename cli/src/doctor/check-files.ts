@@ -10,7 +10,7 @@ import type { ScoringOptions } from '../../../src/engine/config/scoring-options.
 import { isRecord } from '../../../src/spans/json.ts'
 import { askJudges } from './ask-judges.ts'
 import { configFindings, nodeFinding } from './diagnose.ts'
-import type { Finding } from './facts.ts'
+import type { DoctorLine } from './facts.ts'
 import { toScoringFacts } from './scoring-facts.ts'
 
 const NOTHING_YET = { runs: { seen: 0, closed: 0, open: 0, evicted: 0, late: 0, duplicates: 0 }, scorers: {} }
@@ -20,8 +20,8 @@ export async function checkFiles(
   cwd: string,
   environment: Readonly<Record<string, string | undefined>>,
   asks: boolean,
-): Promise<readonly Finding[]> {
-  const findings: Finding[] = [nodeFinding(process.version), packageFinding(cwd, '@opentelemetry/api')]
+): Promise<readonly DoctorLine[]> {
+  const findings: DoctorLine[] = [nodeFinding(process.version), packageFinding(cwd, '@opentelemetry/api')]
   optionsFromEnvironment(environment, (message) =>
     findings.push({ isGood: false, text: `Environment: ${message}`, cure: 'See docs/reference/environment.md.' }),
   )
@@ -40,7 +40,7 @@ export async function checkFiles(
 function readConfig(
   cwd: string,
   environment: Readonly<Record<string, string | undefined>>,
-  findings: Finding[],
+  findings: DoctorLine[],
 ): ResolvedOptions | undefined {
   const path = environment['SPANSCORE_CONFIG']
   if ((path ?? '').trim() === '' && configFileIn(cwd) === undefined) {
@@ -66,7 +66,7 @@ function readConfig(
 }
 
 /** Whether an application in this folder can load a package. */
-function packageFinding(cwd: string, name: string): Finding {
+function packageFinding(cwd: string, name: string): DoctorLine {
   try {
     const resolved = createRequire(join(cwd, 'index.js')).resolve(name)
     const folder = resolved.slice(

@@ -1,7 +1,7 @@
 import { checks, cureOfContent } from '../../../src/processor/checks/checks.ts'
 import type { SeenRun } from '../../../src/processor/checks/setup-facts.ts'
 import { cureOfLibrary } from '../../../src/processor/notices/model-libraries.ts'
-import type { EndFacts, Finding, ProcessFacts, ScoringFacts } from './facts.ts'
+import type { EndFacts, DoctorLine, ProcessFacts, ScoringFacts } from './facts.ts'
 import { bad, foundBy, good } from './finding.ts'
 import { providerFindings, signalFindings } from './provider-findings.ts'
 
@@ -19,7 +19,7 @@ const EXPLAINS_NO_RUNS: ReadonlySet<string> = new Set(['SPANSCORE_NO_RUNS', 'SPA
  *
  * @param end how the process ended; `undefined` while it runs
  */
-export function diagnose(facts: ProcessFacts, end?: EndFacts): readonly Finding[] {
+export function diagnose(facts: ProcessFacts, end?: EndFacts): readonly DoctorLine[] {
   const crash = crashFinding(facts, end)
   if (crash !== undefined && facts.apiVersion === undefined) return [nodeFinding(facts.nodeVersion), crash]
   return [
@@ -43,7 +43,7 @@ export function diagnose(facts: ProcessFacts, end?: EndFacts): readonly Finding[
 }
 
 /** Judges that `--ask` could not ask, because the application called `process.exit()` before. */
-function unaskedFindings({ asks, asked, scoring }: ProcessFacts): readonly Finding[] {
+function unaskedFindings({ asks, asked, scoring }: ProcessFacts): readonly DoctorLine[] {
   const judges = scoring
     .flatMap(({ scorers }) => scorers)
     .filter(({ kind, unavailable }) => kind === 'judge' && unavailable === undefined)
@@ -57,18 +57,18 @@ function unaskedFindings({ asks, asked, scoring }: ProcessFacts): readonly Findi
 }
 
 /** An application that crashes before its first run. It may not have come to attaching, and what it shows about runs means nothing. */
-function crashFinding({ runs }: ProcessFacts, end: EndFacts | undefined): Finding | undefined {
+function crashFinding({ runs }: ProcessFacts, end: EndFacts | undefined): DoctorLine | undefined {
   if (end === undefined || runs.length > 0 || end.exitCode === 0) return undefined
   const how = end.exitCode === null ? `signal ${end.signal}` : `exit code ${end.exitCode}`
   return bad(`Application: it ended with ${how} before its first agent run.`, 'Its own error is printed above.')
 }
 
 /** Whether the version of Node.js is new enough. */
-export function nodeFinding(version: string): Finding {
+export function nodeFinding(version: string): DoctorLine {
   return foundBy(checks.node, { nodeVersion: version })[0] ?? good(`Node.js ${version}.`)
 }
 
-function sdkFinding({ packages, apiVersion }: ProcessFacts): Finding {
+function sdkFinding({ packages, apiVersion }: ProcessFacts): DoctorLine {
   const sdks = Object.entries(packages).filter(([name]) => /^@opentelemetry\/sdk-(?:trace|node)/.test(name))
   const api = apiVersion ?? packages['@opentelemetry/api']
   if (api === undefined) {
@@ -81,7 +81,7 @@ function sdkFinding({ packages, apiVersion }: ProcessFacts): Finding {
   return good(`OpenTelemetry: @opentelemetry/api ${api}${versions === '' ? '' : `, ${versions}`}.`)
 }
 
-function scoringFindings({ scoring, packages }: ProcessFacts): readonly Finding[] {
+function scoringFindings({ scoring, packages }: ProcessFacts): readonly DoctorLine[] {
   if (scoring.length === 0) {
     const isLoaded = packages['spanscore'] !== undefined
     return [
@@ -97,7 +97,7 @@ function scoringFindings({ scoring, packages }: ProcessFacts): readonly Finding[
 }
 
 /** The lines about configured scorers, of a process or of a file. */
-export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>): readonly Finding[] {
+export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>): readonly DoctorLine[] {
   const judges = facts.scorers.filter(({ kind }) => kind === 'judge')
   const ofConversations = facts.scorers.filter(({ level }) => level === 'conversation').map(({ id }) => id)
   const scorers = facts.scorers.map(({ id, level, agents, sample }) => {
@@ -126,7 +126,7 @@ export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>):
   ]
 }
 
-function runFindings(facts: ProcessFacts): readonly Finding[] {
+function runFindings(facts: ProcessFacts): readonly DoctorLine[] {
   const { runs, spans, scoring, when } = facts
   if (runs.length === 0) {
     // The notice knows which library called a model; the packages show which ones may.
@@ -164,7 +164,7 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
 }
 
 /** Why scoring saw none of the runs. */
-function unseenFinding({ tracerProvider }: ProcessFacts): Finding {
+function unseenFinding({ tracerProvider }: ProcessFacts): DoctorLine {
   return tracerProvider?.processors?.some(({ name }) => name === 'ScoringSpanProcessor') === true
     ? bad('Scoring: it was attached after the run had begun.', 'Call attachScoring right after sdk.start().')
     : bad(
@@ -197,7 +197,7 @@ function reasonsOf(scoring: readonly ScoringFacts[]): string {
     : `${counts.join(' ')} docs/reference/reasons.md explains each; onScore and the span give the message.`
 }
 
-function instrumentationFinding(run: SeenRun): Finding {
+function instrumentationFinding(run: SeenRun): DoctorLine {
   const { agent, hasConversationId, dialect, scope, content, missing } = run
   const without = content === 'partial' ? ` (without ${missing.join(', ')})` : ''
   const id = hasConversationId ? 'with' : 'without'

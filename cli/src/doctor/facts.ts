@@ -73,7 +73,7 @@ export interface EndFacts {
 }
 
 /** One line of the report. */
-export interface Finding {
+export interface DoctorLine {
   readonly isGood: boolean
   readonly text: string
   /** What to do about it; present unless the line is good. */

@@ -1,9 +1,9 @@
-import type { Finding, ProcessFacts } from './facts.ts'
+import type { DoctorLine, ProcessFacts } from './facts.ts'
 import { checks } from '../../../src/processor/checks/checks.ts'
 import { bad, foundBy, good } from './finding.ts'
 
 /** The lines about the tracer provider and its processors. */
-export function providerFindings({ tracerProvider, packages, disabledBy }: ProcessFacts): readonly Finding[] {
+export function providerFindings({ tracerProvider, packages, disabledBy }: ProcessFacts): readonly DoctorLine[] {
   if (tracerProvider === undefined && disabledBy.traces !== undefined) {
     return [
       bad(
@@ -54,7 +54,7 @@ export function signalFindings({
   loggerProvider,
   tracerProvider,
   disabledBy,
-}: ProcessFacts): readonly Finding[] {
+}: ProcessFacts): readonly DoctorLine[] {
   if (tracerProvider === undefined) return []
   return [
     signalFinding('Meter provider', meterProvider, disabledBy.metrics, 'metrics'),
@@ -68,7 +68,7 @@ function signalFinding(
   provider: string | undefined,
   disabledBy: string | undefined,
   what: 'metrics' | 'events',
-): Finding {
+): DoctorLine {
   if (provider !== undefined) return good(`${title}: ${provider}.`)
   if (disabledBy !== undefined) return good(`${title}: none, because of ${disabledBy}. There are no ${what}.`)
   return bad(

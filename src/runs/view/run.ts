@@ -1,4 +1,4 @@
-import { plain, RUN_FACTS } from '../../model/facts.ts'
+import { plain, AGENT_RUN_FACTS } from '../../model/facts.ts'
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
 import type { AgentRun, Missing, ModelCall, Retrieval, SideCall, ToolCall } from '../../model/agent-run.ts'
@@ -211,7 +211,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   toJSON(): AgentRun {
-    return plain<AgentRun, keyof AgentRun>(this, RUN_FACTS)
+    return plain<AgentRun, keyof AgentRun>(this, AGENT_RUN_FACTS)
   }
 
   #parentCallId: (() => string | undefined) | undefined

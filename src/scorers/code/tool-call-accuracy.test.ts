@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { evaluate } from '../../scoring/evaluate.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
-import { plain, RUN_FACTS } from '../../model/facts.ts'
+import { plain, AGENT_RUN_FACTS } from '../../model/facts.ts'
 import { toRunInput } from '../../scoring/given/run-input.ts'
 import { createToolCallAccuracyScorerCode } from './tool-call-accuracy.ts'
 import type { ToolCallAccuracyCodeOptions } from './tool-call-accuracy.ts'
@@ -21,7 +21,7 @@ const calling = (names: string, state = 'result') => ({
 })
 
 const live = (names: string, more: Partial<AgentRun> = {}): AgentRun => ({
-  ...plain(toRunInput(calling(names)).run, RUN_FACTS),
+  ...plain(toRunInput(calling(names)).run, AGENT_RUN_FACTS),
   ...more,
 })
 

@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { isExplanation } from '../../model/explanation.ts'
-import { plain, RUN_FACTS } from '../../model/facts.ts'
+import { plain, AGENT_RUN_FACTS } from '../../model/facts.ts'
 import { readFindings } from '../../model/finding.ts'
 import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
 import type { Reads } from '../../scoring/reads.ts'
@@ -95,7 +95,7 @@ function numberOf(score: unknown, [low, high]: readonly [number, number]): unkno
 /** The run with the given input and output. */
 function toStepRun(run: AgentRun, given: GivenInput): Readonly<Record<string, unknown>> {
   const { input, output, groundTruth } = given
-  return { ...plain(run, RUN_FACTS), input, output, ...(groundTruth !== undefined && { groundTruth }) }
+  return { ...plain(run, AGENT_RUN_FACTS), input, output, ...(groundTruth !== undefined && { groundTruth }) }
 }
 
 /** Whether a step ends the scoring, because its judge gave no result, or it returned no score itself. */

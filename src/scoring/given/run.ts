@@ -1,5 +1,5 @@
 import type { AgentRun, ModelCall, Retrieval } from '../../model/agent-run.ts'
-import { plain, RUN_FACTS } from '../../model/facts.ts'
+import { plain, AGENT_RUN_FACTS } from '../../model/facts.ts'
 import { fileSearches } from '../../runs/view/file-search.ts'
 import { lastUserText } from '../../runs/view/message-text.ts'
 import { printAsJson } from '../../runs/view/print-as-json.ts'
@@ -124,7 +124,7 @@ export class GivenRun implements AgentRun {
   }
 
   toJSON(): AgentRun {
-    return plain<AgentRun, keyof AgentRun>(this, RUN_FACTS)
+    return plain<AgentRun, keyof AgentRun>(this, AGENT_RUN_FACTS)
   }
 
   #findCalls(sources?: CallSources): readonly ToolCallInfo[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { labellerAgreement, truthOf } from './labellers.ts'
-import type { Label } from './labels.ts'
+import type { Label } from '../../../src/cases/labels.ts'
 
 const label = (value: 0 | 1, labeller: string): Label => ({
   runId: `${'0a'.repeat(16)}:${'1b'.repeat(8)}`,

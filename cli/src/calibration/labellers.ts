@@ -1,4 +1,4 @@
-import type { Label } from './labels.ts'
+import type { Label } from '../../../src/cases/labels.ts'
 
 /** How far people agree with one another. */
 export interface LabellerAgreement {

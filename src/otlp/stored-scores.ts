@@ -1,9 +1,9 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { readFindings } from '../model/finding.ts'
 import type { Finding } from '../model/finding.ts'
-import { MAX_NAME_LENGTH, shortened } from './explanation-rules.ts'
-import { EVENT_NAME, readEventAttribute } from './event-attributes.ts'
-import { readScoreAttribute, scorersIn } from './score-attributes.ts'
+import { MAX_NAME_LENGTH, shortened } from '../attributes/explanation-rules.ts'
+import { EVENT_NAME, readEventAttribute } from '../attributes/event-attributes.ts'
+import { readScoreAttribute, scorersIn } from '../attributes/score-attributes.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
 /** A score that the traces already have, or the reason why there is none. */

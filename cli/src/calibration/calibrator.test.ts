@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { calibrationFileSchema } from './calibration.ts'
 import { Calibrator } from './calibrator.ts'
 import type { JudgedRun } from './calibrator.ts'
-import type { Label } from './labels.ts'
+import type { Label } from '../../../src/cases/labels.ts'
 
 const idOf = (index: number): string => `${index.toString(16).padStart(32, '0')}:${'1b'.repeat(8)}`
 

@@ -1,3 +1,5 @@
+import type { ProbabilityByVerdict } from '../../../src/cases/labels.ts'
+
 /** A score that may be drawn. */
 export interface Drawable {
   readonly label: 'pass' | 'fail'
@@ -16,9 +18,6 @@ export interface Drawn<T> {
    */
   readonly byVerdict: ProbabilityByVerdict
 }
-
-/** Two probabilities, each above 0 and at most 1. */
-export type ProbabilityByVerdict = Readonly<Record<Drawable['label'], number>>
 
 /** The probability of a score with that verdict. A single number holds for the verdict that it has. */
 export function probabilityFor(given: number | ProbabilityByVerdict, verdict: Drawable['label']): number {

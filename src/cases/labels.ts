@@ -1,6 +1,7 @@
 import { z } from 'zod/v4'
 
-import type { ProbabilityByVerdict } from './draw.ts'
+/** Two probabilities, each above 0 and at most 1. */
+export type ProbabilityByVerdict = Readonly<Record<'pass' | 'fail', number>>
 
 /**
  * The judgement of a person on one score: whether the run passes, by the question that the scorer asks. A file of labels is JSON Lines,
