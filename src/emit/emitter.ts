@@ -79,6 +79,33 @@ export interface PreparedScore {
   readonly verdictTimeMs: number
 }
 
+/** What a score is prepared of. */
+export interface ScoreSource extends Pick<Emission, 'run' | 'target' | 'endTime' | 'extra' | 'spans'> {
+  readonly rules: ExplanationRules
+  /** Milliseconds since the epoch. */
+  readonly verdictTimeMs: number
+}
+
+/** What is written of one score, whatever form it is written in: to a provider, as JSON, or in protobuf. */
+export function prepareScore(
+  { evaluation, call }: EmittedScore,
+  { run, target, endTime, extra, spans, rules, verdictTimeMs }: ScoreSource,
+  { isEvent, isLateSpan }: Pick<PreparedScore, 'isEvent' | 'isLateSpan'>,
+): PreparedScore {
+  const ids = spans && idsOfScore(target, evaluation.scorer, spans, { run, call: call?.index })
+  return {
+    evaluation,
+    target: call === undefined ? target : { ...target, ...placeOfCall(target, call) },
+    endTime,
+    lateSpanId: ids?.spanId,
+    isEvent,
+    isLateSpan,
+    attributes: eventAttributes(evaluation, run, { rules, verdictTimeMs, extra, call, ids }),
+    ofLateSpan: isLateSpan ? lateSpanAttributes(evaluation, rules) : NO_ATTRIBUTES,
+    verdictTimeMs,
+  }
+}
+
 /** Writes events and late spans. */
 export interface ScoreSink {
   /** Whether events can be written now. */
@@ -115,36 +142,13 @@ export class Emitter {
     const { evaluation, run, counted, extra } = emission
     if (counted && this.#options.metrics) this.#metrics.record(evaluation, run, extra)
     if (run === undefined || isSilent(evaluation)) return
-    for (const score of emittedScores(evaluation)) this.#write(emission, run, score)
-  }
-
-  #write(emission: Emission, run: AgentRun, { evaluation, call }: EmittedScore): void {
-    const isEvent = this.#wantsEvent(evaluation) && this.#sink.takesEvents()
-    const isLateSpan = this.#wantsLateSpan(emission, call !== undefined)
-    if (!isEvent && !isLateSpan) return
-    const verdictTimeMs = this.#nowMs()
-    const { endTime, extra, spans } = emission
-    const ids = spans && idsOfScore(emission.target, evaluation.scorer, spans, { run, call: call?.index })
-    const attributes = eventAttributes(evaluation, run, {
-      rules: this.#options,
-      verdictTimeMs,
-      extra,
-      call,
-      ids,
-    })
-    const ofLateSpan = isLateSpan ? lateSpanAttributes(evaluation, this.#options) : NO_ATTRIBUTES
-    const target = call === undefined ? emission.target : { ...emission.target, ...placeOfCall(emission.target, call) }
-    this.#sink.write({
-      evaluation,
-      target,
-      endTime,
-      lateSpanId: ids?.spanId,
-      isEvent,
-      isLateSpan,
-      attributes,
-      ofLateSpan,
-      verdictTimeMs,
-    })
+    for (const score of emittedScores(evaluation)) {
+      const isEvent = this.#wantsEvent(score.evaluation) && this.#sink.takesEvents()
+      const isLateSpan = this.#wantsLateSpan(emission, score.call !== undefined)
+      if (!isEvent && !isLateSpan) continue
+      const source = { ...emission, rules: this.#options, verdictTimeMs: this.#nowMs() }
+      this.#sink.write(prepareScore(score, source, { isEvent, isLateSpan }))
+    }
   }
 
   #wantsEvent({ score }: Evaluation): boolean {

@@ -1,12 +1,14 @@
+import { TraceFlags } from '@opentelemetry/api'
+
 import type { Evaluation } from '../model/score.ts'
 import type { AgentRun } from '../model/agent-run.ts'
-import { emittedScores, placeOfCall } from './emitted-scores.ts'
-import type { EmittedScore } from './emitted-scores.ts'
-import { EVENT_NAME, eventAttributes, severityOf } from '../attributes/event-attributes.ts'
-import type { ExplanationPolicy, ExplanationRules } from '../attributes/explanation-rules.ts'
-import { lateSpanAttributes } from '../attributes/late-span-attributes.ts'
-import { idsOfScore } from './score-ids.ts'
+import { emittedScores } from './emitted-scores.ts'
+import { prepareScore } from './emitter.ts'
+import type { PreparedScore, ScoreSource } from './emitter.ts'
+import { EVENT_NAME, severityOf } from '../attributes/event-attributes.ts'
+import type { ExplanationPolicy } from '../attributes/explanation-rules.ts'
 import type { SpanSet } from './score-ids.ts'
+import { NO_ATTRIBUTES } from './score-sums.ts'
 
 /** What log records of scores say about the run to which they belong. */
 export interface ScoredRunPlace {
@@ -49,7 +51,7 @@ export function scoresAsOtlp(
   evaluations: readonly Evaluation[],
   options: OtlpScoreOptions,
 ): { readonly resourceLogs: readonly unknown[] } | undefined {
-  const logRecords = writtenOf(evaluations).map((score) => toLogRecord(score, place, options))
+  const logRecords = prepared(place, evaluations, options).map((score) => toLogRecord(score, place))
   if (logRecords.length === 0) return undefined
   const resource = { attributes: toOtlpAttributes(place.resource) }
   return { resourceLogs: [{ resource, scopeLogs: [{ scope: { name: 'spanscore' }, logRecords }] }] }
@@ -64,67 +66,64 @@ export function lateSpansAsOtlp(
   evaluations: readonly Evaluation[],
   options: OtlpScoreOptions,
 ): { readonly resourceSpans: readonly unknown[] } | undefined {
-  const spans = writtenOf(evaluations).map((score) => toLateSpan(score, place, options))
+  const spans = prepared(place, evaluations, options).map((score) => toLateSpan(score, place))
   if (spans.length === 0) return undefined
   const resource = { attributes: toOtlpAttributes(place.resource) }
   return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'spanscore' }, spans }] }] }
 }
 
-function writtenOf(evaluations: readonly Evaluation[]): readonly EmittedScore[] {
-  return evaluations.filter(({ score }) => score.status !== 'skipped').flatMap((each) => emittedScores(each))
+function prepared(
+  place: ScoredRunPlace,
+  evaluations: readonly Evaluation[],
+  { explanations, nowMs }: OtlpScoreOptions,
+): readonly PreparedScore[] {
+  const { traceId, spanId, run, spans } = place
+  const source: ScoreSource = {
+    run,
+    target: { traceId, spanId, traceFlags: TraceFlags.SAMPLED },
+    // JSON has the end of the run to the microsecond.
+    endTime: [0, 0],
+    extra: NO_ATTRIBUTES,
+    ...(spans !== undefined && { spans }),
+    rules: { explanations, stripContent: false },
+    verdictTimeMs: nowMs,
+  }
+  return evaluations
+    .filter(({ score }) => score.status !== 'skipped')
+    .map((each) => (spans === undefined ? each : { ...each, revision: spans.count }))
+    .flatMap((each) => emittedScores(each))
+    .map((score) => prepareScore(score, source, { isEvent: true, isLateSpan: spans !== undefined }))
 }
 
-function toLogRecord(written: EmittedScore, place: ScoredRunPlace, options: OtlpScoreOptions): unknown {
-  const { endTimeMs } = place
-  const { evaluation, call } = written
-  const { traceId, spanId } = placeOfCall(place, call)
+function toLogRecord({ evaluation, target, attributes, verdictTimeMs }: PreparedScore, place: ScoredRunPlace): unknown {
   return {
-    timeUnixNano: toNanoseconds(endTimeMs),
-    observedTimeUnixNano: toNanoseconds(options.nowMs),
+    timeUnixNano: toNanoseconds(place.endTimeMs),
+    observedTimeUnixNano: toNanoseconds(verdictTimeMs),
     ...severityOf(evaluation),
     eventName: EVENT_NAME,
-    traceId,
+    traceId: target.traceId,
     // A conversation has no span.
-    ...(place.run?.conversation === undefined && { spanId }),
-    attributes: toOtlpAttributes(attributesOf(written, place, options)),
+    ...(place.run?.conversation === undefined && { spanId: target.spanId }),
+    attributes: toOtlpAttributes(attributes),
   }
 }
 
-function toLateSpan(written: EmittedScore, place: IdentifiedPlace, options: OtlpScoreOptions): unknown {
-  const { endTimeMs, spans } = place
-  const { evaluation, call } = written
-  const { traceId, spanId } = placeOfCall(place, call)
+function toLateSpan(
+  { evaluation, target, lateSpanId, attributes, ofLateSpan }: PreparedScore,
+  { endTimeMs }: ScoredRunPlace,
+): unknown {
   const time = toNanoseconds(endTimeMs)
   return {
-    traceId,
-    spanId: idsOfScore(place, evaluation.scorer, spans, { run: place.run, call: call?.index }).spanId,
-    parentSpanId: spanId,
+    traceId: target.traceId,
+    spanId: lateSpanId,
+    parentSpanId: target.spanId,
     name: `evaluate ${evaluation.scorer.id}`,
     kind: INTERNAL,
     startTimeUnixNano: time,
     endTimeUnixNano: time,
-    attributes: toOtlpAttributes({
-      ...lateSpanAttributes(evaluation, rulesOf(options)),
-      ...attributesOf(written, place, options),
-    }),
+    attributes: toOtlpAttributes({ ...ofLateSpan, ...attributes }),
     flags: SAMPLED_WITH_REMOTE_PARENT,
   }
-}
-
-function attributesOf(
-  { evaluation, call }: EmittedScore,
-  place: ScoredRunPlace,
-  options: OtlpScoreOptions,
-): ReturnType<typeof eventAttributes> {
-  const { run, spans } = place
-  const details = { rules: rulesOf(options), verdictTimeMs: options.nowMs, extra: {}, call }
-  if (spans === undefined) return eventAttributes(evaluation, run, details)
-  const ids = idsOfScore(place, evaluation.scorer, spans, { run, call: call?.index })
-  return eventAttributes({ ...evaluation, revision: spans.count }, run, { ...details, ids })
-}
-
-function rulesOf({ explanations }: OtlpScoreOptions): ExplanationRules {
-  return { explanations, stripContent: false }
 }
 
 /** Nanoseconds as decimal text, exact to a microsecond: a JavaScript number cannot hold the time since the epoch more exactly. */
