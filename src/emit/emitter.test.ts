@@ -106,14 +106,14 @@ describe('a score', () => {
   })
 })
 
-describe('the scores of calls', () => {
-  const callAt = (index: number, score: Score = scored): CallScore => ({
-    index,
-    name: 'track',
-    spanId: `${index}`.padStart(16, '0'),
-    score,
-  })
+const callAt = (index: number, score: Score = scored): CallScore => ({
+  index,
+  name: 'track',
+  spanId: `${index}`.padStart(16, '0'),
+  score,
+})
 
+describe('the scores of calls', () => {
   it('are written one by one, each at its own span, without the tokens of the judge', () => {
     const { scores, counted } = written(evaluationOf(scored, [callAt(3), callAt(4)]), { isOnSpan: true })
     expect(counted).toBe(1)

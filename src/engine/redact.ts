@@ -1,7 +1,10 @@
+import { toMember, toUnreadMember } from '../conversations/member.ts'
+import type { ConversationMember } from '../conversations/member.ts'
 import { RUN_LISTS } from '../model/facts.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Failed } from '../model/score.ts'
 import { describeError, formatValue } from '../scoring/format-value.ts'
+import { withoutPause } from '../scoring/background.ts'
 import type { WorkSteps } from '../scoring/background.ts'
 import { runForeign } from '../scoring/run-foreign.ts'
 import { disown, isThenable } from '../scoring/thenable.ts'
@@ -60,6 +63,16 @@ function* copyInSteps(run: AgentRun, copyOne: (value: unknown) => unknown): Work
 function copyOf(value: unknown): unknown {
   const text: string | undefined = JSON.stringify(value)
   return text === undefined ? undefined : JSON.parse(text)
+}
+
+/** What a conversation keeps of a run: nothing that `redact` was to remove, and if it throws, only that there was a run. */
+export function redactedMember(run: AgentRun, redact: Redact | undefined): ConversationMember {
+  if (redact === undefined) return toMember(run)
+  try {
+    return { ...toMember(withoutPause(redactInSteps(redact, run))), isLast: toUnreadMember(run).isLast }
+  } catch {
+    return toUnreadMember(run)
+  }
 }
 
 /** Reads everything in a run, in steps. Each fact is parsed at first access, and cached. */

@@ -3,11 +3,10 @@ import type { Evaluation, Score } from '../../../src/model/score.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../../../src/engine/config/options.ts'
 import { conversationKey } from '../../../src/conversations/conversation-key.ts'
 import { ConversationWarnings } from '../../../src/conversations/conversation-warnings.ts'
-import { toMember, toUnreadMember } from '../../../src/conversations/member.ts'
 import type { ConversationMember } from '../../../src/conversations/member.ts'
 import { chooseRun, isForNested } from '../../../src/engine/choose-run.ts'
 import { conversationOffers, isForConversations } from '../../../src/engine/conversation-offers.ts'
-import { redactFailed, redactInSteps } from '../../../src/engine/redact.ts'
+import { redactedMember, redactFailed, redactInSteps } from '../../../src/engine/redact.ts'
 import { SamplePoint } from '../../../src/sampling/sample-point.ts'
 import { withoutPause } from '../../../src/scoring/background.ts'
 import { evaluate } from '../../../src/scoring/evaluate.ts'
@@ -129,17 +128,7 @@ export class RunScorers {
     }
     const members = this.#conversations.get(key) ?? []
     this.#conversations.set(key, members)
-    members.push(this.#memberOf(run))
-  }
-
-  #memberOf(run: AgentRun): ConversationMember {
-    const { redact } = this.#options
-    if (redact === undefined) return toMember(run)
-    try {
-      return { ...toMember(withoutPause(redactInSteps(redact, run))), isLast: false }
-    } catch {
-      return toUnreadMember(run)
-    }
+    members.push(redactedMember(run, this.#options.redact))
   }
 
   #shown(evaluation: Evaluation): Evaluation {

@@ -8,20 +8,17 @@ import {
   CopiedAttributes,
   Engine,
   isForConversations,
-  redactInSteps,
+  redactedMember,
   Reporter,
   resolveOptions,
   scoreIds,
-  toMember,
   toScorable,
-  toUnreadMember,
   withoutPause,
 } from 'spanscore/engine'
 import type {
   AgentRun,
   Conversation,
   Evaluation,
-  ConversationMember,
   ExplanationRules,
   ScorableRun,
   ScorePlace,
@@ -155,18 +152,9 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       this.#outputs.metricsOf(run.resource).countConversation('without-id', run.agent.name)
       return undefined
     }
-    return this.#engine.isConversationWanted(key) ? { key, member: this.#memberOf(run) } : undefined
-  }
-
-  /** Nothing is kept that `redact` was to remove. */
-  #memberOf(run: AgentRun): ConversationMember {
-    const { redact } = this.#engine.options
-    if (redact === undefined) return toMember(run)
-    try {
-      return { ...toMember(withoutPause(redactInSteps(redact, run))), isLast: toUnreadMember(run).isLast }
-    } catch {
-      return toUnreadMember(run)
-    }
+    return this.#engine.isConversationWanted(key)
+      ? { key, member: redactedMember(run, this.#engine.options.redact) }
+      : undefined
   }
 
   async offerConversation(offered: OfferedConversation, lost: AbortSignal): Promise<boolean> {
