@@ -26,7 +26,7 @@ const MAX_DEPTH = 3
 /** Facts that are kept as they are. */
 const KEPT = {
   ...facts('id', 'traceId', 'spanId', 'dialect', 'agent', 'conversationId', 'userId', 'parent', 'models', 'usage'),
-  ...facts('status', 'startTimeMs', 'endTimeMs', 'content', 'complete', 'revision', 'resource', 'scope'),
+  ...facts('unanswered', 'status', 'startTimeMs', 'endTimeMs', 'content', 'complete', 'revision', 'resource', 'scope'),
 }
 
 /** A run as it is kept in a conversation. It is plain data, so that it can be stored as JSON. */

@@ -30,6 +30,11 @@ export interface AgentRun {
   readonly userInput?: string | undefined
   /** Text of the final answer; JSON text for structured output. */
   readonly output?: string | undefined
+  /**
+   * Why the run ended without an answer, if it did: `stopped`: it failed, was cancelled or timed out, or its reader left; `waiting`: a person,
+   * or a client's tool, has to answer first. Such a run lacks no answer, so `missing` has no entry for it.
+   */
+  readonly unanswered?: 'stopped' | 'waiting' | undefined
   /** In the model's order, not by time, because parallel calls have no order in time. */
   readonly toolCalls: readonly ToolCall[]
   /** The tools that were offered to the model; `undefined` if they were not recorded. */

@@ -6,7 +6,17 @@ export type Facts<T> = { readonly [Fact in keyof Required<T>]: true }
 /** The facts of a run, in the order in which JSON has them. Whatever goes through all facts of a run goes through these. */
 export const AGENT_RUN_FACTS: Facts<AgentRun> = {
   ...facts('id', 'traceId', 'spanId', 'dialect', 'agent', 'conversationId', 'userId', 'systemInstructions', 'input'),
-  ...facts('userInput', 'output', 'toolCalls', 'availableTools', 'steps', 'sideCalls', 'retrievals', 'parent'),
+  ...facts(
+    'userInput',
+    'output',
+    'unanswered',
+    'toolCalls',
+    'availableTools',
+    'steps',
+    'sideCalls',
+    'retrievals',
+    'parent',
+  ),
   ...facts('children', 'models', 'usage', 'status', 'error', 'startTimeMs', 'endTimeMs', 'content', 'missing'),
   ...facts('complete', 'revision', 'attributes', 'resource', 'scope', 'conversation'),
 }

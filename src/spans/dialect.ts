@@ -265,6 +265,9 @@ export interface Quirks {
    */
   startsBesideItsTool?(span: SourceSpan): boolean
 
+  /** Whether the library returns the last text of its agents, which it runs one after another. Nothing else states the answer then. */
+  readonly returnsLastText?: boolean
+
   /**
    * For model spans of a library that writes the spans of one request in several traces: what identifies the request. It connects model
    * calls without content, which cannot be connected by their messages.

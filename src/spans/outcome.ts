@@ -16,8 +16,13 @@ export function outcomeOf(span: SourceSpan): SpanOutcome {
     if (exception !== undefined && isInterrupt(exception)) return WAITING
     return { status: code === 'ok' ? 'ok' : 'unknown' }
   }
-  const error = errorOf(span, type, textOf(message))
+  return outcomeOfError(errorOf(span, type, textOf(message)))
+}
+
+/** What an error says of how the work ended: some are thrown to wait, to go on elsewhere, or because the caller stopped the work. */
+export function outcomeOfError(error: RunError): SpanOutcome {
   if (isInterrupt(error)) return WAITING
+  if (isGraphCommand(error)) return { status: 'ok' }
   return { status: isAbort(error) ? 'aborted' : 'error', error }
 }
 
@@ -25,15 +30,24 @@ export function outcomeOf(span: SourceSpan): SpanOutcome {
 export function outcomeWithExceptions(span: SourceSpan): SpanOutcome {
   const outcome = outcomeOf(span)
   if (outcome.error !== undefined || exceptionOf(span) === undefined) return outcome
-  const error = errorOf(span, undefined, undefined)
-  if (isInterrupt(error)) return WAITING
-  return { status: isAbort(error) ? 'aborted' : 'error', error }
+  return outcomeOfError(errorOf(span, undefined, undefined))
 }
 
-/** Whether this is an error by which JavaScript reports that the caller aborted. */
-export function isAbort(error: RunError): boolean {
-  return error.type === 'AbortError' || error.type === 'ABORT_ERR' || error.message === 'This operation was aborted'
+/** Whether this is an error by which a language or a client reports that the caller stopped the work, or left. */
+export function isAbort({ type, message }: RunError): boolean {
+  if (type !== undefined && ABORTS.test(type)) return true
+  return (
+    message !== undefined &&
+    (ABORTED.has(message) || /^(?:GeneratorExit|CancelledError|context canceled)\b/.test(message))
+  )
 }
+
+/** Of JavaScript, Python, .NET and the JVM. */
+const ABORTS =
+  /(?:^|\.)(?:AbortError|ABORT_ERR|APIUserAbortError|CancelledError|GeneratorExit|KeyboardInterrupt|(?:Operation|Task)CanceledException|CancellationException)$/
+
+/** What clients in JavaScript write. */
+const ABORTED: ReadonlySet<string> = new Set(['This operation was aborted', 'Request was aborted.'])
 
 /** What was interrupted until somebody answers. */
 export const WAITING: SpanOutcome = { status: 'waiting' }
@@ -45,6 +59,12 @@ export const WAITING: SpanOutcome = { status: 'waiting' }
 export function isInterrupt({ type, message }: RunError): boolean {
   if (type !== undefined && /(?:^|\.)(?:Graph|Node)Interrupt$/.test(type)) return true
   return message !== undefined && /^(?:(?:Graph|Node)Interrupt\b|\(Interrupt\(value=)/.test(message)
+}
+
+/** Whether this is the exception by which LangGraph leaves a graph to go on in the one around it, which is no failure. */
+export function isGraphCommand({ type, message }: RunError): boolean {
+  if (type !== undefined) return /(?:^|\.)ParentCommand$/.test(type)
+  return message !== undefined && /^(?:ParentCommand\b|Command\(graph=)/.test(message)
 }
 
 /** The last exception event, which is the one that ended the span. */

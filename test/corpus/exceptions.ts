@@ -13,12 +13,6 @@ export interface Exception {
  */
 export const exceptions: readonly Exception[] = [
   {
-    library: /^python-openinference-haystack-rag/,
-    scenario: /^01-pipeline$/,
-    path: /^runs\[0\]\.userInput$/,
-    why: 'the question is an input of two components, and nothing shows that it is the question; the model was asked with the documents',
-  },
-  {
     scenario: /^18-session$/,
     path: /^runs\[1\]\.history\.length$/,
     why: 'the second request repeats the first as history (its title says so); the expectation does not count it',

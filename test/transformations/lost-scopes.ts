@@ -33,9 +33,9 @@ export const lostScopes: Transformation = {
       why: 'hand-overs and failures are known by the library',
     },
     {
-      library: /^python-google-adk-confirmations/,
-      scenario: /^0[56]/,
-      why: 'runs that callbacks start are known by the library',
+      library: /^python-otel-genai-langchain-graphs/,
+      scenario: /^(?:fan|router|swarm|super)/,
+      why: 'a graph is known by its library',
     },
     { library: /^pydantic-ai/, scenario: /^15/, why: 'structured answers' },
     { library: /^python-any-agent-google/, scenario: /^01/, why: "spans of ADK's own tracer" },

@@ -5,7 +5,10 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import { callsOf, inputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { idOf, nameOf } from './join-tool-calls.ts'
+import { answerInState, stateIn, textsIn } from '../../spans/content/states.ts'
+import { canonicalJson } from '../../spans/json.ts'
 import { assistantText, withoutSystem } from './message-text.ts'
+import { outputToolOf, wrappersOf } from './output-tool.ts'
 import { answerIn, ComparedText } from './same-answer.ts'
 import { holdsUnparsed } from './unparsed.ts'
 
@@ -17,6 +20,8 @@ export interface Loop {
   readonly side: readonly TraceSpan[]
   /** The call that gave the answer, if the agent's own output shows it. */
   readonly answer: TraceSpan | undefined
+  /** The answer that the agent's own output states, if no call gave it. */
+  readonly stated: string | undefined
   /** What the spans do not decide: which call gave the answer, or also which one was asked the question. */
   readonly undecided: 'nothing' | 'answer' | 'question and answer'
 }
@@ -38,12 +43,13 @@ const MAX_COMPARED = 32
 export function loopOf(laidOut: RunPlan): Loop {
   const plan = withoutReplayed(laidOut)
   const { models, root } = plan
-  if (models.length < 2 || root.role === 'model') return { plan, side: [], answer: undefined, undecided: 'nothing' }
+  if (models.length === 0 || root.role === 'model')
+    return { plan, side: [], answer: undefined, stated: undefined, undecided: 'nothing' }
   const rule = new LoopRule(plan)
   rule.apply()
-  const { answer, undecided } = rule
+  const { answer, stated, undecided } = rule
   const side = models.filter((model) => rule.side.has(model))
-  return { plan: side.length === 0 ? plan : withoutSide(plan, rule.side), side, answer, undecided }
+  return { plan: side.length === 0 ? plan : withoutSide(plan, rule.side), side, answer, stated, undecided }
 }
 
 /** The plan without model calls that a resumed run did not make: a tool that one of them asked for had run before. */
@@ -59,6 +65,7 @@ function withoutReplayed(plan: RunPlan): RunPlan {
 class LoopRule {
   readonly side = new Set<TraceSpan>()
   answer: TraceSpan | undefined
+  stated: string | undefined
   undecided: Loop['undecided'] = 'nothing'
   readonly #plan: RunPlan
   readonly #continuity = new Continuity()
@@ -72,16 +79,41 @@ class LoopRule {
   apply(): void {
     const { models, root } = this.#plan
     const own = ownAnswerOf(this.#plan)
-    const answer = own === undefined ? undefined : givenBy(own, models)
-    this.answer = answer
+    const isStated = own !== undefined && this.#findStated(own)
+    const { answer } = this
     if (answer !== undefined) for (const model of models.slice(this.#placeOf(answer) + 1)) this.side.add(model)
     this.#findCallbacks()
     const groups = [...Map.groupBy(this.#left, (model) => agentOf(model, root)).values()]
     const withTools = groups.filter(hasTools)
     for (const group of withTools) this.#findIsolated(group, answer)
-    if (answer !== undefined || own !== undefined || this.undecided !== 'nothing') return
-    if (groups.length > 1) this.#doubtLastAgent()
+    if (isStated || this.undecided !== 'nothing') return
+    if (root.dialect.quirks?.returnsLastText === true) this.#findLastText()
+    else if (groups.length > 1) this.#doubtLastAgent()
     else if (withTools.length === 0) this.#doubtLastCall()
+  }
+
+  /**
+   * Finds the answer in what the agent's own span states: the text that a call gave, the field of a state that is the answer by its name, or the
+   * only text in a state that a call gave. Returns whether the span states the answer, or which calls may have given it.
+   */
+  #findStated(text: string): boolean {
+    const { models } = this.#plan
+    this.answer = givenBy(text, models)
+    if (this.answer !== undefined || this.#plan.root.hasFinalForm) return true
+    const state = stateIn(text)
+    const structured = state && models.findLast((model) => isSameObject(state, stateIn(answerIn(model))))
+    const isWhole = state === undefined || structured !== undefined || outputToolOf(this.#plan) !== undefined
+    const stated = isWhole ? text : answerInState(state)
+    if (stated !== undefined) {
+      this.answer = structured ?? (stated === text ? undefined : givenBy(stated, models))
+      this.stated = stated
+      return true
+    }
+    const texts = new Set(textsIn(state))
+    const givers = models.filter((model) => texts.has(answerIn(model) ?? ''))
+    if (new Set(givers.map((model) => answerIn(model))).size === 1) this.answer = givers.at(-1)
+    else if (givers.length > 0) this.undecided = 'answer'
+    return givers.length > 0
   }
 
   /** The calls that are part of the loop, as far as decided. */
@@ -141,6 +173,23 @@ class LoopRule {
     })
   }
 
+  /** The last text is the answer, unless another agent worked at the same time. */
+  #findLastText(): void {
+    const { root } = this.#plan
+    const last = this.#left.findLast((model) => answerIn(model) !== undefined)
+    if (last === undefined) return
+    const agent = agentOf(last, root)
+    const isBeside = (other: TraceSpan): boolean =>
+      other !== agent &&
+      other !== root &&
+      !isBelow(agent, new Set([other])) &&
+      !isBelow(other, new Set([agent])) &&
+      other.span.startTimeMs < agent.span.endTimeMs &&
+      other.span.endTimeMs > agent.span.startTimeMs
+    if (this.#left.some((model) => isBeside(agentOf(model, root)))) this.undecided = 'answer'
+    else if (agent !== root && last !== this.#left.at(-1)) this.stated = answerIn(last)
+  }
+
   /** Agents follow one another, and nothing shows why: the last one may only check the answer of the one before. */
   #doubtLastAgent(): void {
     const { root, tools } = this.#plan
@@ -163,30 +212,39 @@ class LoopRule {
     if (left.length < 2 || last === undefined || !this.#isUnrelated(last)) return
     if (left.some((model) => inputOf(model) === undefined)) return
     const instructions = systemOf(last)
-    if (left.every((model) => model === last || systemOf(model) !== instructions))
-      this.undecided = 'question and answer'
+    if (left.some((model) => systemOf(model) !== instructions)) this.undecided = 'question and answer'
   }
 }
 
-/** The answer that the agent's own span has, or that of the only agent inside an entry. */
-function ownAnswerOf({ root, inside }: RunPlan): ComparedText | undefined {
+/** The answer that the agent's own span has, a span that it only wraps, or the only agent inside an entry. */
+function ownAnswerOf({ root, inside }: RunPlan): string | undefined {
   const agents = root.role === 'entry' ? inside.filter(({ role }) => role === 'agent') : []
-  const text = assistantText(root.output) ?? (agents.length === 1 ? assistantText(agents[0]?.output) : undefined)
-  const compared = text === undefined ? undefined : new ComparedText(text)
-  return compared === undefined || compared.length === 0 ? undefined : compared
+  const spans = [root, ...wrappersOf(root), ...(agents.length === 1 ? agents : [])]
+  return spans.map((span) => assistantText(span.output)).find((text) => text !== undefined && text.trim() !== '')
 }
 
-/** The latest call that gave the answer; one that gave all of it comes before one that gave its end. */
-function givenBy(own: ComparedText, models: readonly TraceSpan[]): TraceSpan | undefined {
+/** The latest call that gave a text; one that gave all of it comes before one that gave its end. */
+function givenBy(text: string, models: readonly TraceSpan[]): TraceSpan | undefined {
+  const own = new ComparedText(text)
   let atEnd: TraceSpan | undefined
   for (const model of models.toReversed()) {
-    const text = answerIn(model)
-    if (text === undefined) continue
-    const compared = new ComparedText(text)
+    const answer = answerIn(model)
+    if (answer === undefined) continue
+    const compared = new ComparedText(answer)
     if (own.equals(compared)) return model
     if (atEnd === undefined && own.endsWith(compared)) atEnd = model
   }
   return atEnd
+}
+
+/** Whether a call answered with an object that became the one stated: defaults were added, and some values converted. */
+function isSameObject(
+  state: Readonly<Record<string, unknown>>,
+  answer: Readonly<Record<string, unknown>> | undefined,
+): boolean {
+  return (
+    answer !== undefined && Object.keys(answer).some((key) => canonicalJson(answer[key]) === canonicalJson(state[key]))
+  )
 }
 
 function hasTools(group: readonly TraceSpan[]): boolean {

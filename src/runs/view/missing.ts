@@ -7,20 +7,19 @@ import { isRedactionMark } from '../../spans/redaction-mark.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
-import { callsOf, inputOf, outputOf, pick } from '../trace-span.ts'
+import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { ownTurns } from './asked-calls.ts'
-import type { Loop } from './loop.ts'
+import type { DecidedFacts, Evidence } from './evidence.ts'
 import { idOf, isHandoff, nameOf } from './join-tool-calls.ts'
-import { answerIn } from './same-answer.ts'
 import { holdsText, isCutOff } from './retrieval.ts'
-import { isFailed, isForTools } from './run-ending.ts'
+import { endsOnTools, isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
 
 /** Facts that the spans lack although every run has them, and the setting that records each. */
-export function missingOf(run: AgentRun, loop: Loop): readonly Missing[] {
-  const { plan } = loop
-  const missing = [...missingTextsOf(run, loop), ...missingInCalls(run, plan)]
+export function missingOf(run: AgentRun, evidence: Evidence): readonly Missing[] {
+  const { plan } = evidence.loop
+  const missing = [...missingTextsOf(run, evidence), ...missingInCalls(run, plan)]
   const calls = missingCallsOf(run, plan)
   if (calls !== undefined) missing.push(calls)
   if (run.retrievals.length > 0) missing.push(...missingInRetrievals(run, plan))
@@ -67,44 +66,46 @@ export function* missingInCalls(run: AgentRun, plan: RunPlan): Generator<Missing
   }
 }
 
-/** The facts outside of the tool calls that may be missing. */
-export const TEXTS: ReadonlySet<string> = new Set(['input', 'output', 'systemInstructions', 'availableTools'])
+/** The texts that a run may lack, what decides each, and the setting by which the agent's own span would. */
+const DECIDED: readonly (readonly [
+  'input' | 'output' | 'systemInstructions',
+  keyof DecidedFacts,
+  string | undefined,
+])[] = [
+  ['input', 'question', AGENTS_INPUT],
+  ['output', 'answer', AGENTS_OUTPUT],
+  ['systemInstructions', 'instructions', undefined],
+]
 
-/** What is missing of them. This takes far less time than looking at thousands of them. */
-export function missingTextsOf(run: AgentRun, { plan, undecided }: Loop): Missing[] {
+/** The facts outside of the tool calls that may be missing. */
+export const TEXTS: ReadonlySet<string> = new Set([...DECIDED.map(([what]) => what), 'availableTools'])
+
+/**
+ * What is missing of them: what no source of the order of evidence states. A run that was stopped, or waits, lacks no answer. This takes far
+ * less time than looking at thousands of calls.
+ */
+export function missingTextsOf(run: AgentRun, evidence: Evidence): Missing[] {
+  const { plan } = evidence.loop
   const missing: Missing[] = []
   const firstModel = plan.models[0] ?? plan.root
-  const explainText = (what: 'input' | 'output', model: TraceSpan): void => {
-    const found = explain(what, plan.root, model)
-    // Plain text that a limit cut off does not show it; the JSON of any model call does.
-    const isCut = found.why === 'not-recorded' && plan.models.some(({ span }) => isCutIn(span, ANY_KEY))
-    missing.push({ what, ...(isCut ? TRUNCATED : found) })
+  for (const [what, fact, undecidedBy] of DECIDED) {
+    if (run[what === 'input' ? 'userInput' : what] !== undefined) continue
+    const decision = evidence.of(fact)
+    if (decision?.none === 'undecided') {
+      missing.push({ what, why: 'undecided', ...(undecidedBy !== undefined && { switch: undecidedBy }) })
+    } else if (what === 'systemInstructions') addOptional(missing, what, what, firstModel)
+    else if (decision?.none === undefined) missing.push({ what, ...explainText(what, run, plan) })
   }
-  const isQuestionUndecided = undecided === 'question and answer'
-  if (run.userInput === undefined && isQuestionUndecided) missing.push({ what: 'input', ...UNDECIDED_QUESTION })
-  else if (run.userInput === undefined) explainText('input', firstModel)
-  const hasEnded = run.status === 'ok' || run.status === 'unknown'
-  if (undecided !== 'nothing') missing.push({ what: 'output', ...UNDECIDED_ANSWER })
-  else if (run.output === undefined && hasEnded && askedLast(plan)) {
-    missing.push({ what: 'output', why: run.complete ? 'not-recorded' : 'span-lost' })
-  } else if (run.output === undefined && hasEnded) explainText('output', plan.models.at(-1) ?? plan.root)
-  if (run.systemInstructions === undefined && isQuestionUndecided) {
-    missing.push({ what: 'systemInstructions', why: 'undecided' })
-  } else if (run.systemInstructions === undefined)
-    addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
   if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
   return missing
 }
 
-/** Whether the answer of the last model call is recorded, and is only calls of tools: content is captured, and nothing came after. */
-function askedLast({ models }: RunPlan): boolean {
-  const last = models.at(-1)
-  return last !== undefined && callsOf(last).length > 0 && answerIn(last) === undefined
+function explainText(what: 'input' | 'output', run: AgentRun, plan: RunPlan): Omit<Missing, 'what'> {
+  if (what === 'output' && endsOnTools(plan)) return { why: run.complete ? 'not-recorded' : 'span-lost' }
+  const found = explain(what, plan.root, plan.models.at(what === 'input' ? 0 : -1) ?? plan.root)
+  // Plain text that a limit cut off does not show it; the JSON of any model call does.
+  return found.why === 'not-recorded' && plan.models.some(({ span }) => isCutIn(span, ANY_KEY)) ? TRUNCATED : found
 }
-
-/** The agent's own messages decide what its model calls do not. */
-const UNDECIDED_ANSWER = { why: 'undecided', switch: AGENTS_OUTPUT } as const
-const UNDECIDED_QUESTION = { why: 'undecided', switch: AGENTS_INPUT } as const
 
 /** Whether tools may have been called that no span shows. This alone takes far less time than all that is missing. */
 export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefined {

@@ -22,14 +22,32 @@ export function outputToolOf(plan: RunPlan): string | undefined {
   return isRecord(answer) ? calls.find((call) => isAnswer(call.arguments, answer))?.name : undefined
 }
 
-/** The answer on the spans of the run's agents, or on the span that the run's own one wraps. */
+/** The answer on the run's own span, or a span that it only wraps, or that of the agent that worked last. */
 export function saidOf({ models, root }: RunPlan): string | undefined {
   const last = models.at(-1)
-  const { firstChild: only, lastChild, role } = root
-  const wrapped = role === 'entry' && only === lastChild && only?.role === 'entry' ? only : undefined
-  return (
-    assistantText(root.output) ?? assistantText((last && agentOf(last, root))?.output) ?? assistantText(wrapped?.output)
-  )
+  for (const span of [root, ...wrappersOf(root)]) {
+    const text = assistantText(span.output)
+    if (text !== undefined) return text
+  }
+  const agent = last && agentOf(last, root)
+  // What a node of a graph returned is no answer.
+  return agent === undefined || agent.role === 'step' ? undefined : assistantText(agent.output)
+}
+
+/** The spans that the run's own one only wraps: some libraries write one for the call and one for the graph. */
+export function wrappersOf(root: TraceSpan): readonly TraceSpan[] {
+  const found: TraceSpan[] = []
+  for (let at = wrappedBy(root); at !== undefined; at = wrappedBy(at)) found.push(at)
+  return found
+}
+
+function wrappedBy({ firstChild, lastChild, role, agent }: TraceSpan): TraceSpan | undefined {
+  if (role !== 'entry') return undefined
+  if (firstChild === lastChild && firstChild?.role === 'entry') return firstChild
+  let child = firstChild
+  while (child !== undefined && !(child.role === 'entry' && child.agent?.name === agent?.name))
+    child = child.nextSibling
+  return agent?.name === undefined ? undefined : child
 }
 
 /** The calls of each model call, without those of one tool. */

@@ -1,32 +1,17 @@
 import type { SpanOutcome } from '../../spans/dialect.ts'
 import type { SpanFacts } from '../../spans/facts.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
+import { callsOf } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
+import { answerIn } from './same-answer.ts'
 
 /**
- * How a run ended. The agent's own status comes first, then that of the last model call, because some streams only set it on the step. A
- * final answer without an error is a success.
- *
- * @param last the last model call, if it is not the run's own span
- * @param agent the agent that worked last, if it is not the run's own span
+ * Whether the answer of the last model call is recorded, and is only calls of tools: content is captured, and nothing came after. The run may have
+ * been stopped, or what a tool returned is its answer.
  */
-export function endingOf(
-  root: SpanFacts,
-  last: SpanFacts | undefined,
-  agent: SpanFacts | undefined,
-  hasAnswer: () => boolean,
-): SpanOutcome {
-  if (isFailed(root.outcome)) return root.outcome
-  if (root.outcome.status === 'unknown' && agent !== undefined && isFailed(agent.outcome)) return agent.outcome
-  if (last !== undefined && isFailed(last.outcome)) return last.outcome
-  const cut = last === undefined ? undefined : endedWithoutSum(root, last)
-  if (cut !== undefined) return cut === 'error' ? { status: 'error', error: {} } : { status: 'aborted' }
-  if (root.outcome.status === 'ok' || last?.outcome.status === 'ok') return { status: 'ok' }
-  const call = last ?? root
-  // It ended without an error, and nothing else was recorded: OpenTelemetry's "unset" counts as success.
-  if (call.role === 'model' && call.output === undefined && call.input === undefined) return { status: 'ok' }
-  const reasons = call.model?.finishReasons ?? []
-  return { status: reasons.some((reason) => !isForTools(reason)) || hasAnswer() ? 'ok' : 'unknown' }
+export function endsOnTools({ models }: RunPlan): boolean {
+  const last = models.at(-1)
+  return last !== undefined && callsOf(last).length > 0 && answerIn(last) === undefined
 }
 
 /** Whether a tool was aborted after the last model call: some libraries end the agent's own span successfully then. */
@@ -51,7 +36,7 @@ export function isFailed(outcome: SpanOutcome): boolean {
 }
 
 /** Whether the agent's span ended on tool calls without a summary: the span of the next model call is missing. */
-function endedWithoutSum(root: SpanFacts, last: SpanFacts): 'error' | 'aborted' | undefined {
+export function endedWithoutSum(root: SpanFacts, last: SpanFacts): 'error' | 'aborted' | undefined {
   const isCut = last.toolCalls.length > 0 && isEmpty(root.usage) && !isEmpty(last.usage)
   return isCut ? root.dialect.quirks?.endsWithoutSum : undefined
 }

@@ -8,23 +8,19 @@ import type { JoinedCall } from './join-tool-calls.ts'
 import { agentOf, runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { firstOf, ReconstructedModelCall, ReconstructedSideCall, usageOfAll } from './model-call.ts'
-import { endingOf, endsInAbortedTool, isFailed, wasCutOff } from './run-ending.ts'
-import { WAITING } from '../../spans/outcome.ts'
-import { loopOf } from './loop.ts'
+import { Evidence } from './evidence.ts'
+import { wasCutOff } from './run-ending.ts'
 import type { Loop } from './loop.ts'
-import { answerIn, ComparedText } from './same-answer.ts'
 import { compareSpans } from '../layout/tree.ts'
-import { starterOf } from './starter.ts'
-import type { Starter } from './starter.ts'
 import { fileSearches } from './file-search.ts'
 import { ReconstructedRetrieval, retrievalKindOf } from './retrieval.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
-import { outputToolOf, saidOf, withoutTool } from './output-tool.ts'
+import { outputToolOf, withoutTool } from './output-tool.ts'
 import { refusedCalls, resumedCalls } from './resumed-calls.ts'
 import { Responses } from './responses.ts'
-import { inputOf, outputOf, pick } from '../trace-span.ts'
+import { pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
-import { assistantText, emptyText, isAround, lastUserText, textBesideCalls, withoutSystem } from './message-text.ts'
+import { lastUserText } from './message-text.ts'
 import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
 import { CONVERSATION_IDS, USER_IDS } from '../../spans/ids.ts'
@@ -32,17 +28,7 @@ import { idNamed, idsOfRun } from './run-ids.ts'
 import type { IdsOnSpan } from '../../spans/ids.ts'
 
 /** The slots of the facts that a run may lack. */
-const SLOT = {
-  systemInstructions: 0,
-  output: 1,
-  availableTools: 2,
-  ownInput: 3,
-  firstModelInput: 4,
-  starter: 5,
-  transcript: 6,
-  outputTool: 7,
-  saidLast: 8,
-} as const
+const SLOT = { availableTools: 0, transcript: 1, outputTool: 2 } as const
 
 const SLOTS = Object.keys(SLOT).length
 
@@ -60,9 +46,9 @@ export class RunFacts {
   readonly #plan: RunPlan
   readonly #root: SpanFacts
   readonly #memo = new Memo(SLOTS)
-  #loop: Loop | undefined
+  /** What decides the facts whose sources may contradict each other. */
+  readonly evidence: Evidence
   #allIds: readonly IdsOnSpan[] | undefined
-  #agent: AgentRun['agent'] | undefined
   #input: readonly Message[] | undefined
   #toolCalls: readonly ReconstructedToolCall[] | undefined
   #steps: readonly ModelCall[] | undefined
@@ -70,31 +56,22 @@ export class RunFacts {
   #models: readonly string[] | undefined
   #retrievals: readonly Retrieval[] | undefined
   #usage: Usage | undefined
-  #ending: SpanOutcome | undefined
-  #isWaiting: boolean | undefined
   #asked: ReturnType<typeof askedCalls> | undefined
   #agentNames: Set<string | undefined> | undefined
 
   constructor(plan: RunPlan) {
     this.#plan = plan
     this.#root = plan.root
+    this.evidence = new Evidence(plan, () => this.toolCalls)
   }
 
   /** The run's loop, apart from the model calls that only served it. */
   get loop(): Loop {
-    return (this.#loop ??= loopOf(this.#plan))
+    return this.evidence.loop
   }
 
   get agent(): AgentRun['agent'] {
-    return (this.#agent ??= frozen(this.#readAgent()))
-  }
-
-  #readAgent(): AgentRun['agent'] {
-    const own = this.#root.agent
-    const isAgentItself = this.#root.role === 'agent' && !this.#root.holdsOneRun
-    const said = (isAgentItself && own?.name !== undefined ? own : (this.#firstAgent()?.agent ?? own)) ?? {}
-    const name = said.name === undefined ? this.#starter()?.[isAgentItself ? 'name' : 'agentName'] : undefined
-    return name === undefined ? said : { ...said, name }
+    return frozen(this.evidence.of('agent')?.value ?? this.#root.agent ?? {})
   }
 
   get conversationId(): string | undefined {
@@ -110,23 +87,7 @@ export class RunFacts {
   }
 
   get systemInstructions(): string | undefined {
-    return this.#memo.once(SLOT.systemInstructions, () => {
-      const own = this.#root.systemInstructions ?? this.#firstAgent()?.systemInstructions
-      if (own !== undefined || this.loop.undecided === 'question and answer') return own
-      const { answer, plan } = this.loop
-      const [first] = plan.models
-      if (first === undefined) return undefined
-      // Of calls of one agent with different instructions, those of the one that answered are the run's, unless only the first was asked.
-      const isSameAgent = answer !== undefined && agentOf(answer, plan.root) === agentOf(first, plan.root)
-      const isForm = isSameAgent && this.#wasAsked(first) && !this.#wasAsked(answer)
-      return (isSameAgent && !isForm ? instructionsOf(answer) : undefined) ?? instructionsOf(first)
-    })
-  }
-
-  /** Whether a model call was asked what the agent's own span says that the agent was asked. */
-  #wasAsked(model: TraceSpan): boolean {
-    const asked = lastUserText(this.#ownInput())
-    return asked !== undefined && lastUserText(inputOf(model)) === asked
+    return this.evidence.of('instructions')?.value
   }
 
   get input(): readonly Message[] {
@@ -134,83 +95,31 @@ export class RunFacts {
   }
 
   #readInput(): readonly Message[] {
-    const own = this.#ownInput()
-    const first = this.#firstModelInput()
-    if (own === undefined || first === undefined) return own ?? first ?? this.#starter()?.input ?? []
+    const { ownInput: own, firstModelInput: first, starter } = this.evidence
+    const decided = this.evidence.of('question')
+    if (decided?.value === undefined)
+      return own ?? (decided === undefined ? (first ?? starter?.input) : undefined) ?? []
     // The agent's span may only have the new question, while the model's also has the messages before it.
-    if (own.length !== 1 || first.length === 1 || lastUserText(first) !== lastUserText(own)) return own
+    const isShorter = decided.value === own && own.length === 1 && first !== undefined && first.length > 1
+    if (!isShorter || lastUserText(first) !== lastUserText(own)) return decided.value
     // A child may be shown its parent's question, which came before the parent, not before the child.
     const context = this.#plan.parent?.plan.root.input
     return context !== undefined && lastUserText(context) === lastUserText(first.slice(0, -1)) ? own : first
   }
 
   get userInput(): string | undefined {
-    const asked = lastUserText(this.#ownInput()) ?? lastUserText(this.#firstModelInput())
-    return asked ?? lastUserText(this.#starter()?.input)
+    return lastUserText(this.evidence.of('question')?.value)
   }
 
-  /** The answer; what a run said before it began to wait is none. */
+  /** The answer; what a run said before it began to wait, or was stopped, is none. */
   get output(): string | undefined {
-    return this.#memo.once(SLOT.output, () => (this.#waits() ? undefined : this.#saidLast()))
-  }
-
-  #saidLast(): string | undefined {
-    return this.#memo.once(SLOT.saidLast, () => {
-      if (this.loop.undecided !== 'nothing' || this.#isStopped()) return undefined
-      if (this.#isReplaced()) return assistantText(this.#root.output)
-      const final = this.#root.hasFinalForm ? assistantText(this.#root.output) : undefined
-      if (final !== undefined) return final
-      const last = this.loop.plan.models.at(-1)
-      if (last !== undefined && !isFailed(last.outcome)) {
-        const answer = outputOf(last)
-        if (answer !== undefined) {
-          const asks = pick(last, callsOrNone) !== undefined
-          const text = asks ? textBesideCalls(answer) : assistantText(answer)
-          // Text before tool calls is not an answer, and the model's own span has no other.
-          if (text !== undefined || (asks && last === this.#plan.root)) return text
-        }
-      }
-      return (
-        saidOf(this.loop.plan) ??
-        this.#emptyOutput() ??
-        (isFailed(this.#root.outcome) ? undefined : this.#starter()?.output)
-      )
-    })
-  }
-
-  /** Whether a guardrail ended the run: what the model said before was not given out. */
-  #isStopped(): boolean {
-    return this.#plan.asides.some(isGuardrail) && this.#endingIf(() => true).status === 'error'
-  }
-
-  /** Whether a guardrail, after the last call, replaced the answer: no call gave what the agent gave out. */
-  #isReplaced(): boolean {
-    const { answer: found, plan } = this.loop
-    const { models } = plan
-    const last = models.at(-1)?.span
-    if (last === undefined || found !== undefined) return false
-    if (!this.#plan.asides.some((aside) => isGuardrail(aside) && aside.span.endTimeMs >= last.endTimeMs)) return false
-    const given = assistantText(this.#root.output)
-    if (given === undefined) return false
-    const answer = new ComparedText(given)
-    return models.every((model) => !answer.contains(new ComparedText(answerIn(model) ?? '')))
+    return this.evidence.answer
   }
 
   /** All model calls, those of the loop first. */
   #allModels(): readonly TraceSpan[] {
     const { plan, side } = this.loop
     return [...plan.models, ...side, ...this.#plan.sideModels.map(({ model }) => model)]
-  }
-
-  /** A recorded answer may be empty. */
-  #emptyOutput(): string | undefined {
-    const { models, tools } = this.loop.plan
-    const last = models.at(-1)
-    if (isFailed(this.#root.outcome)) return undefined
-    if (last === undefined) return emptyText(this.#root.output)
-    const asksForMore = pick(last, callsOrNone) !== undefined || tools.some((node) => node.index > last.index)
-    if (asksForMore || isFailed(last.outcome)) return undefined
-    return emptyText(outputOf(last) ?? this.#root.output)
   }
 
   get toolCalls(): readonly ReconstructedToolCall[] {
@@ -241,7 +150,7 @@ export class RunFacts {
         toolSpans,
         agentName: () => this.#callerOf(call),
         childRunId,
-        runWaits: () => this.#waits(),
+        runWaits: () => this.evidence.waits,
         saysItWaits: this.#root.outcome.status === 'waiting',
         waitsFor: this.#root.outcome.waitsFor,
         wasCutOff: call.asked !== undefined && call.tool !== undefined && wasCutOff(this.loop.plan, call.tool),
@@ -262,7 +171,7 @@ export class RunFacts {
       const offered =
         (first && pick(first, (facts) => facts.toolDefinitions)) ??
         this.#root.toolDefinitions ??
-        this.#firstAgent()?.toolDefinitions
+        this.evidence.firstAgent?.toolDefinitions
       const answering = this.#outputTool()
       return answering === undefined ? offered : offered?.filter(({ name }) => name !== answering)
     })
@@ -342,91 +251,7 @@ export class RunFacts {
 
   /** How the run ended. */
   get ending(): SpanOutcome {
-    return (this.#ending ??= this.#readEnding())
-  }
-
-  #readEnding(): SpanOutcome {
-    if (this.#waits()) return WAITING
-    const isCutOff = this.#root.role === 'model' && !this.#plan.isComplete
-    if (isCutOff && !isFailed(this.#endingIf(() => true)) && this.output === undefined) return { status: 'unknown' }
-    const ending = this.#endingIf(() => this.output !== undefined)
-    const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.loop.plan) && this.output === undefined
-    if (isOpenEnded) return { status: 'aborted' }
-    const isLeft =
-      ending.status === 'ok' && this.output === undefined && this.toolCalls.some((call) => call.mayBeOpen())
-    return isLeft ? { status: 'unknown' } : ending
-  }
-
-  /**
-   * Whether the run stopped before an answer, because somebody has to answer first: its span says so, something in it was interrupted, or
-   * calls of its last step were neither answered nor did their tools run.
-   */
-  #waits(): boolean {
-    return (this.#isWaiting ??= this.#readWaits())
-  }
-
-  #readWaits(): boolean {
-    const { models, asides, inside } = this.loop.plan
-    if (isFailed(this.#endingIf(() => true))) return false
-    const last = models.at(-1)
-    const isAfter = (span: TraceSpan): boolean => last === undefined || span.span.endTimeMs >= last.span.endTimeMs
-    const spans = [this.#plan.root, ...inside, ...asides]
-    if (spans.some((span) => span.outcome.status === 'waiting' && isAfter(span))) return true
-    const step = models.length - 1
-    // Without an agent's span, nothing shows that the run has ended: a tool may have run, and no model been asked after it.
-    if (this.#plan.root.role === 'model') return false
-    if (!this.#plan.isComplete || !this.toolCalls.some((call) => call.step >= step && call.isPending())) return false
-    // Where not every tool has a span, an answer shows that none is pending.
-    return this.#root.dialect.toolSpans === 'always' || this.#saidLast() === undefined
-  }
-
-  #endingIf(hasAnswer: () => boolean): SpanOutcome {
-    const { models, inside } = this.loop.plan
-    const last = models.at(-1)
-    const agent = inside.findLast((span) => span.role === 'agent')
-    return endingOf(this.#root, last === this.#root ? undefined : last, agent, hasAnswer)
-  }
-
-  #ownInput(): readonly Message[] | undefined {
-    return this.#memo.once(SLOT.ownInput, () => {
-      const own = withoutSystem(this.#root.input ?? this.#firstAgent()?.input ?? this.#sameAgent()?.input)
-      if (own?.length === 0) return undefined
-      return isAround(own, () => lastUserText(this.#firstModelInput())) ? undefined : own
-    })
-  }
-
-  #firstModelInput(): readonly Message[] | undefined {
-    return this.#memo.once(SLOT.firstModelInput, () => {
-      const { models, inside } = this.loop.plan
-      const [first] = models
-      // Nothing shows which of the calls was asked the run's question.
-      if (first === undefined || this.loop.undecided === 'question and answer') return undefined
-      return withoutSystem(inputOf(first) ?? firstOf(inside, (facts) => facts.input))
-    })
-  }
-
-  /** What the tool that started this run says about it, for agents whose own spans have no content. */
-  #starter(): Starter | undefined {
-    const tool = this.#plan.parent?.tool
-    return this.#memo.once(SLOT.starter, () => (tool === undefined ? undefined : starterOf(tool)))
-  }
-
-  /** The agent that worked first, if it is not the root itself. */
-  #firstAgent(): TraceSpan | undefined {
-    const { models, inside, root } = this.loop.plan
-    const first = models[0] && agentOf(models[0], root)
-    return first === undefined || first === root
-      ? inside.find((span) => span.role !== 'entry' && span.agent?.name !== undefined)
-      : first
-  }
-
-  /** A second span of the same agent, directly below the root: some libraries write one for the call and one for the graph. */
-  #sameAgent(): TraceSpan | undefined {
-    const name = this.#root.role === 'entry' ? this.#root.agent?.name : undefined
-    if (name === undefined) return undefined
-    return this.#plan.inside.find(
-      (span) => span.role === 'entry' && span.parent === this.#root && span.agent?.name === name,
-    )
+    return this.evidence.of('status')?.value ?? { status: 'unknown' }
   }
 
   #askedCalls(): ReturnType<typeof askedCalls> {
@@ -453,29 +278,20 @@ export class RunFacts {
   /** The agent that made a call, if the run has several. */
   #callerOf(call: JoinedCall): string | undefined {
     const { models, tools, root } = this.loop.plan
-    const nameOf = (node: TraceSpan): string | undefined => agentOf(node, root).agent?.name
+    const nameOf = (node: TraceSpan): string | undefined => {
+      const agent = agentOf(node, root)
+      return agent.role === 'entry' ? undefined : agent.agent?.name
+    }
     const names = (this.#agentNames ??= new Set([...models, ...tools].map((node) => nameOf(node))))
     names.delete(undefined)
     return names.size > 1 && call.by !== undefined ? nameOf(call.by) : undefined
   }
 }
 
-function instructionsOf(model: TraceSpan): string | undefined {
-  return pick(model, (facts) => facts.systemInstructions)
-}
-
 function asideKindOf({ dialect, span }: TraceSpan): SideCall['kind'] {
   return dialect.aside?.(span) ?? 'other'
 }
 
-function isGuardrail(aside: TraceSpan): boolean {
-  return asideKindOf(aside) === 'guardrail'
-}
-
 function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0
-}
-
-function callsOrNone(facts: SpanFacts): unknown {
-  return facts.toolCalls.length === 0 ? undefined : facts.toolCalls
 }

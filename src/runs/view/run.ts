@@ -22,6 +22,7 @@ import { takenRecord } from '../../spans/take-values.ts'
 import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
 import { RunFacts } from './run-facts.ts'
+import type { DecidedFacts, Decision } from './evidence.ts'
 
 /** The slots of values that are cached besides the facts. */
 const SLOT = {
@@ -104,6 +105,11 @@ export class ReconstructedRun implements AgentRun {
     return this.#memo.once(SLOT.output, () => wholeText(this.#facts.output, this.#plan))
   }
 
+  get unanswered(): AgentRun['unanswered'] {
+    const why = this.#facts.evidence.of('answer')?.none
+    return why === 'undecided' ? undefined : why
+  }
+
   get toolCalls(): readonly ToolCall[] {
     return this.#facts.toolCalls
   }
@@ -177,7 +183,7 @@ export class ReconstructedRun implements AgentRun {
   get missing(): readonly Missing[] {
     return this.#memo.shared(SLOT.missing, () => {
       const isCut = this.#depth >= MAX_DEPTH && this.#plan.children.length > 0
-      const missing = missingOf(this, this.#facts.loop)
+      const missing = missingOf(this, this.#facts.evidence)
       return isCut ? [...missing, CHILDREN_CUT] : missing
     })
   }
@@ -216,6 +222,14 @@ export class ReconstructedRun implements AgentRun {
 
   #parentCallId: (() => string | undefined) | undefined
 
+  /** What decides a fact of a run, and which source; `undefined` for a run that is not made from spans, and a fact that none states. */
+  static decisionOf<Fact extends keyof DecidedFacts>(
+    run: AgentRun,
+    fact: Fact,
+  ): Decision<DecidedFacts[Fact]> | undefined {
+    return #plan in run ? run.#facts.evidence.of(fact) : undefined
+  }
+
   /** An attribute of the agent's span, as in `attributes`, without copying all the others. */
   static attributeOf(run: AgentRun, key: string): unknown {
     return #plan in run ? frozen(run.#attribute(key)) : run.attributes[key]
@@ -235,7 +249,7 @@ export class ReconstructedRun implements AgentRun {
     if (fact === 'toolCalls') {
       return run.#memo.shared(SLOT.missingCalls, () => missingCallsOf(run, run.#facts.loop.plan))
     }
-    if (TEXTS.has(fact)) return missingTextsOf(run, run.#facts.loop).find(isNamed)
+    if (TEXTS.has(fact)) return missingTextsOf(run, run.#facts.evidence).find(isNamed)
     if (!fact.startsWith('toolCalls[')) return run.missing.find(isNamed)
     for (const each of missingInCalls(run, run.#facts.loop.plan)) if (isNamed(each)) return each
     return undefined

@@ -3,6 +3,7 @@ import type { Message, Part, ToolDefinition } from '../../model/message.ts'
 import { makeMessage, toRole } from './messages.ts'
 import { toToolCallPart, toToolResponse } from './parts.ts'
 import { asWritten } from './python-literal.ts'
+import { questionIn } from './states.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
 
 /**
@@ -25,6 +26,23 @@ export function haystackMessage(value: unknown): Message | undefined {
   if (role === undefined || !Array.isArray(content)) return undefined
   const name = textOf(message.name) ?? textOf(printedName)
   return makeMessage(toRole(role), content.map(toHaystackPart), name)
+}
+
+/** The question that a pipeline was given, `{ prompt: { question } }`, if its components were given one. */
+export function pipelineQuestion(data: unknown): readonly Message[] | undefined {
+  const found = isRecord(data)
+    ? Object.values(data).flatMap((given) => (isRecord(given) ? (questionIn(given) ?? []) : []))
+    : []
+  return new Set(found.map(({ text }) => text)).size === 1 ? found.slice(0, 1) : undefined
+}
+
+/** The reply of the only component of a pipeline that has one, `{ llm: { replies: […] } }`. */
+export function pipelineReplies(output: unknown): readonly Message[] | undefined {
+  const replies = isRecord(output)
+    ? Object.values(output).flatMap((given) => (isRecord(given) ? [given.replies] : []))
+    : []
+  const messages = replies.map(haystackMessages).filter((found) => found !== undefined)
+  return messages.length === 1 ? messages[0] : undefined
 }
 
 /** The tools that were offered, in the same two forms. */

@@ -1,4 +1,4 @@
-import type { Resumption } from '../dialect.ts'
+import type { Resumption, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
 import type { SourceSpan } from '../source-span.ts'
@@ -12,7 +12,7 @@ import { replyMessages } from './payloads.ts'
  * The answer in a graph's last state: the structured response, or else the last message if the model wrote it.
  *
  * @param state the parsed value
- * @param text the value as written
+ * @param text the value as written, if it is not JSON
  */
 export function finalAnswer(state: unknown, text: string | undefined): readonly Message[] | undefined {
   if (!isRecord(state)) return text === undefined ? undefined : [textMessage('assistant', text)]
@@ -21,7 +21,7 @@ export function finalAnswer(state: unknown, text: string | undefined): readonly 
     const response = toJsonText(structured)
     return response === undefined ? undefined : [textMessage('assistant', response)]
   }
-  if (!Array.isArray(state.messages)) return replyMessages(state) ?? [textMessage('assistant', text ?? '')]
+  if (!Array.isArray(state.messages)) return replyMessages(state) ?? [textMessage('assistant', toJsonText(state) ?? '')]
   const last = toMessage(state.messages.at(-1))
   return last?.role === 'assistant' ? [last] : undefined
 }
@@ -52,10 +52,47 @@ export function toolMessageIn(span: SourceSpan, key: string): Readonly<Record<st
   return isNone ? undefined : toolMessageFields(jsonAttribute(span, key))
 }
 
-/** The agent for which a node of a graph runs: the next to last part in `triage-agent:<id>|agent:<id>`. */
-export function agentOfNode(checkpointNamespace: unknown): string | undefined {
-  const path = textOf(checkpointNamespace)?.split('|') ?? []
-  const graph = path.at(-2)?.split(':')[0]
+/** What LangChain and LangGraph say of a span in its metadata, which everything inside inherits. */
+export interface GraphMetadata {
+  /** The node of the graph in which it runs. */
+  readonly node: string | undefined
+  /** The name of the agent in which it runs, if the agent has one. */
+  readonly agent: string | undefined
+  /** What wrote the graph: `langgraph`, `langchain_create_agent`. */
+  readonly integration: string | undefined
+  /** The path of nodes in which it runs: `triage-agent:<id>|agent:<id>`. */
+  readonly path: string | undefined
+}
+
+/** Reads the metadata of a span, whose values are texts, in Python also texts as JSON. */
+export function graphMetadata(read: (key: string) => unknown): GraphMetadata {
+  const value = (key: string): string | undefined => {
+    const written = read(key)
+    return textOf(typeof written === 'string' && written.startsWith('"') ? parseJson(written) : written)
+  }
+  return {
+    node: value('langgraph_node'),
+    agent: value('lc_agent_name'),
+    integration: value('ls_integration'),
+    path: value('langgraph_checkpoint_ns'),
+  }
+}
+
+/** The role of a chain by its metadata, whatever its own name suggests. `undefined` for one outside of any node. */
+export function graphRole(name: string, { agent, node }: GraphMetadata): SpanRole | undefined {
+  if (agent === name) return 'agent'
+  if (node === undefined) return undefined
+  return node === name ? 'step' : 'entry'
+}
+
+/** Whether a chain is a whole graph, whose agents hand over to one another: the outermost one, or one that a tool runs. */
+export function isWholeGraph({ integration, node }: GraphMetadata): boolean {
+  return integration === 'langgraph' && (node === undefined || node === 'tools')
+}
+
+/** The agent for which a node of a graph runs: the next to last part of its path. */
+export function agentOfNode({ path }: GraphMetadata): string | undefined {
+  const graph = path?.split('|').at(-2)?.split(':')[0]
   // A graph that a tool runs has no name in the path. A node's second graph has a number.
   return graph === undefined || /^(?:tools|\d+)$/.test(graph) ? undefined : textOf(graph)
 }

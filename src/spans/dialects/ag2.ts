@@ -27,6 +27,12 @@ export const ag2: Dialect = {
   // A conversation bears the name of the agent that began it, which is the one that asks.
   agent: (span) => (span.attributes[TYPE] === 'conversation' ? undefined : genAi.agent?.(span)),
 
+  // A conversation has all its messages, the question among them.
+  output(span, logs) {
+    const said = genAi.output?.(span, logs)
+    return span.attributes[TYPE] === 'conversation' ? said?.slice(-1) : said
+  },
+
   toolResult: (span) => asWritten(span.attributes['gen_ai.tool.call.result']),
 
   absence: () => ({ why: 'not-recorded' }),

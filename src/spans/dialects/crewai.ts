@@ -21,10 +21,13 @@ export const crewAi: Dialect = {
     if (span.name === 'tool failure') return 'step'
     return TASK.test(span.name) ? 'agent' : genAi.roleOf(span)
   },
-  holdsOneRun: (span) => TASK.test(span.name),
+  // A crew that was given inputs states the question, and what it returns.
+  holdsOneRun: (span) => TASK.test(span.name) || (textOf(span.attributes['crewai.crew.inputs']) ?? 'null') !== 'null',
 
   agent(span) {
-    const name = textOf(span.attributes['crewai.agent.role'])?.trim()
+    const name =
+      textOf(span.attributes['crewai.agent.role'])?.trim() ??
+      (span.attributes['crewai.crew.inputs'] === undefined ? undefined : textOf(span.attributes['crewai.crew.name']))
     const id = textOf(span.attributes['gen_ai.agent.id'])
     if (name === undefined && id === undefined) return undefined
     return { ...(name !== undefined && { name }), ...(id !== undefined && { id }) }

@@ -49,13 +49,16 @@ export const genAi: Dialect = {
     asideKind(operationOf(span.attributes)) ??
     (span.attributes['mcp.method.name'] === READ_RESOURCE ? 'retrieval' : middlewareNode(span.name)),
 
-  // The agents of LlamaIndex's workflow hand over to one another.
-  holdsOneRun: (span) =>
-    /^invoke_(swarm|graph)\b/.test(operationOf(span.attributes) ?? span.name) ||
-    span.scope.name === 'opentelemetry.instrumentation.genai.llama_index',
+  // The agents of a workflow that states question or answer work on it. One that states neither may be a session with many questions.
+  holdsOneRun(span) {
+    const operation = operationOf(span.attributes) ?? span.name
+    if (/^invoke_(swarm|graph)\b/.test(operation) || ONE_RUN.test(span.scope.name)) return true
+    const { 'gen_ai.input.messages': asked, 'gen_ai.output.messages': said } = span.attributes
+    return operation === 'invoke_workflow' && (asked ?? said) !== undefined
+  },
 
   agent(span) {
-    const name = textOf(span.attributes['gen_ai.agent.name'])
+    const name = textOf(span.attributes['gen_ai.agent.name']) ?? textOf(span.attributes['gen_ai.workflow.name'])
     const id = textOf(span.attributes['gen_ai.agent.id'])
     const version = textOf(span.attributes['gen_ai.agent.version'])
     if (name === undefined && id === undefined && version === undefined) return undefined
@@ -196,6 +199,9 @@ const PARAMETER = 'code.function.parameters.'
 /** OpenTelemetry's own instrumentations, whose spans may have no attributes at the start. */
 const OFFICIAL_SCOPE =
   /^(?:@opentelemetry\/instrumentation-openai$|opentelemetry\.(?:util\.genai\.|instrumentation\.(?:genai\.|openai_v2$|google_genai$|botocore\.bedrock-runtime$)))/
+
+/** Libraries whose workflows have agents that hand over to one another. */
+const ONE_RUN = /^opentelemetry\.instrumentation\.genai\.(?:llama_index|langchain)$/
 
 /** Python instrumentations with a setting for the destination of content. */
 const PYTHON_SCOPE = /^opentelemetry\.(?:util\.genai\.|instrumentation\.genai\.)/

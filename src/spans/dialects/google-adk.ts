@@ -26,6 +26,11 @@ export const googleAdk: Dialect = {
     attributes['gcp.vertex.agent.event_id'] !== undefined ||
     attributes['gen_ai.system'] === 'gcp.vertex.agent',
 
+  withoutScope: {
+    readAs: genAi,
+    isShownBy: ({ attributes }) => attributes['gcp.vertex.agent.event_id'] !== undefined,
+  },
+
   roleOf(span): SpanRole {
     const [operation = ''] = span.name.split(' ', 1)
     // A span that repeats the results of parallel calls.
@@ -37,6 +42,8 @@ export const googleAdk: Dialect = {
   agent: (span) => genAi.agent?.(span),
   // In Python, agents that hand over to one another are siblings.
   holdsOneRun: (span) => span.name.startsWith('invoke_workflow'),
+
+  quirks: { returnsLastText: true },
 
   conversationKeys: ['gcp.vertex.agent.session_id'],
 

@@ -1,5 +1,11 @@
 import type { Absence, Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
-import { haystackMessage, haystackMessages, haystackTools } from '../content/haystack.ts'
+import {
+  haystackMessage,
+  haystackMessages,
+  haystackTools,
+  pipelineQuestion,
+  pipelineReplies,
+} from '../content/haystack.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { systemTextOf, textMessage } from '../content/messages.ts'
 import { asWritten } from '../content/python-literal.ts'
@@ -39,12 +45,16 @@ export const haystack: Dialect = {
 
   systemInstructions: (span, logs) => systemTextOf(haystack.transcript?.(span, logs) ?? haystack.input?.(span, logs)),
   input(span) {
+    const given = jsonAttribute(span, 'haystack.pipeline.input_data')
+    if (given !== undefined) return pipelineQuestion(given)
     const input = inputOf(span)
     if (!isRecord(input)) return undefined
     const prompt = textOf(input.prompt)
     return haystackMessages(input.messages) ?? (prompt === undefined ? undefined : [textMessage('user', prompt)])
   },
   output(span) {
+    const returned = jsonAttribute(span, 'haystack.pipeline.output_data')
+    if (returned !== undefined) return pipelineReplies(returned)
     const output = outputOf(span)
     if (!isRecord(output)) return undefined
     const last = haystackMessage(output.last_message)

@@ -1,4 +1,6 @@
+import { toolMessageFields } from '../content/langchain.ts'
 import { textMessage } from '../content/messages.ts'
+import { unwrapBlocks } from '../content/parts.ts'
 import type { Dialect } from '../dialect.ts'
 import { isRecord, toJsonText } from '../json.ts'
 import { operationOf } from '../semconv.ts'
@@ -13,6 +15,13 @@ export const otelLangChain: Dialect = {
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'opentelemetry.instrumentation.genai.langchain',
+
+  // A tool that hands over returns a command, with what it told the model.
+  toolResult(span, logs) {
+    const result = genAi.toolResult?.(span, logs)
+    const message = isRecord(result) ? toolMessageFields(result) : undefined
+    return message === undefined ? result : unwrapBlocks(message.content)
+  },
 
   output(span, logs) {
     const output = genAi.output?.(span, logs)

@@ -91,14 +91,16 @@ export const pydanticAi: Dialect = {
     return inputTokens === undefined ? genAi.usage?.(span) : makeUsage(inputTokens, read('output_tokens'))
   },
 
-  // Failures have an error status, so a span without one succeeded.
+  // Failures have an error status, so a span without one succeeded, unless it was cut: Python records no cancellation.
   outcome(span) {
     const outcome = outcomeOf(span)
     if (isDeferred(span) || span.attributes['pydantic_ai.tool.deferral.name'] !== undefined) return WAITING
-    return outcome.status === 'unknown' ? { status: 'ok' } : outcome
+    if (outcome.status !== 'unknown') return outcome
+    return { status: wasCut(span) ? 'aborted' : 'ok' }
   },
 
   absence(span, fact) {
+    if (wasCut(span)) return { why: 'not-recorded' }
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
     // Without content, the messages keep their structure.
     if (isOptional && genAi.input?.(span, [])?.some((message) => message.text !== undefined) === true) return undefined
@@ -109,6 +111,15 @@ export const pydanticAi: Dialect = {
     ['tool_arguments', 'tool_response', 'model_request_parameters', 'events'],
   ),
 }
+
+/** Whether an agent or a model call ended before anything came out: everything but the request is written at its end. */
+function wasCut(span: SourceSpan): boolean {
+  const role = pydanticAi.roleOf(span)
+  if (role !== 'agent' && role !== 'model') return false
+  return !Object.keys(span.attributes).some((key) => WRITTEN_AT_END.test(key))
+}
+
+const WRITTEN_AT_END = /^(?:final_result|gen_ai\.(?:aggregated_)?usage\.|gen_ai\.response\.|gen_ai\.output\.messages)/
 
 /**
  * Where the messages of this run begin. The library counts its requests and responses, and writes a request with a system prompt and a

@@ -1,6 +1,7 @@
 import { isRecord, numberOf, parseJson, textOf } from '../../json.ts'
 import type { Message, Usage } from '../../../model/message.ts'
 import { textMessage, toMessages } from '../../content/messages.ts'
+import { questionIn } from '../../content/states.ts'
 import { makeUsage } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { withToolRoles } from './langchain.ts'
@@ -34,7 +35,7 @@ export function toInput(written: unknown): readonly Message[] | undefined {
   if (isRecord(value)) {
     const inner = value.input ?? (Object.keys(value).length === 1 ? Object.values(value)[0] : undefined)
     if (typeof inner === 'string' || Array.isArray(inner)) return toInput(inner)
-    return undefined
+    return questionIn(value)
   }
   // A number or `true` is the question as text.
   return typeof value === 'number' || typeof value === 'boolean' ? [textMessage('user', String(value))] : undefined

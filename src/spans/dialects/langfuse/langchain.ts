@@ -1,15 +1,20 @@
 import { isRecord } from '../../json.ts'
-import { toolMessageIn } from '../../content/langchain.ts'
+import { graphMetadata, toolMessageIn } from '../../content/langchain.ts'
+import type { GraphMetadata } from '../../content/langchain.ts'
 import { toMessage } from '../../content/messages.ts'
 import type { SourceSpan } from '../../source-span.ts'
 
 /** What Langfuse's LangChain handlers write in JavaScript and Python. */
 
 /** What LangChain's handler knows about a span. */
-export const AGENT_NAME = 'langfuse.observation.metadata.lc_agent_name'
-export const GRAPH_NODE = 'langfuse.observation.metadata.langgraph_node'
-export const CHECKPOINT = 'langfuse.observation.metadata.langgraph_checkpoint_ns'
-export const INTEGRATION = 'langfuse.observation.metadata.ls_integration'
+const METADATA = 'langfuse.observation.metadata.'
+export const GRAPH_KEYS: readonly string[] = ['lc_agent_name', 'langgraph_node', 'ls_integration'].map(
+  (key) => METADATA + key,
+)
+
+export function metadataOf({ attributes }: SourceSpan): GraphMetadata {
+  return graphMetadata((key) => attributes[METADATA + key])
+}
 
 /** LangChain's handler writes the message that a tool returned. */
 export function toolMessageOf(span: SourceSpan): Readonly<Record<string, unknown>> | undefined {

@@ -3,24 +3,16 @@ import { asideKind, middlewareNode } from '../../asides.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { retrievalOfKind, toDocuments } from '../../content/documents.ts'
-import { agentOfNode, finalAnswer, resumptionBy } from '../../content/langchain.ts'
+import { agentOfNode, finalAnswer, graphRole, isWholeGraph, resumptionBy } from '../../content/langchain.ts'
 import type { Message } from '../../../model/message.ts'
 import { textMessage, toMessage, toMessages } from '../../content/messages.ts'
 import { parsePythonLiteral } from '../../content/python-literal.ts'
 import { fromRolePrefixes } from '../../content/role-prefixes.ts'
-import { isInterrupt, outcomeOf, WAITING } from '../../outcome.ts'
+import { isInterrupt, outcomeOf, outcomeOfError, WAITING } from '../../outcome.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
 import { isModelCall, onlyText, toInput, langfuseUsage } from './content.ts'
-import {
-  AGENT_NAME,
-  CHECKPOINT,
-  GRAPH_NODE,
-  INTEGRATION,
-  toolMessageOf,
-  toolsAmong,
-  withoutTools,
-} from './langchain.ts'
+import { GRAPH_KEYS, metadataOf, toolMessageOf, toolsAmong, withoutTools } from './langchain.ts'
 
 /**
  * Langfuse's own tracing: `langfuse.observation.type` is the kind of an observation; input and output are anything that the application
@@ -31,30 +23,30 @@ export const langfuse: Dialect = {
   name: 'langfuse',
 
   namespaces: ['langfuse.'],
-  kindKeys: ['langfuse.observation.type', AGENT_NAME, GRAPH_NODE, INTEGRATION],
+  kindKeys: ['langfuse.observation.type', ...GRAPH_KEYS],
   recognises: (scopeName, attributes) =>
     attributes['langfuse.observation.type'] !== undefined || scopeName === 'langfuse-sdk',
 
   roleOf(span): SpanRole {
     const type = span.attributes['langfuse.observation.type']
     const role = typeof type === 'string' ? (ROLES.get(type) ?? 'step') : 'entry'
-    if (role !== 'entry') return role
+    if (role !== 'entry' && role !== 'agent') return role
     // LangChain's handler marks the spans of agents' graphs and of nodes.
-    if (span.attributes[AGENT_NAME] === span.name) return 'agent'
-    if (span.attributes[GRAPH_NODE] === span.name) return 'step'
-    return isModelCall(span) ? 'model' : role
+    const inGraph = graphRole(span.name, metadataOf(span))
+    if (inGraph !== undefined) return inGraph
+    return role === 'entry' && isModelCall(span) ? 'model' : role
   },
 
   aside: (span) => asideKind(span.attributes['langfuse.observation.type']) ?? middlewareNode(span.name),
 
   // A graph whose agents hand over to one another.
-  holdsOneRun: (span) => span.attributes[INTEGRATION] === 'langgraph',
+  holdsOneRun: (span) => isWholeGraph(metadataOf(span)),
 
   agent(span) {
     const role = langfuse.roleOf(span)
     if (role === 'agent' || role === 'entry') return { name: span.name }
     // `lc_agent_name` may name the agent whose tool started this one.
-    const name = role === 'step' ? agentOfNode(span.attributes[CHECKPOINT]) : undefined
+    const name = role === 'step' ? agentOfNode(metadataOf(span)) : undefined
     return name === undefined ? undefined : { name }
   },
   conversationKeys: ['langfuse.observation.metadata.sessionId', 'langfuse.observation.metadata.thread_id'],
@@ -65,10 +57,9 @@ export const langfuse: Dialect = {
     if (message !== undefined && isInterrupt({ message })) return WAITING
     // The span's status stays unset; the level shows how it ended.
     if (span.attributes['langfuse.observation.level'] !== 'ERROR') return outcomeOf(span)
-    // LangGraph throws to return to a parent graph, which is no failure.
-    if (message?.startsWith('ParentCommand') === true) return { status: 'ok' }
-    const aborted = message === 'This operation was aborted' || message === 'Request was aborted.'
-    return { status: aborted ? 'aborted' : 'error', error: message === undefined ? {} : { message } }
+    // The exceptions of Python that stop the work from outside have no text, and LangChain's handler writes nothing else of one.
+    const isStop = span.attributes['langfuse.observation.status_message'] === '' && langfuse.roleOf(span) !== 'tool'
+    return isStop ? { status: 'aborted' } : outcomeOfError(message === undefined ? {} : { message })
   },
 
   input(span) {

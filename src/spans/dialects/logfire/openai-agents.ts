@@ -77,6 +77,7 @@ export const logfireOpenAiAgents: Dialect = {
     if (fact === 'toolDefinitions')
       return input === undefined && response !== undefined ? undefined : { why: 'not-recorded' }
     if (fact === 'systemInstructions' && (input ?? response) !== undefined) return undefined
+    if (response !== undefined) return { why: 'not-recorded' }
     return { why: 'not-captured', switch: 'RunConfig(trace_include_sensitive_data=True)' }
   },
 

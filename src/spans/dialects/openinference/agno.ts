@@ -1,6 +1,7 @@
 import type { Dialect } from '../../dialect.ts'
 import { requestMessages } from '../../content/payloads.ts'
 import { isRecord, parseJson, textOf } from '../../json.ts'
+import type { SourceSpan } from '../../source-span.ts'
 import { shownJson } from './content.ts'
 import { kindOf, openInference } from './openinference.ts'
 
@@ -16,9 +17,13 @@ export const openInferenceAgno: Dialect = {
     isShownBy: ({ attributes }) => attributes['agno.agent'] !== undefined || attributes['agno.agent.id'] !== undefined,
   },
 
+  // A workflow has question and answer. The agents of its steps work on them.
+  holdsOneRun: isWorkflow,
+
   agent(span) {
+    if (isWorkflow(span)) return named(textOf(span.attributes['graph.node.name']))
     const name = textOf(span.attributes['agent.name']) ?? textOf(span.attributes['agno.agent'])
-    return name === undefined ? openInference.agent?.(span) : { name }
+    return named(name) ?? openInference.agent?.(span)
   },
 
   // The messages of the request say which tools failed.
@@ -43,6 +48,14 @@ export const openInferenceAgno: Dialect = {
 
   output: (span, logs) =>
     span.status.code === 'error' && kindOf(span) === 'AGENT' ? undefined : openInference.output?.(span, logs),
+}
+
+function isWorkflow({ attributes }: SourceSpan): boolean {
+  return attributes['agno.workflow.steps_count'] !== undefined || attributes['agno.workflow.id'] !== undefined
+}
+
+function named(name: string | undefined): { readonly name: string } | undefined {
+  return name === undefined ? undefined : { name }
 }
 
 function nameIn(schema: unknown): unknown {

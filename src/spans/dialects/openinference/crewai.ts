@@ -31,8 +31,12 @@ export const openInferenceCrewAi: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
+  // A crew that was given inputs states the question, and what it returns.
+  holdsOneRun: (span) => kindOf(span) === 'CHAIN' && isRecord(jsonAttribute(span, 'crew_inputs')),
+
   // A failed task has no output, so the model's input is used.
-  input: (span) => (kindOf(span) === 'AGENT' ? fromField('user', outputOf(span, 'description')) : undefined),
+  input: (span) =>
+    fromField('user', kindOf(span) === 'AGENT' ? outputOf(span, 'description') : textOf(span.attributes.crew_inputs)),
   output: (span) => fromField('assistant', outputOf(span, 'raw')),
   // The model's text may wrap the answer in the library's own form: `Thought: …\nFinal Answer: …`.
   hasFinalForm: (span) => kindOf(span) === 'AGENT',

@@ -1,9 +1,16 @@
 import type { Dialect, SpanRole } from '../../dialect.ts'
-import { haystackMessage, haystackMessages, haystackTools } from '../../content/haystack.ts'
+import {
+  haystackMessage,
+  haystackMessages,
+  haystackTools,
+  pipelineQuestion,
+  pipelineReplies,
+} from '../../content/haystack.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { systemTextOf } from '../../content/messages.ts'
 import { isRecord } from '../../json.ts'
 import type { SourceSpan } from '../../source-span.ts'
+import { shownJson } from './content.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
@@ -24,13 +31,21 @@ export const openInferenceHaystack: Dialect = {
     systemTextOf(openInferenceHaystack.transcript?.(span, logs) ?? openInferenceHaystack.input?.(span, logs)),
   input(span, logs) {
     const messages = haystackMessages(fieldOf(span, 'input.value', 'messages'))
-    return messages ?? (kindOf(span) === 'LLM' ? openInference.input?.(span, logs) : undefined)
+    return (
+      messages ??
+      (kindOf(span) === 'LLM'
+        ? openInference.input?.(span, logs)
+        : pipelineQuestion(fieldOf(span, 'input.value', 'data')))
+    )
   },
   output(span, logs) {
     const last = haystackMessage(fieldOf(span, 'output.value', 'last_message'))
     if (last !== undefined) return [last]
     const replies = haystackMessages(fieldOf(span, 'output.value', 'replies'))
-    return replies ?? (kindOf(span) === 'LLM' ? openInference.output?.(span, logs) : undefined)
+    return (
+      replies ??
+      (kindOf(span) === 'LLM' ? openInference.output?.(span, logs) : pipelineReplies(shownJson(span, 'output.value')))
+    )
   },
   transcript: (span) => (isAgent(span) ? haystackMessages(fieldOf(span, 'output.value', 'messages')) : undefined),
   toolDefinitions: (span) => haystackTools(fieldOf(span, 'input.value', 'tools')),

@@ -1,8 +1,17 @@
-import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
+import type { Dialect, SpanRole } from '../../dialect.ts'
 import { middlewareNode } from '../../asides.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJsonTwice, textOf } from '../../json.ts'
-import { agentOfNode, finalAnswer, resumptionBy, toolMessageIn } from '../../content/langchain.ts'
+import {
+  agentOfNode,
+  finalAnswer,
+  graphMetadata,
+  graphRole,
+  isWholeGraph,
+  resumptionBy,
+  toolMessageIn,
+} from '../../content/langchain.ts'
+import type { GraphMetadata } from '../../content/langchain.ts'
 import { textMessage, toMessages } from '../../content/messages.ts'
 import { flattenedMessages, shownJson, shownText } from './content.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
@@ -28,12 +37,9 @@ export const openInferenceLangChain: Dialect = {
 
   roleOf(span): SpanRole {
     const kind = kindOf(span)
-    if (kind !== 'CHAIN') return openInference.roleOf(span)
-    const metadata = span.attributes.metadata
-    if (typeof metadata !== 'string') return 'entry'
-    const name = JSON.stringify(span.name)
-    if (metadata.includes(`"lc_agent_name":${name}`)) return 'agent'
-    return metadata.includes(`"langgraph_node":${name}`) ? 'step' : 'entry'
+    const own = openInference.roleOf(span)
+    // In Python, a chain is an agent if its name suggests it.
+    return kind === 'CHAIN' || kind === 'AGENT' ? (graphRole(span.name, metadataOf(span)) ?? own) : own
   },
 
   aside: (span) => middlewareNode(span.name) ?? openInference.aside?.(span),
@@ -42,10 +48,7 @@ export const openInferenceLangChain: Dialect = {
   mayBecomeAgent: (span) => kindOf(span) === 'CHAIN' && span.attributes.metadata === undefined,
 
   // A graph whose agents hand over to one another.
-  holdsOneRun: (span) => {
-    const { metadata } = span.attributes
-    return typeof metadata === 'string' && metadata.includes('"ls_integration":"langgraph"')
-  },
+  holdsOneRun: (span) => isWholeGraph(metadataOf(span)),
 
   agent(span) {
     const role = openInferenceLangChain.roleOf(span)
@@ -99,16 +102,14 @@ export const openInferenceLangChain: Dialect = {
     const value = shownJson(span, 'output.value')
     return isRecord(value) && 'output' in value && Object.keys(value).length === 1 ? value.output : value
   },
+}
 
-  outcome(span): SpanOutcome {
-    const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
-    // LangGraph throws to return to a parent graph, which is no failure.
-    return outcome.error?.message?.startsWith('ParentCommand') === true ? { status: 'ok' } : outcome
-  },
+function metadataOf(span: SourceSpan): GraphMetadata {
+  const metadata = jsonAttribute(span, 'metadata')
+  return graphMetadata((key) => (isRecord(metadata) ? metadata[key] : undefined))
 }
 
 function agentBehind(span: SourceSpan): string | undefined {
-  const metadata = jsonAttribute(span, 'metadata')
-  if (!isRecord(metadata)) return undefined
-  return textOf(metadata.lc_agent_name) ?? agentOfNode(metadata.langgraph_checkpoint_ns)
+  const metadata = metadataOf(span)
+  return metadata.agent ?? agentOfNode(metadata)
 }

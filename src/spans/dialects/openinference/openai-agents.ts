@@ -62,6 +62,8 @@ export const openInferenceOpenAiAgents: Dialect = {
     if (attributes['input.value'] !== undefined || isHidden(attributes['input.value'])) {
       return openInference.absence?.(span, fact, logs)
     }
+    // A failed call has no request in Python, where only calls have content.
+    if (isPython(span) && (kindOf(span) !== 'LLM' || span.status.code === 'error')) return { why: 'not-recorded' }
     return {
       why: 'not-captured',
       switch: isPython(span)

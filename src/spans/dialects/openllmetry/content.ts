@@ -2,6 +2,7 @@ import { isRecord } from '../../json.ts'
 import type { Message, ToolDefinition } from '../../../model/message.ts'
 import { textMessage, toMessages } from '../../content/messages.ts'
 import { requestMessages } from '../../content/payloads.ts'
+import { questionIn } from '../../content/states.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
 
@@ -11,7 +12,7 @@ import { toToolDefinitions } from '../../content/tool-definitions.ts'
 export function fromEntityInput(value: unknown): readonly Message[] | undefined {
   if (!isRecord(value)) return typeof value === 'string' ? [textMessage('user', value)] : requestMessages(value)
   // LangChain's callbacks for Python write `{ inputs, tags, metadata, kwargs }`.
-  if (isRecord(value.inputs) && 'kwargs' in value) return requestMessages(value.inputs)
+  if (isRecord(value.inputs) && 'kwargs' in value) return requestMessages(value.inputs) ?? questionIn(value.inputs)
   if (!Array.isArray(value.args)) return requestMessages(value) ?? fromOnlyText(Object.values(value))
   const [first] = value.args as readonly unknown[]
   if (typeof first === 'string') return [textMessage('user', first)]

@@ -14,7 +14,15 @@ import { queryIn, retrievalOfKind, toDocuments } from '../../content/documents.t
 import { fromEntityInput, fromResponsesInput, indexedFunctions } from './content.ts'
 import { fromLangChain, isFlatSpan, isGraph, isHandoffBack, isLangChain } from './langchain.ts'
 import { collectionOf, isRetrieval, isVectorQuery, queryResults, VECTOR_KEYS, VECTOR_SCOPE } from './retrieval.ts'
-import { isAgentsSdk, isInTool, isPythonGraph, PYTHON_SCOPE, withIdsOfItems } from './python.ts'
+import {
+  agentOfTask,
+  holdsOneRun,
+  isAgentsSdk,
+  isInTool,
+  isPythonGraph,
+  PYTHON_SCOPE,
+  withIdsOfItems,
+} from './python.ts'
 
 /**
  * OpenLLMetry (Traceloop) in all its forms: decorated functions (`traceloop.span.kind`, `traceloop.entity.*`), providers with old
@@ -59,7 +67,7 @@ export const openLlmetry: Dialect = {
     genAi.aside?.(span),
 
   quirks: { isFlat: isFlatSpan, startsBesideItsTool: isAgentsSdk },
-  holdsOneRun: (span) => isAgentsSdk(span) && span.attributes['traceloop.span.kind'] === 'workflow',
+  holdsOneRun: (span) => holdsOneRun(span),
 
   agent(span) {
     const named = genAi.agent?.(span)
@@ -73,6 +81,7 @@ export const openLlmetry: Dialect = {
       : isFlatSpan(span)
         ? agentNameIn(jsonAttribute(span, 'traceloop.entity.output'))
         : undefined
+    if (kind === 'task' && isLangChain(span) && !isOwn) return agentOfTask(span)
     // The outermost span of Python's LangChain has no other name.
     const fallback =
       kind === 'workflow' && !isFlatSpan(span) ? textOf(span.attributes['traceloop.workflow.name']) : undefined

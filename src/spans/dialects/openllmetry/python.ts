@@ -1,4 +1,6 @@
 import type { Message, Part } from '../../../model/message.ts'
+import { agentOfNode, graphMetadata, isWholeGraph } from '../../content/langchain.ts'
+import type { GraphMetadata } from '../../content/langchain.ts'
 import { makeMessage } from '../../content/messages.ts'
 import type { SourceSpan } from '../../source-span.ts'
 
@@ -10,6 +12,24 @@ export const PYTHON_SCOPE: RegExp = /^(?:traceloop\.tracer|opentelemetry\.instru
 /** Whether this is the OpenAI Agents SDK: a workflow for the whole trace, with all agents as siblings below it. */
 export function isAgentsSdk({ scope }: SourceSpan): boolean {
   return scope.name === 'opentelemetry.instrumentation.openai_agents'
+}
+
+/** Whether its agents hand over to one another: a workflow of the OpenAI Agents SDK, or a graph of LangGraph. */
+export function holdsOneRun(span: SourceSpan): boolean {
+  const { attributes } = span
+  if (isAgentsSdk(span)) return attributes['traceloop.span.kind'] === 'workflow'
+  return attributes['gen_ai.workflow.nodes'] !== undefined || isWholeGraph(metadataOf(span))
+}
+
+/** The agent for which a node of a graph runs. */
+export function agentOfTask(span: SourceSpan): { readonly name: string } | undefined {
+  const metadata = metadataOf(span)
+  const name = metadata.agent ?? agentOfNode(metadata)
+  return name === undefined ? undefined : { name }
+}
+
+function metadataOf({ attributes }: SourceSpan): GraphMetadata {
+  return graphMetadata((key) => attributes[`traceloop.association.properties.${key}`])
 }
 
 /** In Python, a graph that a tool runs is written as a task, under the agent's name from its metadata. */
