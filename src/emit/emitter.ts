@@ -30,7 +30,7 @@ export interface EmitOptions {
   /** Writes the `spanscore.*` metrics. @default true */
   readonly metrics: boolean
   /**
-   * Whose explanations leave the process: those of all scorers, of code scorers only, or none.
+   * Whose explanations and findings leave the process: those of all scorers, of code scorers only, or none.
    *
    * @default 'all'
    */

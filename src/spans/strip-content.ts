@@ -10,6 +10,7 @@ const QUOTING_TEXT: ReadonlySet<string> = new Set([
   'error.stack',
   'error.data',
   'gen_ai.evaluation.explanation',
+  'spanscore.findings',
 ])
 const CONTENT_EVENT =
   /^(?:gen_ai\.(?:content\.|system\.|user\.|assistant\.|tool\.|choice$|client\.inference)|db\.(?:query|search)\.(?:result|embeddings)$)/

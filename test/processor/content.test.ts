@@ -26,6 +26,7 @@ function runWithSecrets(tracer: Parameters<typeof open>[0]): void {
   agent.addEvent('gen_ai.evaluation.result', {
     'gen_ai.evaluation.name': 'relevance',
     'gen_ai.evaluation.explanation': `It repeats ${SECRET}`,
+    'spanscore.findings': SECRET,
   })
   agent.addLink({ context: agent.spanContext(), attributes: { 'input.value': SECRET, kind: 'retry' } })
   const tool = open(
@@ -43,7 +44,13 @@ function runWithSecrets(tracer: Parameters<typeof open>[0]): void {
 
 const nosyJudge = () =>
   judgeScorer('nosy', {
-    assess: (run) => Promise.resolve({ status: 'scored', value: 1, explanation: `It says ${run.userInput}` }),
+    assess: (run) =>
+      Promise.resolve({
+        status: 'scored',
+        value: 1,
+        explanation: `It says ${run.userInput}`,
+        findings: [{ about: 'answer', verdict: 'said', rating: 'bad', text: run.userInput ?? '' }],
+      }),
   })
 
 const talkative = codeScorer('talkative', {
