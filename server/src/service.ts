@@ -282,6 +282,7 @@ export class Service {
       if (!isNew) return []
       if (this.#isRepeated(run, found)) {
         this.counts.repeated += spans.count
+        found.leaveOut(run)
         this.#parts.report(
           'Spans came again for a run whose scores were delivered, later than --linger. They are left out.',
         )

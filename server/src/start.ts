@@ -135,7 +135,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onScore: (scored) => page?.scored(scored),
   })
   const reader = await RequestReader.create(options.limits)
-  const log = openLog(options.dataFolder, reader)
+  const log = openLog(options, reader)
   page = await openPage(options, config, report).catch((error: unknown) => {
     log.close()
     throw error
@@ -261,7 +261,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         outbox: { ...outbox.counts, waiting: outbox.size },
         forward: { ...forwarder?.counts, waiting: log.waitingToForward },
         ledger: scorer.current.ledger(),
-        conversations: { open: conversations.open },
+        conversations: { open: conversations.open, waiting: conversations.waiting, leftOut: conversations.leftOut },
       }),
       stop: async (timeoutMs = STOP_TIMEOUT_MS) => {
         const endMs = monotonicMs() + timeoutMs
@@ -313,13 +313,20 @@ function monotonicMs(): number {
   return performance.now()
 }
 
-function openLog(folder: string | undefined, reader: RequestReader): SpanLog & Required<Pick<SpanLog, 'turns'>> {
-  if (folder === undefined) return new MemoryLog(epochMs)
+/** Share of the log's size that runs of conversations may take. */
+const TURN_SHARE = 0.25
+
+function openLog(
+  { dataFolder, limits }: ServerOptions,
+  reader: RequestReader,
+): SpanLog & Required<Pick<SpanLog, 'turns'>> {
+  const maxTurnBytes = TURN_SHARE * limits.maxLogBytes
+  if (dataFolder === undefined) return new MemoryLog(epochMs, maxTurnBytes)
   const spanIdsOf: SpanIdsOf = (record) => {
     const { spans, logs } = reader.decode(record)
     return [...spans, ...logs].map((each) => each?.spanId)
   }
-  return new SqliteLog(openDataFolder(folder, spanIdsOf), epochMs)
+  return new SqliteLog(openDataFolder(dataFolder, spanIdsOf), epochMs, maxTurnBytes)
 }
 
 /** On an address other than loopback, senders must authenticate. */

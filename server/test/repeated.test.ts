@@ -42,6 +42,29 @@ it('a run that is sent again after its scores were delivered is not scored or co
   expect(new Set(runs).size).toBe(runs.length)
 })
 
+it('a repetition with one more span, however late it comes, turns no delivered verdict', async () => {
+  await using sink = await createSink()
+  const server = await startServer(serverOptions(sink.url, { traces: { ...traces, lingerMs: 1500 } }))
+  const victim = makeRun({ toolFails: true })
+  const { traceId, agentSpanId } = victim
+  await post(server.httpPort, toRequest(victim.spans, 'shop'))
+  await expect.poll(() => sink.logs.length, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(isForgotten(server), { timeout: 10_000 }).toBe(0)
+  const delivered = sink.logs.length
+  const evil = makeRun({ traceId, agentSpanId, text: 'EVIL' })
+  await post(server.httpPort, toRequest(evil.spans, 'evil'))
+  // The repetition was looked at, and waits for late spans.
+  await expect.poll(() => countsOf(server).service.repeated, { timeout: 10_000 }).toBe(3)
+  const [, tool] = makeRun({ traceId, agentSpanId }).spans
+  await post(server.httpPort, toRequest([tool], 'evil'))
+  await expect.poll(() => countsOf(server).service.repeated, { timeout: 10_000 }).toBe(7)
+  await expect.poll(isForgotten(server), { timeout: 10_000 }).toBe(0)
+  await post(server.httpPort, toRequest(makeRun({ traceId, agentSpanId }).spans.slice(1, 2), 'evil'))
+  await expect.poll(isForgotten(server), { timeout: 10_000 }).toBe(0)
+  await server.stop()
+  expect(sink.logs).toHaveLength(delivered)
+})
+
 it('another service with the ids of a stored run rewrites neither the run nor its verdicts, also after a restart', async () => {
   let page: PageUnderTest = await startWithPage(folder, { traces: brief })
   const list = () => page.get<{ runs: readonly Stored[] }>('/api/runs')

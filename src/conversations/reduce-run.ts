@@ -3,6 +3,8 @@ import { facts, plain } from '../model/facts.ts'
 import { frozen } from '../runs/view/frozen.ts'
 import { textMessage } from '../spans/content/messages.ts'
 import { toJsonText } from '../spans/json.ts'
+import { MAX_NAME_LENGTH, shortened } from '../attributes/explanation-rules.ts'
+import { boundedResource } from './bounded-resource.ts'
 
 /** Characters that are kept of a message of the user, and of an answer: its beginning and its end. */
 const MAX_TEXT = 4000
@@ -16,17 +18,21 @@ const MAX_CALLS = 100
 const MAX_STEPS = 500
 /** Characters that are kept of the message of an error. */
 const MAX_ERROR = 500
+/** Models, and reasons why a model stopped, that are kept. */
+const MAX_LIST = 20
 
 /** Characters that are kept of instructions: their beginning and their end. */
 const MAX_INSTRUCTIONS = 32_768
 /** Agents that a run started, and their agents, that are kept. */
 const MAX_CHILDREN = 10
 const MAX_DEPTH = 3
+/** Of all of them together. */
+const MAX_DESCENDANTS = 30
 
 /** Facts that are kept as they are. */
 const KEPT = {
-  ...facts('id', 'traceId', 'spanId', 'dialect', 'agent', 'conversationId', 'userId', 'parent', 'models', 'usage'),
-  ...facts('unanswered', 'status', 'startTimeMs', 'endTimeMs', 'content', 'complete', 'revision', 'resource', 'scope'),
+  ...facts('id', 'traceId', 'spanId', 'dialect', 'parent', 'usage', 'status', 'startTimeMs', 'endTimeMs', 'content'),
+  ...facts('unanswered', 'complete', 'revision'),
 }
 
 /** A run as it is kept in a conversation. It is plain data, so that it can be stored as JSON. */
@@ -35,14 +41,18 @@ export function reduceRun(run: AgentRun): AgentRun {
 }
 
 function reduce(run: AgentRun, room: PayloadRoom, depth: number): AgentRun {
-  const { error } = run
+  const { conversationId, userId, error } = run
   const userInput = cut(run.userInput)
   const output = cut(run.output)
-  const systemInstructions = cut(run.systemInstructions, MAX_INSTRUCTIONS)
+  const systemInstructions =
+    depth === 0 ? cut(run.systemInstructions, MAX_INSTRUCTIONS) : room.takeText(run.systemInstructions)
   const toolCalls = reduceCalls(run.toolCalls.slice(0, MAX_CALLS), room)
-  const children = depth < MAX_DEPTH ? run.children.slice(0, MAX_CHILDREN) : []
+  const children = depth < MAX_DEPTH ? room.takeRuns(run.children.slice(0, MAX_CHILDREN)) : []
   return {
     ...plain(run, KEPT),
+    agent: shortNames(run.agent),
+    ...(conversationId !== undefined && { conversationId: shortName(conversationId) }),
+    ...(userId !== undefined && { userId: shortName(userId) }),
     ...(systemInstructions !== undefined && { systemInstructions }),
     input: userInput === undefined ? [] : [textMessage('user', userInput)],
     ...(userInput !== undefined && { userInput }),
@@ -52,9 +62,12 @@ function reduce(run: AgentRun, room: PayloadRoom, depth: number): AgentRun {
     sideCalls: [],
     retrievals: [],
     children: children.map((child) => reduce(child, room, depth + 1)),
+    models: shortList(run.models),
     ...(error !== undefined && { error: reduceError(error) }),
     missing: missingIn(run, toolCalls),
     attributes: {},
+    resource: boundedResource(run.resource),
+    scope: shortNames(run.scope),
   }
 }
 
@@ -80,15 +93,15 @@ function reduceCalls(calls: readonly ToolCall[], room: PayloadRoom): readonly To
 function reduceCall(call: ToolCall, given: unknown, result: unknown): ToolCall {
   const { id, error, spanId, agentName, childRunId } = call
   return {
-    ...(id !== undefined && { id }),
-    name: call.name,
+    ...(id !== undefined && { id: shortName(id) }),
+    name: shortName(call.name),
     ...(given !== undefined && { arguments: given }),
     ...(result !== undefined && { result }),
     ...(error !== undefined && { error: reduceError(error) }),
     status: call.status,
     step: call.step,
     ...(spanId !== undefined && { spanId }),
-    ...(agentName !== undefined && { agentName }),
+    ...(agentName !== undefined && { agentName: shortName(agentName) }),
     ...(childRunId !== undefined && { childRunId }),
     providerExecuted: call.providerExecuted,
   }
@@ -97,11 +110,11 @@ function reduceCall(call: ToolCall, given: unknown, result: unknown): ToolCall {
 function reduceStep({ spanId, model, responseId, usage, finishReasons, status, error }: ModelCall): ModelCall {
   return {
     ...(spanId !== undefined && { spanId }),
-    ...(model !== undefined && { model }),
-    ...(responseId !== undefined && { responseId }),
+    ...(model !== undefined && { model: shortName(model) }),
+    ...(responseId !== undefined && { responseId: shortName(responseId) }),
     toolCallIds: [],
     usage,
-    finishReasons,
+    finishReasons: shortList(finishReasons),
     status,
     ...(error !== undefined && { error: reduceError(error) }),
   }
@@ -109,7 +122,7 @@ function reduceStep({ spanId, model, responseId, usage, finishReasons, status, e
 
 function reduceError({ type, message }: NonNullable<AgentRun['error']>): NonNullable<AgentRun['error']> {
   return {
-    ...(type !== undefined && { type }),
+    ...(type !== undefined && { type: shortName(type) }),
     ...(message !== undefined && { message: message.slice(0, MAX_ERROR) }),
   }
 }
@@ -131,6 +144,21 @@ function missingIn(run: AgentRun, kept: readonly ToolCall[]): readonly Missing[]
   return missing
 }
 
+/** Somebody may send names of any length. */
+function shortName(name: string): string {
+  return shortened(name, MAX_NAME_LENGTH)
+}
+
+function shortNames<Names extends Readonly<Record<string, string>>>(names: Names): Names {
+  if (Object.values(names).every((name) => name.length <= MAX_NAME_LENGTH)) return names
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same names, shorter
+  return Object.fromEntries(Object.entries(names).map(([key, name]) => [key, shortName(name)])) as Names
+}
+
+function shortList(names: readonly string[]): readonly string[] {
+  return names.slice(0, MAX_LIST).map(shortName)
+}
+
 function isCut(text: string | undefined, most = MAX_TEXT): boolean {
   return text !== undefined && text.length > most
 }
@@ -144,9 +172,22 @@ function cut(text: string | undefined, most = MAX_TEXT): string | undefined {
   return `${text.slice(0, half).toWellFormed()} … (${leftOut} characters left out) … ${text.slice(-half).toWellFormed()}`
 }
 
-/** What is left of the room for arguments and results of a run. */
+/** What is left of the room for arguments and results of a run, and for the agents that it started. */
 class PayloadRoom {
   #left = MAX_PAYLOADS
+  #runs = MAX_DESCENDANTS
+
+  /** As many runs as there is room for. */
+  takeRuns(runs: readonly AgentRun[]): readonly AgentRun[] {
+    const taken = runs.slice(0, this.#runs)
+    this.#runs -= taken.length
+    return taken
+  }
+
+  takeText(text: string | undefined): string | undefined {
+    const taken = this.take(text)
+    return typeof taken === 'string' ? taken : undefined
+  }
 
   /** The value, its text without its middle if it is too long, or nothing if there is no room left. */
   take(value: unknown): unknown {

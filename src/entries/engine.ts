@@ -5,6 +5,7 @@
  * @experimental
  */
 export type { AgentRun, Conversation } from '../model/agent-run.ts'
+export { boundedResource } from '../conversations/bounded-resource.ts'
 export { conversationKey } from '../conversations/conversation-key.ts'
 export { ConversationWarnings, MAX_RUNS } from '../conversations/conversation-warnings.ts'
 export { joinMembers } from '../conversations/join-members.ts'
@@ -75,3 +76,4 @@ export { costUsd, priceByName } from '../judge/transport/cost.ts'
 export type { Price } from '../judge/transport/price.ts'
 export { scoresAsOtlp, toAnyValue, toNanoseconds, toOtlpAttributes } from '../emit/otlp-json.ts'
 export type { OtlpScoreOptions, ScoredRunPlace } from '../emit/otlp-json.ts'
+export { MAX_NAME_LENGTH, shortened } from '../attributes/explanation-rules.ts'

@@ -1,6 +1,7 @@
 import { ConversationWarnings } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 
+import { serviceOf } from '../log/turn-table.ts'
 import type { KeptTurn, TurnTable } from '../log/turn-table.ts'
 import type { ConversationScorer } from '../score/conversation-scorer.ts'
 import type { GatheredRecords } from '../send/gathered-scores.ts'
@@ -30,6 +31,7 @@ export class Conversations {
   readonly #warnings: ConversationWarnings
   readonly #released = new AbortController()
   readonly #scoring = new Set<Promise<void>>()
+  #leftOut = 0
 
   constructor(parts: ConversationsParts) {
     const { turns, idleMs, report } = parts
@@ -38,12 +40,22 @@ export class Conversations {
     this.#warnings = new ConversationWarnings(report)
     // The service may have been down for long, so their users get the idle time anew.
     const { nowMs } = turns
-    for (const { key, isScored } of turns.conversations()) this.#open.restore(key, nowMs, isScored)
+    for (const { key, service, isScored } of turns.conversations()) this.#open.restore(key, service, nowMs, isScored)
   }
 
   /** Conversations that are not over. */
   get open(): number {
     return this.#open.open
+  }
+
+  /** Conversations that are over and wait for their scores. */
+  get waiting(): number {
+    return this.#open.waiting + this.#scoring.size
+  }
+
+  /** Runs that were not kept, because their service had taken its part of the room, or the disk is almost full. */
+  get leftOut(): number {
+    return this.#leftOut
   }
 
   /** Resolves when the scores of all conversations that were over are in. */
@@ -58,13 +70,23 @@ export class Conversations {
 
   /** Keeps runs whose scores were delivered. They are written together with the states of their spans. */
   keep(kept: readonly KeptTurn[]): void {
-    const { turns } = this.#parts
+    const { turns, report } = this.#parts
     const { nowMs } = turns
-    for (const turn of kept) {
-      // Only the first run shows what was said before it.
-      const member = this.#open.has(turn.key) ? { ...turn.member, earlier: [] } : turn.member
-      turns.keep({ key: turn.key, member })
-      this.#open.add(turn.key, nowMs, member.isLast)
+    for (const { key, member } of kept) {
+      const service = serviceOf(member)
+      const isKnown = this.#open.has(key, service)
+      if (turns.hasRoomFor(service)) {
+        // Only the first run shows what was said before it.
+        turns.keep({ key, member: isKnown ? { ...member, earlier: [] } : member })
+      } else {
+        this.#leftOut += 1
+        report(
+          'Runs of conversations are left out: those that are kept take a quarter of limits.logMiB, or the disk is almost full.',
+        )
+        if (!isKnown) continue
+        turns.leaveOut(key)
+      }
+      this.#open.add(key, service, nowMs, member.isLast)
     }
   }
 
@@ -88,12 +110,12 @@ export class Conversations {
     this.#scoring.add(tracked)
   }
 
-  async #score({ key, endedBy }: EndedConversation): Promise<void> {
+  async #score({ key, service, endedBy }: EndedConversation): Promise<void> {
     const { turns, scorer, outbox, take, report } = this.#parts
     try {
       const kept = turns.of(key)
       // The disk is full: it is tried again after the idle time.
-      if (kept === undefined) this.#open.add(key, turns.nowMs, false)
+      if (kept === undefined) this.#open.add(key, service, turns.nowMs, false)
       if (kept === undefined || kept.members.length === 0) return
       this.#warnings.ended(kept.members, kept.leftOut)
       const isWhole = await scorer.offerConversation({ key, endedBy, ...kept }, this.#released.signal)
@@ -101,7 +123,7 @@ export class Conversations {
       outbox.add({
         ...take(),
         onDelivered: () => {
-          turns.scored(kept)
+          turns.scored(key, kept)
           this.#open.scored(key)
         },
       })

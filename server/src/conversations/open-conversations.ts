@@ -4,20 +4,31 @@ import type { Conversation } from 'spanscore/engine'
 export interface EndedConversation {
   /** `conversationKey` of its runs. */
   readonly key: string
+  /** The name of its service. */
+  readonly service: string
   readonly endedBy: Conversation['endedBy']
 }
 
 /** A conversation that is kept. */
 interface Kept {
+  readonly service: string
   /** When its latest run came, in milliseconds of the log's time. */
   latestMs: number
-  /** Whether a run said that it was the last. */
-  isMarked: boolean
+  /** Whether it has been over before. */
+  readonly wasOver: boolean
   /** Whether its scores were delivered since its latest run. */
   isScored: boolean
 }
 
-/** Most conversations that wait for their end. The oldest one above it is over. */
+/** The conversations of a service. */
+interface OfService {
+  /** In the order of their latest run. */
+  readonly open: Map<string, Kept>
+  /** Those that are over and were not taken. */
+  readonly ended: Map<string, EndedConversation>
+}
+
+/** Most conversations that wait for their end. Above it, the oldest one of the service with the most is over. */
 const MAX_OPEN = 50_000
 
 /** For so many idle times after its end, a conversation goes on with a further run. */
@@ -25,16 +36,19 @@ const KEPT_IDLE_TIMES = 4
 
 /**
  * Which conversations are open, over, and to be forgotten. It holds a few numbers of each; their runs are on the disk. A conversation is over when no
- * run has come for the idle time, or a run says so; a further run opens it again, until it is forgotten.
+ * run has come for the idle time, or a run says so; a further run opens it again, until it is forgotten. Services take turns, so that none waits for
+ * the many conversations of another.
  */
 export class OpenConversations {
   readonly #idleMs: number
   readonly #maxOpen: number
-  /** In the order of their latest run. */
-  readonly #open = new Map<string, Kept>()
+  /** Services with conversations that are open or not taken. */
+  readonly #services = new Map<string, OfService>()
+  /** Those with conversations that are over and not taken, in the order of their turns. */
+  readonly #ready = new Map<string, OfService>()
   readonly #over = new Map<string, Kept>()
-  /** Those that were closed before their time. */
-  readonly #closed: EndedConversation[] = []
+  #open = 0
+  #ended = 0
 
   constructor(idleMs: number, maxOpen: number = MAX_OPEN) {
     this.#idleMs = idleMs
@@ -43,30 +57,40 @@ export class OpenConversations {
 
   /** Conversations that are not over. */
   get open(): number {
-    return this.#open.size
+    return this.#open
+  }
+
+  /** Conversations that are over and wait to be taken. */
+  get waiting(): number {
+    return this.#ended
   }
 
   /** Whether something of a conversation is kept. */
-  has(key: string): boolean {
-    return this.#open.has(key) || this.#over.has(key)
+  has(key: string, service: string): boolean {
+    return this.#over.has(key) || this.#services.get(service)?.open.has(key) === true
   }
 
-  /** A run of a conversation came. */
-  add(key: string, atMs: number, isLast: boolean): void {
-    this.#over.delete(key)
-    this.#open.delete(key)
-    this.#open.set(key, { latestMs: atMs, isMarked: isLast, isScored: false })
-    if (this.#open.size <= this.#maxOpen) return
-    for (const [oldest, kept] of this.#open) {
-      this.#end(oldest, kept, 'limit')
-      break
-    }
+  /**
+   * A run of a conversation came. One that says that it is the last ends the conversation at once, unless it has been over before: then the
+   * conversation is over after the idle time, so that it is scored once for each quiet time.
+   */
+  add(key: string, service: string, atMs: number, isLast: boolean): void {
+    const ofService = this.#services.get(service) ?? { open: new Map<string, Kept>(), ended: new Map() }
+    this.#services.set(service, ofService)
+    if (ofService.ended.delete(key)) this.#ended -= 1
+    const { open } = ofService
+    const wasOver = this.#over.delete(key) || open.get(key)?.wasOver === true
+    if (!open.delete(key)) this.#open += 1
+    const kept = { service, latestMs: atMs, wasOver, isScored: false }
+    open.set(key, kept)
+    if (isLast && !wasOver) this.#end(ofService, key, kept, 'marked')
+    if (this.#open > this.#maxOpen) this.#closeOldest(ofService)
   }
 
   /** A conversation that was kept when the service ended, in the order of the latest runs. */
-  restore(key: string, atMs: number, isScored: boolean): void {
-    if (isScored) this.#over.set(key, { latestMs: atMs, isMarked: false, isScored })
-    else this.add(key, atMs, false)
+  restore(key: string, service: string, atMs: number, isScored: boolean): void {
+    if (isScored) this.#over.set(key, { service, latestMs: atMs, wasOver: true, isScored })
+    else this.add(key, service, atMs, false)
   }
 
   /** The scores of a conversation that was over were delivered. */
@@ -75,14 +99,31 @@ export class OpenConversations {
     if (kept !== undefined) kept.isScored = true
   }
 
-  /** Takes at most so many conversations that are over. */
+  /** Takes at most so many conversations that are over, of all services in turn. */
   takeOver(nowMs: number, most: number): readonly EndedConversation[] {
-    for (const [key, kept] of this.#open) {
-      if (this.#closed.length >= most) break
-      if (kept.isMarked) this.#end(key, kept, 'marked')
-      else if (kept.latestMs + this.#idleMs <= nowMs) this.#end(key, kept, 'idle')
+    for (const [service, ofService] of this.#services) {
+      const { open, ended } = ofService
+      for (const [key, kept] of open) {
+        if (kept.latestMs + this.#idleMs > nowMs) break
+        this.#end(ofService, key, kept, 'idle')
+      }
+      if (open.size + ended.size === 0) this.#services.delete(service)
     }
-    return this.#closed.splice(0, most)
+    const taken: EndedConversation[] = []
+    while (taken.length < most) {
+      const [next] = this.#ready
+      if (next === undefined) break
+      const [service, { ended }] = next
+      const [first] = ended.values()
+      // Its next turn comes after those of all others.
+      this.#ready.delete(service)
+      if (ended.size > 1) this.#ready.set(service, next[1])
+      if (first === undefined) continue
+      ended.delete(first.key)
+      this.#ended -= 1
+      taken.push(first)
+    }
+    return taken
   }
 
   /** Takes the conversations that a further run does not open again. */
@@ -99,9 +140,22 @@ export class OpenConversations {
     return forgotten
   }
 
-  #end(key: string, kept: Kept, endedBy: Conversation['endedBy']): void {
-    this.#open.delete(key)
+  /** Of a service with more than an equal part, or of the one with the most. */
+  #closeOldest(latest: OfService): void {
+    let most = latest
+    if (latest.open.size <= this.#maxOpen / this.#services.size)
+      for (const each of this.#services.values()) if (each.open.size > most.open.size) most = each
+    for (const [key, kept] of most.open) {
+      this.#end(most, key, kept, 'limit')
+      return
+    }
+  }
+
+  #end(ofService: OfService, key: string, kept: Kept, endedBy: Conversation['endedBy']): void {
+    if (ofService.open.delete(key)) this.#open -= 1
     this.#over.set(key, kept)
-    this.#closed.push({ key, endedBy })
+    ofService.ended.set(key, { key, service: kept.service, endedBy })
+    this.#ready.set(kept.service, ofService)
+    this.#ended += 1
   }
 }

@@ -15,8 +15,11 @@ export class MemoryLog implements SpanLog {
   #nextForwardId = 1
   #heldBytes = 0
 
-  /** @param nowMs milliseconds since the epoch */
-  constructor(nowMs: () => number) {
+  /**
+   * @param nowMs milliseconds since the epoch
+   * @param maxTurnBytes maximum bytes of the runs of conversations
+   */
+  constructor(nowMs: () => number, maxTurnBytes = Number.POSITIVE_INFINITY) {
     this.#nowMs = nowMs
     const database = new DatabaseSync(':memory:')
     database.exec(TURN_SCHEMA)
@@ -24,11 +27,18 @@ export class MemoryLog implements SpanLog {
       this.turns.write()
       this.turns.written()
     }
-    this.turns = new TurnTable(database, nowMs, write, write)
+    this.turns = new TurnTable({
+      database,
+      nowMs,
+      onChanged: write,
+      flush: write,
+      maxBytes: maxTurnBytes,
+      hasRoom: () => true,
+    })
   }
 
   get heldBytes(): number {
-    return this.#heldBytes
+    return this.#heldBytes + this.turns.bytes
   }
 
   get waitingToForward(): number {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 
 import { EMITTED, FINISHED } from './record-states.ts'
 import type { NewRecord } from './span-log.ts'
-import { TURN_SCHEMA } from './turn-table.ts'
+import { FIRST_TURN_SCHEMA, TURN_MIGRATION } from './turn-table.ts'
 
 /** The ids of a record's spans and log records, by index; `undefined` for those that are left out. */
 export type SpanIdsOf = (record: NewRecord) => readonly (string | undefined)[]
@@ -48,7 +48,8 @@ const MIGRATIONS: readonly (string | ((database: DatabaseSync, spanIdsOf: SpanId
   `,
   "ALTER TABLE forward ADD COLUMN passed TEXT NOT NULL DEFAULT ''",
   // The runs of conversations.
-  TURN_SCHEMA,
+  FIRST_TURN_SCHEMA,
+  TURN_MIGRATION,
 ]
 
 /**
@@ -71,7 +72,7 @@ function keepRequestsAsReceived(database: DatabaseSync, spanIdsOf: SpanIdsOf): v
   for (const row of rows) {
     const { body } = row
     if (!(body instanceof Uint8Array)) continue
-    const ids = spanIdsOf({
+    const ids = idsIn(spanIdsOf, {
       signal: row['signal'] === 'logs' ? 'logs' : 'traces',
       encoding: row['encoding'] === 'json' ? 'json' : 'protobuf',
       contentEncoding: String(row['content_encoding']),
@@ -93,6 +94,15 @@ function keepRequestsAsReceived(database: DatabaseSync, spanIdsOf: SpanIdsOf): v
     DROP TABLE retired;
     DROP TABLE emitted;
   `)
+}
+
+/** A record that cannot be read has no spans, here as later. */
+function idsIn(spanIdsOf: SpanIdsOf, record: NewRecord): ReturnType<SpanIdsOf> {
+  try {
+    return spanIdsOf(record)
+  } catch {
+    return []
+  }
 }
 
 /** The version of the schema that this program writes. */

@@ -84,7 +84,7 @@ export interface SpanLog {
   latestOffsetBefore(timeMs: number): number
   /** Drops requests that have waited since before a time. @returns how many */
   dropForwardedBefore(timeMs: number): number
-  /** Bytes of stored bodies. */
+  /** Bytes of stored bodies, and of the runs of conversations. */
   readonly heldBytes: number
   /** Why the log could not be written the last time; `undefined` if it could. */
   readonly failure?: string | undefined

@@ -54,17 +54,22 @@ export class SqliteLog implements SpanLog {
   #heldBytes: number
   #waitingToForward: number
 
-  /** @param nowMs milliseconds since the epoch */
-  constructor(folder: DataFolder, nowMs: () => number) {
+  /**
+   * @param nowMs milliseconds since the epoch
+   * @param maxTurnBytes maximum bytes of the runs of conversations
+   */
+  constructor(folder: DataFolder, nowMs: () => number, maxTurnBytes = Number.POSITIVE_INFINITY) {
     this.#folder = folder
     this.#nowMs = nowMs
     this.#statements = prepare(folder)
-    this.turns = new TurnTable(
-      folder.database,
+    this.turns = new TurnTable({
+      database: folder.database,
       nowMs,
-      () => this.#scheduleLater(),
-      () => this.#commit(),
-    )
+      onChanged: () => this.#scheduleLater(),
+      flush: () => this.#commit(),
+      maxBytes: maxTurnBytes,
+      hasRoom: () => this.#shortage(0) === undefined,
+    })
     this.#heldBytes = numberIn(this.#statements.bytes.get(), 'bytes')
     this.#waitingToForward = numberIn(this.#statements.forwardCount.get(), 'count')
   }
@@ -75,7 +80,7 @@ export class SqliteLog implements SpanLog {
   }
 
   get heldBytes(): number {
-    return this.#heldBytes
+    return this.#heldBytes + this.turns.bytes
   }
 
   get waitingToForward(): number {

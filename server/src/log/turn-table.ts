@@ -24,6 +24,8 @@ export interface KeptConversation {
 /** When the latest run of a conversation came, and whether its scores were delivered. */
 export interface ConversationState {
   readonly key: string
+  /** The name of its service; empty if there is none. */
+  readonly service: string
   readonly latestMs: number
   readonly isScored: boolean
 }
@@ -31,8 +33,11 @@ export interface ConversationState {
 /** Of more than `MAX_RUNS` runs of a conversation, the first ones stay. */
 export const FIRST_RUNS = 5
 
-/** The schema of the table. */
-export const TURN_SCHEMA = `
+/** Bytes of a conversation that are kept. Of more, the same runs stay as of too many. */
+const MAX_BYTES = 2 * 1024 * 1024
+
+/** The first schema of the table, which had one row for a run whose ever its conversation was. */
+export const FIRST_TURN_SCHEMA = `
   CREATE TABLE turns (
     run_id TEXT PRIMARY KEY,
     conversation TEXT NOT NULL,
@@ -45,32 +50,88 @@ export const TURN_SCHEMA = `
   CREATE INDEX turns_by_conversation ON turns (conversation, start_ms);
 `
 
+/** The schema of the table. A run belongs to the conversation of its service, so that nobody who knows its id replaces it. */
+export const TURN_SCHEMA = `
+  CREATE TABLE turns (
+    conversation TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    service TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    start_ms REAL NOT NULL,
+    settled_ms REAL NOT NULL,
+    scored_ms REAL,
+    bytes INTEGER NOT NULL,
+    member TEXT NOT NULL,
+    PRIMARY KEY (conversation, run_id)
+  ) WITHOUT ROWID;
+  CREATE INDEX turns_in_order ON turns (conversation, start_ms, bytes);
+  CREATE INDEX turns_by_service ON turns (service, bytes);
+`
+
+/** Copies the rows of the first schema. */
+export const TURN_MIGRATION = `
+  ALTER TABLE turns RENAME TO first_turns;
+  DROP INDEX turns_by_conversation;
+  ${TURN_SCHEMA}
+  INSERT INTO turns SELECT conversation, run_id, coalesce(json_extract(member, '$.run.resource."service.name"'), ''),
+    ordinal, start_ms, settled_ms, scored_ms, length(CAST(member AS BLOB)), member FROM first_turns;
+  DROP TABLE first_turns;
+`
+
+/** What a table of turns needs. */
+export interface TurnTableParts {
+  readonly database: DatabaseSync
+  /** The time of the log, in milliseconds since the epoch. */
+  readonly nowMs: () => number
+  /** Called when there is something to write. */
+  readonly onChanged: () => void
+  /** Writes it now. */
+  readonly flush: () => void
+  /** Maximum bytes of all runs. */
+  readonly maxBytes: number
+  /** Whether the disk has room for more. */
+  readonly hasRoom: () => boolean
+}
+
 /**
  * The runs of conversations, in a database. Changes are written in the next transaction of the log, together with the changed states of the
  * spans that the runs were made of: after a crash, either both are there or none is, and then the runs are scored again.
  */
 export class TurnTable {
+  readonly #parts: TurnTableParts
   readonly #statements: ReturnType<typeof prepare>
-  readonly #nowMs: () => number
-  readonly #onChanged: () => void
-  readonly #flush: () => void
   #changes: (() => void)[] = []
+  #bytes = 0
+  /** Bytes of each service that has any. */
+  readonly #bytesOf = new Map<string, number>()
+  /** Changes of these bytes by the transaction that is being written. */
+  #byteChanges: { readonly service: string; readonly bytes: number }[] = []
 
-  /**
-   * @param nowMs the time of the log, in milliseconds since the epoch
-   * @param onChanged called when there is something to write
-   * @param flush writes it now
-   */
-  constructor(database: DatabaseSync, nowMs: () => number, onChanged: () => void, flush: () => void) {
-    this.#statements = prepare(database)
-    this.#nowMs = nowMs
-    this.#onChanged = onChanged
-    this.#flush = flush
+  constructor(parts: TurnTableParts) {
+    this.#parts = parts
+    this.#statements = prepare(parts.database)
+    this.#byteChanges = this.#statements.bytes.all().map(toBytes)
+    this.#countBytes()
   }
 
   /** In milliseconds since the epoch. */
   get nowMs(): number {
-    return this.#nowMs()
+    return this.#parts.nowMs()
+  }
+
+  /** Bytes of all runs. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /**
+   * Whether a further run of a service is kept. If there are too many bytes, it is only kept of services with less than an equal part, so that
+   * none takes the room of all.
+   */
+  hasRoomFor(service: string): boolean {
+    const { maxBytes, hasRoom } = this.#parts
+    if (!hasRoom()) return false
+    return this.#bytes < maxBytes || (this.#bytesOf.get(service) ?? 0) < maxBytes / Math.max(2, this.#bytesOf.size)
   }
 
   /** Changes wait to be written. */
@@ -80,47 +141,62 @@ export class TurnTable {
 
   /** Writes the changes, in a transaction. After it, `written` must be called. */
   write(): void {
+    this.#byteChanges = []
     for (const change of this.#changes) change()
   }
 
   written(): void {
     this.#changes = []
+    this.#countBytes()
   }
 
   /** Keeps a run. It replaces an earlier revision of the run. */
   keep({ key, member }: KeptTurn): void {
-    const { keep, dropMiddle } = this.#statements
+    const { before, keep, size, dropMiddle } = this.#statements
     const { id, startTimeMs } = member.run
-    const settledMs = this.#nowMs()
+    const service = serviceOf(member)
+    const settledMs = this.nowMs
     const json = JSON.stringify(member)
+    const bytes = Buffer.byteLength(json)
     this.#change(() => {
-      keep.run(id, key, key, startTimeMs, settledMs, json)
-      dropMiddle.run(key, key)
+      this.#freed(before.all(key, id))
+      keep.run(key, id, service, key, startTimeMs, settledMs, bytes, json)
+      this.#byteChanges.push({ service, bytes })
+      for (;;) {
+        const { runs = 0, bytes: kept = 0 } = size.get(key) ?? {}
+        if (Number(runs) <= FIRST_RUNS + 1 || (Number(runs) <= MAX_RUNS && Number(kept) <= MAX_BYTES)) break
+        this.#freed(dropMiddle.all(key, key))
+      }
     })
   }
 
+  /** A further run of the conversation is not kept. */
+  leaveOut(key: string): void {
+    this.#change(() => this.#statements.leaveOut.run(key, key))
+  }
+
   /** The scores of these runs' conversation were delivered. A revision that came since they were read is in none of them. */
-  scored({ members, readMs }: KeptConversation): void {
-    const scoredMs = this.#nowMs()
+  scored(key: string, { members, readMs }: KeptConversation): void {
+    const scoredMs = this.nowMs
     const runIds = members.map(({ run }) => run.id)
     this.#change(() => {
-      for (const id of runIds) this.#statements.scored.run(scoredMs, id, readMs)
+      for (const id of runIds) this.#statements.scored.run(scoredMs, key, id, readMs)
     })
   }
 
   /** Deletes the runs of conversations. */
   forget(keys: readonly string[]): void {
-    if (keys.length > 0) this.#change(() => keys.forEach((key) => this.#statements.forget.run(key)))
+    if (keys.length > 0) this.#change(() => keys.forEach((key) => this.#freed(this.#statements.forget.all(key))))
   }
 
   /** Deletes runs that came before a time. */
   forgetBefore(timeMs: number): void {
-    this.#change(() => this.#statements.forgetBefore.run(timeMs))
+    this.#change(() => this.#freed(this.#statements.forgetBefore.all(timeMs)))
   }
 
   /** The runs of a conversation, in the order in which they came. `undefined` while the disk does not take what is to be written. */
   of(key: string): KeptConversation | undefined {
-    if (this.hasChanges) this.#flush()
+    if (this.hasChanges) this.#parts.flush()
     if (this.hasChanges) return undefined
     const rows = this.#statements.of.all(key)
     const latest = rows.reduce((most, row) => Math.max(most, Number(row['ordinal'])), 0)
@@ -128,7 +204,7 @@ export class TurnTable {
       members: rows.map((row): ConversationMember => JSON.parse(String(row['member']))),
       leftOut: latest - rows.length,
       hasBeenScored: rows.some((row) => row['scored_ms'] !== null),
-      readMs: this.#nowMs(),
+      readMs: this.nowMs,
     }
   }
 
@@ -136,6 +212,7 @@ export class TurnTable {
   conversations(): readonly ConversationState[] {
     return this.#statements.conversations.all().map((row) => ({
       key: String(row['conversation']),
+      service: String(row['service']),
       latestMs: Number(row['latest_ms']),
       isScored: Number(row['unscored']) === 0,
     }))
@@ -143,27 +220,65 @@ export class TurnTable {
 
   #change(change: () => void): void {
     this.#changes.push(change)
-    this.#onChanged()
+    this.#parts.onChanged()
   }
+
+  #freed(rows: readonly Row[]): void {
+    for (const { service, bytes } of rows.map(toBytes)) this.#byteChanges.push({ service, bytes: -bytes })
+  }
+
+  #countBytes(): void {
+    for (const { service, bytes } of this.#byteChanges) {
+      this.#bytes += bytes
+      const ofService = (this.#bytesOf.get(service) ?? 0) + bytes
+      if (ofService > 0) this.#bytesOf.set(service, ofService)
+      else this.#bytesOf.delete(service)
+    }
+    this.#byteChanges = []
+  }
+}
+
+/** The name of a run's service; empty if there is none. */
+export function serviceOf({ run }: ConversationMember): string {
+  const name = run.resource['service.name']
+  return typeof name === 'string' ? name : ''
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+function toBytes(row: Row): { readonly service: string; readonly bytes: number } {
+  return { service: String(row['service']), bytes: Number(row['bytes']) }
 }
 
 function prepare(database: DatabaseSync) {
   return {
+    bytes: database.prepare('SELECT service, sum(bytes) AS bytes FROM turns GROUP BY service'),
+    before: database.prepare('SELECT service, bytes FROM turns WHERE conversation = ? AND run_id = ?'),
     keep: database.prepare(`
-      INSERT INTO turns (run_id, conversation, ordinal, start_ms, settled_ms, member)
-      VALUES (?, ?, (SELECT coalesce(max(ordinal), 0) + 1 FROM turns WHERE conversation = ?), ?, ?, ?)
-      ON CONFLICT (run_id) DO UPDATE SET settled_ms = excluded.settled_ms, member = excluded.member, scored_ms = NULL
+      INSERT INTO turns (conversation, run_id, service, ordinal, start_ms, settled_ms, bytes, member)
+      VALUES (?, ?, ?, (SELECT coalesce(max(ordinal), 0) + 1 FROM turns WHERE conversation = ?), ?, ?, ?, ?)
+      ON CONFLICT (conversation, run_id) DO UPDATE SET
+        service = excluded.service, settled_ms = excluded.settled_ms, bytes = excluded.bytes, member = excluded.member,
+        scored_ms = NULL
     `),
+    size: database.prepare('SELECT count(*) AS runs, sum(bytes) AS bytes FROM turns WHERE conversation = ?'),
     dropMiddle: database.prepare(`
-      DELETE FROM turns WHERE (SELECT count(*) FROM turns WHERE conversation = ?) > ${MAX_RUNS} AND run_id =
+      DELETE FROM turns WHERE conversation = ? AND run_id =
         (SELECT run_id FROM turns WHERE conversation = ? ORDER BY start_ms LIMIT 1 OFFSET ${FIRST_RUNS})
+      RETURNING service, bytes
     `),
-    scored: database.prepare('UPDATE turns SET scored_ms = ? WHERE run_id = ? AND settled_ms <= ?'),
-    forget: database.prepare('DELETE FROM turns WHERE conversation = ?'),
-    forgetBefore: database.prepare('DELETE FROM turns WHERE settled_ms < ?'),
+    leaveOut: database.prepare(`
+      UPDATE turns SET ordinal = ordinal + 1
+      WHERE conversation = ? AND ordinal = (SELECT max(ordinal) FROM turns WHERE conversation = ?)
+    `),
+    scored: database.prepare(
+      'UPDATE turns SET scored_ms = ? WHERE conversation = ? AND run_id = ? AND settled_ms <= ?',
+    ),
+    forget: database.prepare('DELETE FROM turns WHERE conversation = ? RETURNING service, bytes'),
+    forgetBefore: database.prepare('DELETE FROM turns WHERE settled_ms < ? RETURNING service, bytes'),
     of: database.prepare('SELECT ordinal, scored_ms, member FROM turns WHERE conversation = ? ORDER BY ordinal'),
     conversations: database.prepare(`
-      SELECT conversation, max(settled_ms) AS latest_ms, sum(scored_ms IS NULL) AS unscored
+      SELECT conversation, service, max(settled_ms) AS latest_ms, sum(scored_ms IS NULL) AS unscored
       FROM turns GROUP BY conversation ORDER BY latest_ms
     `),
   }

@@ -3,7 +3,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
-import { conversationKey } from 'spanscore/engine'
 import type { Conversation, Evaluation, SourceLog } from 'spanscore/engine'
 
 import type { LogRecord } from '../log/span-log.ts'
@@ -167,10 +166,7 @@ export class Page implements ServiceObserver {
       this.#add({ kind: 'score', runId: scored.runId, scoreKey: scored.key, evaluation })
       return
     }
-    const { conversation } = scored
-    const [first] = conversation.runs
-    const key = first === undefined ? undefined : conversationKey(first)
-    if (key === undefined) return
+    const { conversation, key } = scored
     this.#add({ kind: 'conversation-score', key, turns: turnsOf(conversation), evaluation })
   }
 

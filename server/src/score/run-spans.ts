@@ -31,7 +31,13 @@ export class RunSpans {
     const top = this.#byId.get(spanId)
     const isAlone = top === undefined || !top.isAnchor || this.#isFlat
     const members = isAlone ? (this.#all ??= membersIn(this.#settled.spans)) : membersIn(this.#below(top))
-    return { ...members, hasBeenScored: top?.isEmitted ?? false }
+    return { ...members, hasBeenScored: top?.isEmitted === true && !top.isRepeated }
+  }
+
+  /** A run is left out, because its scores were delivered before these spans came. It stays so with every further span. */
+  leaveOut({ spanId }: AgentRun): void {
+    const top = this.#byId.get(spanId)
+    if (top !== undefined) top.isRepeated = true
   }
 
   #below(top: HeldSpan): readonly HeldSpan[] {

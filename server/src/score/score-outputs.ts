@@ -1,5 +1,5 @@
 import type { SpanContext } from '@opentelemetry/api'
-import { Emitter, ScoreMetrics } from 'spanscore/engine'
+import { boundedResource, Emitter, ScoreMetrics } from 'spanscore/engine'
 import type { AgentRun, CopiedAttributes, Evaluation, ResolvedOptions, SpanSet } from 'spanscore/engine'
 
 import { GatheredScores, originOf } from '../send/gathered-scores.ts'
@@ -79,11 +79,11 @@ export class ScoreOutputs {
 
   /** Metrics of a service. */
   metricsOf(resource: ServiceResource): ScoreMetrics {
-    return this.#outputOf(resource).metrics
+    return this.#outputOf(boundedResource(resource)).metrics
   }
 
   write(resource: ServiceResource, { endTimeMs, ...emission }: WrittenScore): void {
-    this.#emitterOf(resource).emit({
+    this.#emitterOf(boundedResource(resource)).emit({
       ...emission,
       endTime: toSeconds(endTimeMs),
       isOnSpan: false,

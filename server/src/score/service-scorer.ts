@@ -49,7 +49,7 @@ export type OnScore = (scored: ScoredUnit) => void
 /** A scorer's result for a run or a nested run, or for a conversation as the scorer saw it. */
 export type ScoredUnit =
   | { readonly runId: string; readonly key: string; readonly evaluation: Evaluation }
-  | { readonly conversation: Conversation; readonly evaluation: Evaluation }
+  | { readonly conversation: Conversation; readonly key: string; readonly evaluation: Evaluation }
 
 /**
  * Maximum milliseconds for one call of an inline scorer. No application request waits for it, and queueing a score costs more than a quick
@@ -165,7 +165,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       offers.map((offer) =>
         this.#settle(
           conversationToScore(key, offer, isWanted),
-          () => this.#placeOfConversation(offer.run, !hasBeenScored),
+          () => this.#placeOfConversation(key, offer.run, !hasBeenScored),
           lost,
         ),
       ),
@@ -184,7 +184,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
     this.#outputs.metricsOf(resource).countConversation(hasBeenScored ? 'revised' : closed, agent.name)
   }
 
-  #placeOfConversation(run: AgentRun, isCounted: boolean): ScorePlace {
+  #placeOfConversation(key: string, run: AgentRun, isCounted: boolean): ScorePlace {
     const target = targetOf(run)
     const { resource, endTimeMs, conversation } = run
     const extra = this.#copied.of({ attributes: {}, resource: { attributes: resource } })
@@ -196,7 +196,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
         if (conversation === undefined) return
         const counted = isFirst && isCounted
         const spans = { count: conversation.revision, digest: '' }
-        this.#onScore?.({ conversation, evaluation })
+        this.#onScore?.({ conversation, key, evaluation })
         this.#outputs.write(resource, { evaluation, run: read, target, endTimeMs, spans, counted, extra })
       },
       allIn: () => undefined,
