@@ -14,8 +14,8 @@ export interface FeedbackParts {
   readonly outbox: Pick<Outbox, 'add' | 'isFull'>
   /** What of the user's words is sent. */
   readonly rules: () => ExplanationRules
-  /** Shows the event on the page. */
-  readonly show: (log: SourceLog) => void
+  /** Shows the event on the page. Resolves when it is stored. */
+  readonly show: (log: SourceLog) => Promise<void>
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number
   /** How long the destination may take to acknowledge an event. @default 10000 */
@@ -46,6 +46,8 @@ export class FeedbackIntake {
   readonly #origin = originOf(toResource({ 'service.name': 'spanscore' }))
   /** What was delivered for each key. */
   readonly #delivered = new BoundedMap<string, string>(MAX_KEYS)
+  /** What is on its way to the destination, by key and what was said. Whoever sends it again waits for it. */
+  readonly #onTheWay = new Map<string, Promise<void>>()
   readonly #names = new BoundedNames(MAX_NAMES)
   readonly #labels = new BoundedNames(MAX_NAMES)
   readonly #counts = new Map<string, FeedbackCount>()
@@ -68,21 +70,33 @@ export class FeedbackIntake {
     const { feedback, key } = readKeyed(given)
     const said = JSON.stringify(feedback)
     if (this.#delivered.get(key) === said) return
-    const { outbox, rules, show, nowMs, timeoutMs = 10_000 } = this.#parts
+    const { timeoutMs = 10_000 } = this.#parts
+    const place = `${key} ${said}`
+    const delivered = this.#onTheWay.get(place) ?? this.#deliver(feedback, key, said)
+    this.#onTheWay.set(place, delivered)
+    void delivered.finally(() => this.#onTheWay.delete(place))
+    const isDelivered = delivered.then(() => true)
+    if (!(await Promise.race([isDelivered, sleep(timeoutMs, false, { ref: false })])))
+      throw new Refusal('unavailable', 'The destination has not acknowledged the event; send again with the same key.')
+  }
+
+  /** @throws Refusal if too much waits for the destination */
+  #deliver(feedback: ReadFeedback, key: string, said: string): Promise<void> {
+    const { outbox, rules, show, nowMs } = this.#parts
     if (outbox.isFull) throw new Refusal('unavailable', 'The destination is behind; send again later.')
     const timeMs = nowMs()
     const attributes = { ...feedbackAttributes(feedback, rules()), 'spanscore.score.key': key }
     const { traceId, spanId } = feedback.target
     const bytes = encodeEvent({ target: feedback.target, timeMs, attributes })
-    const delivered = new Promise<boolean>((resolve) => {
-      outbox.add({ logRecords: [{ origin: this.#origin, bytes }], spans: [], onDelivered: () => resolve(true) })
+    const delivered = new Promise<void>((resolve) => {
+      outbox.add({ logRecords: [{ origin: this.#origin, bytes }], spans: [], onDelivered: resolve })
     })
-    if (!(await Promise.race([delivered, sleep(timeoutMs, false, { ref: false })])))
-      throw new Refusal('unavailable', 'The destination has not acknowledged the event; send again with the same key.')
-    const isNew = this.#delivered.get(key) === undefined
-    this.#delivered.set(key, said)
-    if (isNew) this.#count(feedback)
-    show({ traceId, spanId, eventName: EVENT_NAME, timeMs, attributes, scope: { name: SCOPE_NAME } })
+    return delivered.then(async () => {
+      const isNew = this.#delivered.get(key) === undefined
+      this.#delivered.set(key, said)
+      if (isNew) this.#count(feedback)
+      await show({ traceId, spanId, eventName: EVENT_NAME, timeMs, attributes, scope: { name: SCOPE_NAME } })
+    })
   }
 
   #count({ name: givenName, label: givenLabel }: ReadFeedback): void {
@@ -104,7 +118,7 @@ function readKeyed(given: unknown): { readonly feedback: ReadFeedback; readonly 
       throw new TypeError(`feedback.key: expected a text of at most ${MAX_KEY_LENGTH} characters, got another`)
     const feedback = readFeedback(isObject(given) ? rest : given)
     const { target, name, userId = '' } = feedback
-    const parts = key === undefined ? [target.traceId, target.spanId, name, userId] : [key]
+    const parts = [target.traceId, target.spanId, ...(key === undefined ? [name, userId] : [key])]
     return { feedback, key: hash('sha256', JSON.stringify(parts)).slice(0, 32) }
   } catch (error) {
     throw new Refusal('malformed', error instanceof Error ? error.message : 'Expected feedback as JSON.')

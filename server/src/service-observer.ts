@@ -14,6 +14,8 @@ export interface ServiceObserver {
   settled(settled: SettledSpans, offers: readonly OfferedRun[]): void
   /** One scorer's result. */
   scored(scored: ScoredUnit): void
+  /** Resolves when everything that it was shown up to now is kept, so that a run whose scores are delivered is missing nowhere. Never rejects. */
+  stored(): Promise<void>
   /** These spans of a trace are no longer needed. */
   finished(traceId: string, spanIds: readonly string[]): void
 }

@@ -86,6 +86,8 @@ export class Service {
   #latestSweepMs: number
   #nextExpiryMs = 0
   readonly #scoring = new Set<Promise<void>>()
+  /** Delivered runs that are being stored. */
+  readonly #storing = new Set<Promise<void>>()
   readonly #released = new AbortController()
 
   constructor(parts: ServiceParts) {
@@ -166,6 +168,7 @@ export class Service {
       Math.max(0, Math.min(endMs - nowMs(), outbox.failingForMs > 0 ? FAILING_MS : timeoutMs))
     await within(leftMs(), Promise.all([...this.#scoring, conversations?.settled()]))
     await outbox.flush(leftMs())
+    await within(leftMs(), Promise.all([...this.#storing, conversations?.stored()]))
     const { undelivered } = outbox
     await within(leftMs(), outbox.shutdown())
     if (undelivered > 0) {
@@ -257,11 +260,22 @@ export class Service {
       // The spans of a run that another process scores stay on the log.
       if ((await Promise.all(scores)).includes(false)) return
       // Records of other runs that are being scored may be included: they are delivered before those runs' own parcels.
-      outbox.add({ ...take(), onDelivered: () => this.#delivered(settled, runs) })
+      outbox.add({ ...take(), onDelivered: () => this.#store(() => this.#delivered(settled, runs)) })
     } catch (error) {
       this.#failed(error)
       buffer.emitted(settled, nowMs())
     }
+  }
+
+  /** A run is only marked as delivered once the observer has it as well: until then, it is scored again after a crash. */
+  #store(then: () => void): void {
+    const { observer } = this.#parts
+    if (observer === undefined) return then()
+    const storing = observer.stored().then(() => {
+      this.#storing.delete(storing)
+      then()
+    })
+    this.#storing.add(storing)
   }
 
   #delivered(settled: SettledSpans, { runIds, turns }: DeliveredRuns): void {

@@ -174,6 +174,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     outbox,
     take: () => scorer.take(),
     idleMs: options.idleMs,
+    stored: page && (() => page?.stored() ?? Promise.resolve()),
     report,
   })
   const forwarder = to === undefined ? undefined : new Forwarder(log, to, taken, report)
@@ -199,7 +200,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       : undefined
   }
   const inFlight = new BytesInFlight(options.limits.maxReceivingBytes)
-  const onSaid = (said: SourceLog): void => page?.said(said)
+  const onSaid = async (said: readonly SourceLog[]): Promise<void> => {
+    for (const each of said) page?.said(each)
+    await page?.stored()
+  }
+  const show = async (feedback: SourceLog): Promise<void> => {
+    page?.feedback(feedback)
+    await page?.stored()
+  }
   const receiver = new Receiver({
     log,
     reader,
@@ -210,7 +218,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onSaid,
     instance,
   })
-  const feedback = new FeedbackIntake({ outbox, rules: () => scorer.current.rules, show: onSaid, nowMs: epochMs })
+  const feedback = new FeedbackIntake({ outbox, rules: () => scorer.current.rules, show, nowMs: epochMs })
   const condition = (): Condition => ({
     idleMs: monotonicMs() - service.latestSweepMs,
     undeliveredMs: outbox.failingForMs,

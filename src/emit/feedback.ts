@@ -84,8 +84,8 @@ function targetOf(given: Readonly<Record<string, unknown>>): SpanContext {
   const { runId } = given
   const [traceId, spanId] =
     runId === undefined ? [given['traceId'], given['spanId']] : typeof runId === 'string' ? runId.split(':') : []
-  if (typeof traceId === 'string' && /^[0-9a-f]{32}$/.test(traceId)) {
-    if (typeof spanId === 'string' && /^[0-9a-f]{16}$/.test(spanId))
+  if (typeof traceId === 'string' && /^(?!0+$)[0-9a-f]{32}$/.test(traceId)) {
+    if (typeof spanId === 'string' && /^(?!0+$)[0-9a-f]{16}$/.test(spanId))
       return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
   }
   throw runId === undefined

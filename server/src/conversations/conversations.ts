@@ -18,6 +18,8 @@ export interface ConversationsParts {
   readonly take: () => GatheredRecords
   /** For so many milliseconds no run may come before a conversation is over. */
   readonly idleMs: number
+  /** Resolves when what observes the service has stored everything up to now. @default at once */
+  readonly stored?: (() => Promise<void>) | undefined
   readonly report: (message: string) => void
 }
 
@@ -31,6 +33,7 @@ export class Conversations {
   readonly #warnings: ConversationWarnings
   readonly #released = new AbortController()
   readonly #scoring = new Set<Promise<void>>()
+  readonly #storing = new Set<Promise<void>>()
   #leftOut = 0
 
   constructor(parts: ConversationsParts) {
@@ -61,6 +64,11 @@ export class Conversations {
   /** Resolves when the scores of all conversations that were over are in. */
   async settled(): Promise<void> {
     await Promise.all(this.#scoring)
+  }
+
+  /** Resolves when all scores that were delivered are marked so. */
+  async stored(): Promise<void> {
+    await Promise.all(this.#storing)
   }
 
   /** What a run adds to its conversation; `undefined` if no scorer wants it. */
@@ -97,7 +105,7 @@ export class Conversations {
     turns.forget(this.#open.takeForgotten(nowMs))
     const room = MAX_AT_ONCE - this.#scoring.size
     if (room <= 0) return
-    for (const ended of this.#open.takeOver(nowMs, room)) this.#track(this.#score(ended))
+    for (const ended of this.#open.takeOver(nowMs, room)) track(this.#scoring, this.#score(ended))
   }
 
   /** Leaves what is not scored to the next process. */
@@ -105,13 +113,8 @@ export class Conversations {
     this.#released.abort()
   }
 
-  #track(scoring: Promise<void>): void {
-    const tracked = scoring.finally(() => this.#scoring.delete(tracked))
-    this.#scoring.add(tracked)
-  }
-
   async #score({ key, service, endedBy }: EndedConversation): Promise<void> {
-    const { turns, scorer, outbox, take, report } = this.#parts
+    const { turns, scorer, outbox, take, stored, report } = this.#parts
     try {
       const kept = turns.of(key)
       // The disk is full: it is tried again after the idle time.
@@ -120,13 +123,12 @@ export class Conversations {
       this.#warnings.ended(kept.members, kept.leftOut)
       const isWhole = await scorer.offerConversation({ key, endedBy, ...kept }, this.#released.signal)
       if (!isWhole) return
-      outbox.add({
-        ...take(),
-        onDelivered: () => {
-          turns.scored(key, kept)
-          this.#open.scored(key)
-        },
-      })
+      const delivered = async (): Promise<void> => {
+        await stored?.()
+        turns.scored(key, kept)
+        this.#open.scored(key)
+      }
+      outbox.add({ ...take(), onDelivered: () => track(this.#storing, delivered()) })
     } catch (error) {
       // An error message may quote its subject.
       report(
@@ -134,4 +136,9 @@ export class Conversations {
       )
     }
   }
+}
+
+function track(all: Set<Promise<void>>, one: Promise<void>): void {
+  const tracked = one.finally(() => all.delete(tracked))
+  all.add(tracked)
 }

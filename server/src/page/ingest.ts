@@ -236,7 +236,7 @@ export class Ingest implements ShownRuns {
   }
 
   #said(log: SourceLog): void {
-    saveSaid(this.#database, log)
+    saveSaid(this.#database, log, this.#nowMs())
     this.changed()
   }
 

@@ -49,7 +49,8 @@ export type PageBatch =
 export type FromPage =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'taken'; readonly bytes: number }
+  /** So many batches are on the disk. */
+  | { readonly kind: 'stored'; readonly batches: number; readonly bytes: number }
   | { readonly kind: 'trouble'; readonly message: string }
   | { readonly kind: 'stopped' }
 

@@ -8,7 +8,7 @@ import { Ingest } from './ingest.ts'
 import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 import { OverviewReader } from './overview.ts'
 import { createPageServer } from './page-server.ts'
-import { openPageDatabase } from './store/page-database.ts'
+import { isDamaged, openPageDatabase, setAside } from './store/page-database.ts'
 import { Forgetting } from './store/forgetting.ts'
 import { Trials } from './trials.ts'
 
@@ -32,16 +32,18 @@ function nowMs(): number {
 
 async function main({ options, folder, token, limits, configPath, configText }: PageWorkerData): Promise<void> {
   const assets = readAssets()
-  const database = openPageDatabase(folder)
+  const report = (message: string) => answer({ kind: 'trouble', message })
+  const database = openPageDatabase(folder, report)
   // People look at all spans of a run's trace, including those of a database client.
   const reader = await RequestReader.create(limits, { skipsOrdinary: false })
-  const report = (message: string) => answer({ kind: 'trouble', message })
   const ingest = new Ingest(database, reader, nowMs)
   const waiting: { readonly items: readonly ToPage[]; readonly bytes: number; next: number }[] = []
   let left = 0
   let otlpUrl = ''
   let heardMs = performance.now()
   let isWriting = false
+  let isForgetting = false
+  const forgetting = new Forgetting(database)
 
   const take = (item: ToPage): void => {
     try {
@@ -53,26 +55,54 @@ async function main({ options, folder, token, limits, configPath, configText }: 
   }
   const writeSlice = (): void => {
     const endMs = performance.now() + SLICE_MS
+    let batches = 0
+    let bytes = 0
     database.exec('BEGIN')
     for (let batch = waiting[0]; batch !== undefined && performance.now() < endMs; batch = waiting[0]) {
       const item = batch.items[batch.next++]
       if (item !== undefined) take(item)
       if (batch.next < batch.items.length) continue
       waiting.shift()
-      answer({ kind: 'taken', bytes: batch.bytes })
+      batches += 1
+      bytes += batch.bytes
     }
-    database.exec('COMMIT')
+    try {
+      database.exec('COMMIT')
+    } finally {
+      // What cannot be written is left out, so that scoring never waits for the page's disk.
+      if (batches > 0) answer({ kind: 'stored', batches, bytes })
+    }
   }
   const writeAll = (): void => {
     try {
       writeSlice()
     } catch (error) {
-      report(`The page could not store runs: ${error instanceof Error ? error.message : 'unknown error'}.`)
-      if (database.isTransaction) database.exec('ROLLBACK')
+      failed(error)
     }
     isWriting = waiting.length > 0
+    forget()
     // Between two slices, the event loop answers waiting requests.
     if (isWriting) setImmediate(writeAll)
+  }
+  /** The thread ends if the database is damaged, and begins a new one when it is started again. */
+  const failed = (error: unknown): void => {
+    report(`The page could not store runs: ${error instanceof Error ? error.message : 'unknown error'}.`)
+    if (database.isTransaction) database.exec('ROLLBACK')
+    if (!isDamaged(error)) return
+    database.close()
+    report(setAside(folder))
+    throw error
+  }
+  /** Does one step if some are due. Steps follow each other while nothing is written, and slices otherwise. */
+  const forget = (): void => {
+    if (!isForgetting) return
+    try {
+      isForgetting = forgetting.step(options.retention, nowMs())
+    } catch (error) {
+      isForgetting = false
+      failed(error)
+    }
+    if (isForgetting && !isWriting) setImmediate(forget)
   }
   const trials = new Trials(configPath, report, configText)
   const server = createPageServer(
@@ -96,13 +126,10 @@ async function main({ options, folder, token, limits, configPath, configText }: 
       isStuck: () => performance.now() - heardMs > STUCK_MS,
     }),
   )
-  const forgetting = new Forgetting(database)
   const retention = setInterval(() => {
-    if (isWriting) return
-    const step = (): void => {
-      if (!isWriting && forgetting.step(options.retention, nowMs())) setImmediate(step)
-    }
-    step()
+    const wasForgetting = isForgetting
+    isForgetting = true
+    if (!isWriting && !wasForgetting) forget()
   }, RETENTION_EVERY_MS)
   parentPort?.on('message', (batch: PageBatch) => {
     heardMs = performance.now()

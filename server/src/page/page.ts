@@ -10,6 +10,7 @@ import type { OfferedRun } from '../score/run-scorer.ts'
 import type { ScoredUnit } from '../score/service-scorer.ts'
 import type { ServiceObserver } from '../service-observer.ts'
 import type { SettledSpans } from '../traces/held-traces.ts'
+import { boundedSaid } from './store/said.ts'
 import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 
 /** How long messages are collected before they are sent to the other thread. */
@@ -27,6 +28,9 @@ const MAX_HEAP_MIB = 384
 /** How long an ended page waits until it is started again. */
 const RESTART_MS = 2000
 
+/** Nothing waits longer than this for a slow page to store something. */
+const STORED_WITHIN_MS = 30_000
+
 /** Maximum bytes of spans on their way to the page. Above it, they are dropped: a slow page must not affect the service. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
@@ -40,6 +44,10 @@ export class Page implements ServiceObserver {
   #itemBytes = 0
   #waitingBytes = 0
   #left = 0
+  /** How many batches were sent to the thread, and how many of them it has stored. */
+  #sentBatches = 0
+  #storedBatches = 0
+  #waitingForStored: { readonly batch: number; readonly untilMs: number; readonly resolve: () => void }[] = []
   #timer: NodeJS.Timeout | undefined
   #restartTimer: NodeJS.Timeout | undefined
   readonly #aliveTimer: NodeJS.Timeout
@@ -54,7 +62,10 @@ export class Page implements ServiceObserver {
     this.#data = data
     this.token = token
     this.#report = report
-    this.#aliveTimer = setInterval(() => this.#post({ kind: 'alive' }), ALIVE_MS).unref()
+    this.#aliveTimer = setInterval(() => {
+      this.#post({ kind: 'alive' })
+      this.#wake()
+    }, ALIVE_MS).unref()
   }
 
   /** @throws Error if the page cannot listen, or its database cannot be opened. */
@@ -112,9 +123,13 @@ export class Page implements ServiceObserver {
       else if (message.kind === 'failed') {
         void worker.terminate()
         reject(new Error(message.message))
-      } else if (message.kind === 'taken') this.#waitingBytes -= message.bytes
+      } else if (message.kind === 'stored') {
+        this.#waitingBytes -= message.bytes
+        this.#storedBatches += message.batches
+        this.#wake()
+      }
       else if (message.kind === 'trouble') this.#report(message.message)
-      else this.#onStopped()
+      else if (message.kind === 'stopped') this.#onStopped()
     })
     worker.once('error', (error: NodeJS.ErrnoException) => {
       // An error message may quote its subject.
@@ -135,6 +150,8 @@ export class Page implements ServiceObserver {
   #ended(why: string): void {
     this.#worker = undefined
     this.#waitingBytes = 0
+    this.#storedBatches = this.#sentBatches
+    this.#wake()
     if (this.#isStopped) return
     this.#trouble = `The page ended because of an error (${why}), and is started again; runs are scored as before.`
     this.#report(this.#trouble)
@@ -170,9 +187,24 @@ export class Page implements ServiceObserver {
     this.#add({ kind: 'conversation-score', key, turns: turnsOf(conversation), evaluation })
   }
 
-  /** Shows what a user or another tool says of a span, however late. */
+  /** Shows what a sender's event says of a span, however late it comes. */
   said(log: SourceLog): void {
-    this.#add({ kind: 'said', log })
+    this.feedback(boundedSaid(log))
+  }
+
+  /** Shows what a user said by `POST /v1/feedback`. */
+  feedback(log: SourceLog): void {
+    this.#add({ kind: 'said', log }, JSON.stringify(log).length)
+  }
+
+  /** Resolves when everything up to now is on the disk, or there is no page. */
+  stored(): Promise<void> {
+    // What was not sent yet is in the next batch.
+    const batch = this.#items.length > 0 ? this.#sentBatches + 1 : this.#sentBatches
+    if (this.#worker === undefined || this.#isStopped || batch <= this.#storedBatches) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#waitingForStored.push({ batch, untilMs: performance.now() + STORED_WITHIN_MS, resolve })
+    })
   }
 
   finished(traceId: string, spanIds: readonly string[]): void {
@@ -210,6 +242,7 @@ export class Page implements ServiceObserver {
     if (this.#items.length === 0 || this.#isStopped) return
     const batch: PageBatch = { kind: 'batch', items: this.#items, bytes: this.#itemBytes, left: this.#left }
     this.#waitingBytes += this.#itemBytes
+    this.#sentBatches += 1
     this.#items = []
     this.#itemBytes = 0
     this.#post(batch)
@@ -224,8 +257,19 @@ export class Page implements ServiceObserver {
     )
   }
 
+  #wake(): void {
+    const nowMs = performance.now()
+    const over = this.#waitingForStored.findIndex(
+      ({ batch, untilMs }) => batch > this.#storedBatches && untilMs > nowMs,
+    )
+    for (const { resolve } of this.#waitingForStored.splice(0, over === -1 ? this.#waitingForStored.length : over))
+      resolve()
+  }
+
   #end(): void {
     this.#isStopped = true
+    for (const { resolve } of this.#waitingForStored) resolve()
+    this.#waitingForStored = []
     clearTimeout(this.#timer)
     clearTimeout(this.#restartTimer)
     clearInterval(this.#aliveTimer)

@@ -39,8 +39,8 @@ export interface ReceiverParts {
   readonly report: (line: string) => void
   /** Why nothing can be accepted now; `undefined` if it can. */
   readonly unavailable: () => string | undefined
-  /** Receives what users and other tools say of spans. */
-  readonly onSaid?: ((log: SourceLog) => void) | undefined
+  /** Receives what users and other tools say of spans. Resolves when it is stored. */
+  readonly onSaid?: ((said: readonly SourceLog[]) => Promise<void>) | undefined
   /** The value of `INSTANCE_HEADER` in everything that this service sends. */
   readonly instance: string
 }
@@ -112,7 +112,7 @@ export class Receiver {
         report(`${why} Senders keep their spans and send them again.`)
         throw new Refusal('unavailable', why)
       })
-    if (onSaid !== undefined) for (const each of said) onSaid(each)
+    if (said.length > 0) await onSaid?.(said)
     this.counts.requests += 1
     this.counts.invalid += invalid
     this.counts.tooLarge += tooLarge

@@ -5,31 +5,26 @@ import { conversationKey, MAX_RUNS, toMember } from 'spanscore/engine'
 import type { AgentRun, ConversationMember } from 'spanscore/engine'
 
 import { FIRST_RUNS } from '../../log/turn-table.ts'
-import { withVisibleMarks } from '../visible-marks.ts'
 import type { ShownEvaluation } from '../shown-evaluation.ts'
 import { all, first, run as execute } from './page-database.ts'
-import { cut } from './run-summary.ts'
+import { shownName } from './run-summary.ts'
 import { replaceRow, scoreColumns, shortVersion } from './run-writer.ts'
 
 /** The place of a conversation without scores: after all others. */
 const UNSCORED = 2
 
-/** Characters of an id that are shown; all of it is in its key. */
-const MAX_ID = 256
-
 /** Stores what a conversation shows of a run, if it has an id of one and no other run started it. */
 export function saveTurn(database: DatabaseSync, runSeq: number, run: AgentRun, settledMs: number): void {
   const key = run.parent === undefined ? conversationKey(run) : undefined
   if (key === undefined) return
-  const service = run.resource['service.name']
   const saved = first<{ seq: number }>(
     database,
     `INSERT INTO conversations (key, id, service, agent, latest_ms, place) VALUES (?, ?, ?, ?, ?, ${UNSCORED})
      ON CONFLICT (key) DO UPDATE SET latest_ms = max(latest_ms, excluded.latest_ms) RETURNING seq`,
     key,
-    withVisibleMarks(cut(run.conversationId ?? '', MAX_ID)),
-    typeof service === 'string' ? withVisibleMarks(service) : '',
-    withVisibleMarks(run.agent.name ?? ''),
+    shownName(run.conversationId),
+    shownName(run.resource['service.name']),
+    shownName(run.agent.name),
     settledMs,
   )
   const member = toMember(run)

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 
 import { forgetConversationScores, forgetIfEmpty } from './conversations.ts'
 import { all, first, run as execute } from './page-database.ts'
+import { forgetSaid, saidBytes } from './said.ts'
 
 /** The limits of what is kept. */
 export interface Retention {
@@ -9,25 +10,29 @@ export interface Retention {
   readonly maxBytes: number
 }
 
+/** Share of the bytes that events by users and other tools may take. They never push runs out. */
+const SAID_SHARE = 0.125
+
 /** Runs deleted per transaction, so that nothing waits for long. */
 const CHUNK = 500
 
 /**
  * Deletes a chunk of the oldest runs if they are too old or too much is stored. Labels are people's work, and stay.
  *
- * @returns how many runs were deleted, or scores of conversations; if more than 0, there may be more
+ * @returns how many runs were deleted, or scores of conversations and events; if more than 0, there may be more
  */
 export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Retention, nowMs: number): number {
-  const isTooLarge = usedBytes(database) > maxBytes
+  const forgotten =
+    forgetSaid(database, nowMs - maxAgeMs, SAID_SHARE * maxBytes, CHUNK) +
+    forgetConversationScores(database, nowMs - maxAgeMs, CHUNK)
+  const isTooLarge = usedBytes(database) - saidBytes(database) > (1 - SAID_SHARE) * maxBytes
   const oldest = all<{ seq: number; trace_id: string }>(
     database,
     'SELECT seq, trace_id FROM runs WHERE settled_ms < ? ORDER BY settled_ms LIMIT ?',
     isTooLarge ? Number.MAX_SAFE_INTEGER : nowMs - maxAgeMs,
     CHUNK,
   )
-  execute(database, 'DELETE FROM said WHERE time_ms < ?', nowMs - maxAgeMs)
-  const agedScores = forgetConversationScores(database, nowMs - maxAgeMs, CHUNK)
-  if (oldest.length === 0) return agedScores
+  if (oldest.length === 0) return forgotten
   const conversations = all<{ seq: number }>(
     database,
     'SELECT DISTINCT conversation AS seq FROM turns WHERE run_seq IN (SELECT value FROM json_each(?))',

@@ -1,3 +1,4 @@
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue } from 'node:sqlite'
@@ -7,12 +8,37 @@ import { BoundedMap } from 'spanscore/engine'
 import { PAGE_SCHEMA, PAGE_SCHEMA_VERSION } from './schema.ts'
 
 /**
- * Opens the page's database in the service's data folder, and creates it if needed.
+ * Opens the page's database in the service's data folder, and creates it if needed. A damaged one is set aside.
  *
+ * @param report receives a line about a damaged one
  * @throws Error if another version of the service wrote it
  */
-export function openPageDatabase(folder: string): DatabaseSync {
-  return openDatabase(join(folder, 'page.db'))
+export function openPageDatabase(folder: string, report: (line: string) => void = () => undefined): DatabaseSync {
+  const path = join(folder, 'page.db')
+  try {
+    return openDatabase(path)
+  } catch (error) {
+    if (!isDamaged(error)) throw error
+    report(setAside(folder))
+    return openDatabase(path)
+  }
+}
+
+/** Result codes of SQLite (https://www.sqlite.org/rescode.html) for a file that is damaged, or no database. */
+const DAMAGED: ReadonlySet<unknown> = new Set([11, 26])
+
+/** Whether an error says that the database is damaged. */
+export function isDamaged(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && DAMAGED.has(error.errcode)
+}
+
+/** Renames a damaged database, so that a new one is begun. Scores have their own log. @returns what happened, for the operator */
+export function setAside(folder: string): string {
+  const path = join(folder, 'page.db')
+  const aside = `${path}.damaged-${new Date().toISOString().replaceAll(/[^0-9]/g, '').slice(0, 14)}`
+  renameSync(path, aside)
+  for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+  return `${path} is damaged, so the page begins a new one; runs are scored as before. The damaged file is now ${aside}: delete it once nobody wants to repair it.`
 }
 
 /** A database that ends with the process. What exceeds its cache is in a file without a name, which nobody else can open. */

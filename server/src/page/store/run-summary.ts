@@ -1,4 +1,4 @@
-import { costUsd, priceByName } from 'spanscore/engine'
+import { costUsd, MAX_NAME_LENGTH, priceByName } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 
 import { withVisibleMarks } from '../visible-marks.ts'
@@ -41,10 +41,10 @@ export function summarise(run: AgentRun): RunSummary {
     traceId: run.traceId,
     spanId: run.spanId,
     parentId: run.parent?.runId ?? null,
-    agent: withVisibleMarks(run.agent.name ?? ''),
-    agentVersion: withVisibleMarks(run.agent.version ?? '') || textOf(run.resource['service.version']),
-    service: textOf(run.resource['service.name']),
-    model: withVisibleMarks(run.models[0] ?? ''),
+    agent: shownName(run.agent.name),
+    agentVersion: shownName(run.agent.version) || shownName(run.resource['service.version']),
+    service: shownName(run.resource['service.name']),
+    model: shownName(run.models[0]),
     status: run.status,
     question: withVisibleMarks(cut(run.userInput ?? '', LIST_CHARACTERS)),
     answer: withVisibleMarks(cut(run.output ?? error?.message ?? '', LIST_CHARACTERS)),
@@ -83,8 +83,9 @@ function toText(value: unknown): string {
   return cut(typeof value === 'string' ? value : JSON.stringify(value), 2000)
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? withVisibleMarks(value) : ''
+/** A name as it is listed: of any value of an attribute, with visible marks, and not too long for an index. */
+export function shownName(value: unknown): string {
+  return typeof value === 'string' ? withVisibleMarks(cut(value, MAX_NAME_LENGTH)) : ''
 }
 
 /** The beginning of a text. */

@@ -35,7 +35,7 @@ const SAVE_RUN = `
   VALUES (${NAMES.map(() => '?').join(', ')}, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET
     ${[...NAMES.slice(1), 'content_ids', 'revision'].map((name) => `${name} = excluded.${name}`).join(', ')}
-  WHERE excluded.revision > runs.revision
+  WHERE excluded.revision > runs.revision AND excluded.service = runs.service
   RETURNING seq`
 
 /** What is stored of a run besides its data in the list. */
@@ -49,8 +49,8 @@ export interface RunRow {
 }
 
 /**
- * Stores a run, or a later revision of it, which keeps its position in the list. A run that is stored already is not written again: somebody may
- * send its ids with other content.
+ * Stores a run, or a later revision of it, which keeps its position in the list. A run that is stored already is not written again, nor
+ * as that of another service: somebody may send its ids with other content.
  *
  * @returns its position in the list, if it is written
  */

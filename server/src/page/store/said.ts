@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import { toStoredRuns } from 'spanscore/engine'
+import { EVENT_NAME, MAX_NAME_LENGTH, shortened, toStoredRuns } from 'spanscore/engine'
 import type { AgentRun, SourceLog, StoredScore } from 'spanscore/engine'
 
 import type { RunContent } from './content.ts'
@@ -13,20 +13,63 @@ export interface Said extends Omit<StoredScore, 'about' | 'isForeign'> {
   readonly toolCall?: number
 }
 
+/** Characters that are kept of a value, such as a comment, and of all of an event. */
+const MAX_VALUE = 4096
+const MAX_EVENT = 16_384
+
+/** The key of an event that came to `POST /v1/feedback`. */
+const KEY = 'spanscore.score.key'
+
+/**
+ * What the page keeps of an event of some sender: a bounded number of characters, and not the key, so that nobody replaces what came to
+ * `POST /v1/feedback`, whose key anybody can compute.
+ */
+export function boundedSaid({ eventName, traceId, spanId, timeMs, attributes, scope }: SourceLog): SourceLog {
+  const kept: Record<string, unknown> = {}
+  let left = MAX_EVENT
+  for (const [name, given] of Object.entries(attributes)) {
+    if (name === KEY || name === '__proto__' || (typeof given === 'object' && given !== null)) continue
+    const value = typeof given === 'string' ? shortened(given, MAX_VALUE) : given
+    const characters = name.length + (typeof value === 'string' ? value.length : 8)
+    if (characters > left) continue
+    left -= characters
+    kept[name] = value
+  }
+  const { name } = scope
+  return {
+    ...(eventName !== undefined && { eventName: shortened(eventName, MAX_NAME_LENGTH) }),
+    ...{ traceId, spanId, timeMs, attributes: kept, scope: { name: shortened(name, MAX_NAME_LENGTH) } },
+  }
+}
+
 /** Keeps an event. What one user says again by the same name replaces what was said before. */
-export function saveSaid(database: DatabaseSync, log: SourceLog): void {
+export function saveSaid(database: DatabaseSync, log: SourceLog, arrivedMs: number): void {
   const { traceId, spanId, timeMs, attributes } = log
-  const parts = ['gen_ai.evaluation.name', 'gen_ai.evaluation.evaluator.type', 'user.id', 'spanscore.score.key']
+  const parts = ['gen_ai.evaluation.name', 'gen_ai.evaluation.evaluator.type', 'user.id', KEY]
   const key = JSON.stringify(parts.map((name) => attributes[name] ?? null))
+  const json = JSON.stringify(log)
   execute(
     database,
-    'INSERT OR REPLACE INTO said (trace_id, span_id, key, time_ms, log) VALUES (?, ?, ?, ?, ?)',
-    traceId,
-    spanId,
-    key,
-    timeMs,
-    JSON.stringify(log),
+    'INSERT OR REPLACE INTO said (trace_id, span_id, key, time_ms, arrived_ms, bytes, log) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ...[traceId, spanId, key, timeMs, arrivedMs, key.length + json.length, json],
   )
+}
+
+/**
+ * Deletes the events that came before a time, and the oldest of too many bytes.
+ *
+ * @returns how many were deleted
+ */
+export function forgetSaid(database: DatabaseSync, beforeMs: number, maxBytes: number, chunk: number): number {
+  const aged = execute(database, 'DELETE FROM said WHERE arrived_ms < ?', beforeMs)
+  if (saidBytes(database) <= maxBytes) return aged
+  const isOldest = `(trace_id, span_id, key) IN (SELECT trace_id, span_id, key FROM said ORDER BY arrived_ms LIMIT ?)`
+  return aged + execute(database, `DELETE FROM said WHERE ${isOldest}`, chunk)
+}
+
+/** Bytes of all events. */
+export function saidBytes(database: DatabaseSync): number {
+  return all<{ bytes: number | null }>(database, 'SELECT sum(bytes) AS bytes FROM said')[0]?.bytes ?? 0
 }
 
 /** The events of a trace. */
@@ -38,7 +81,10 @@ export function readSaid(database: DatabaseSync, traceId: string): readonly Sour
 
 /** What users and other tools say of the runs in some content: as events, on spans of evaluators, or as annotations. */
 export function saidInTrace(database: DatabaseSync, traceId: string, { spans, logs }: RunContent): readonly Said[] {
-  const stored = toStoredRuns(spans, [...logs, ...readSaid(database, traceId)])
+  const said = readSaid(database, traceId)
+  // The page gets events of senders apart, and keeps them in their bounded form.
+  const others = said.length === 0 ? logs : logs.filter(({ eventName }) => eventName !== EVENT_NAME)
+  const stored = toStoredRuns(spans, [...others, ...said])
   return stored.flatMap(({ run, scoresOf, toolScoresOf }) =>
     withNested(run).flatMap((one) =>
       [...scoresOf(one), ...toolScoresOf(one)]

@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 6
+export const PAGE_SCHEMA_VERSION = 7
 
 /** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
 const SCORE = `scorer TEXT NOT NULL,
@@ -135,10 +135,13 @@ export const PAGE_SCHEMA: string = `
     span_id TEXT NOT NULL,
     key TEXT NOT NULL,
     time_ms REAL NOT NULL,
+    -- When it came. The time of an event is its sender's, and may be any.
+    arrived_ms REAL NOT NULL,
+    bytes INTEGER NOT NULL,
     log TEXT NOT NULL,
     PRIMARY KEY (trace_id, span_id, key)
   ) WITHOUT ROWID;
-  CREATE INDEX said_by_time ON said (time_ms);
+  CREATE INDEX said_by_arrival ON said (arrived_ms, bytes);
 
   CREATE TABLE draws (
     id INTEGER PRIMARY KEY,
