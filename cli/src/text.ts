@@ -3,23 +3,34 @@ import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 
-/** Removes escape sequences, control characters and direction marks from text of spans, which is untrusted. */
+/**
+ * Removes escape sequences, control characters and direction marks from text of spans, which is untrusted. A line that GitHub Actions would
+ * obey (`::add-mask::…`, `##[…]`) gets a space.
+ */
 export function safeText(text: string): string {
-  return stripVTControlCharacters(text).replaceAll('\t', '  ').replaceAll(HOSTILE, '')
+  return withoutCommands(stripVTControlCharacters(text).replaceAll('\t', '  ').replaceAll(HOSTILE, ''))
+}
+
+/** GitHub Actions reads commands at the beginning of a line, and older ones anywhere in it. */
+function withoutCommands(text: string): string {
+  return text.replaceAll(/^([^\S\n]*):(?=:)/gm, '$1: ').replaceAll('##[', '## [')
 }
 
 /** Like `safeText`, on one line. Its time is linear in the text: names of agents come from files, and may be megabytes of spaces. */
 export function safeLine(text: string): string {
-  return safeText(text)
+  const line = safeText(text)
     .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
     .join(' ')
+  return withoutCommands(line)
 }
 
 /** JSON text that is safe to show. Control characters that JSON allows become escapes; the value stays the same. */
 export function safeJson(json: string): string {
-  return json.replaceAll(UNESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return json
+    .replaceAll(UNESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .replaceAll('##[', String.raw`##\u005b`)
 }
 
 /**
@@ -32,7 +43,7 @@ export function wrap(text: string, width: number, maxLines: number): string[] {
   const shown = safeText(text.length > budget ? text.slice(0, budget) : text)
   const lines = wrapAnsi(shown, width, { hard: true, trim: false })
     .split('\n')
-    .map((line) => line.trimEnd())
+    .map((line) => withoutCommands(line.trimEnd()))
   if (lines.length <= maxLines && text.length <= budget) return lines
   const kept = lines.slice(0, maxLines - 1)
   const left = text.length - kept.reduce((sum, line) => sum + line.length + 1, 0)

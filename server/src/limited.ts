@@ -1,7 +1,28 @@
-/** Reports each line at most once in ten seconds. */
+import { stripVTControlCharacters } from 'node:util'
+
+/** Characters of a line. */
+const MAX_LINE = 1000
+
+/**
+ * A line without control characters and direction marks. Messages may quote what a destination answered, which must neither begin a line of its
+ * own nor move the cursor.
+ */
+export function safeLine(text: string): string {
+  const line = stripVTControlCharacters(text.slice(0, 4 * MAX_LINE))
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(HOSTILE, '')
+    .trim()
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).toWellFormed()}…` : line
+}
+
+// oxlint-disable-next-line no-control-regex -- the pattern is about control characters
+const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
+
+/** Reports each line at most once in ten seconds, as a safe line. */
 export function limited(report: (line: string) => void): (line: string) => void {
   const latest = new Map<string, number>()
-  return (line) => {
+  return (given) => {
+    const line = safeLine(given)
     const atMs = Date.now()
     if (atMs - (latest.get(line) ?? Number.NEGATIVE_INFINITY) < 10_000) return
     if (latest.size > 100) latest.clear()

@@ -57,3 +57,52 @@ it('scores are annotations of the agent span too, and wait until Phoenix has tak
   phoenix.closeAllConnections()
   phoenix.close()
 })
+
+it('what Phoenix answers is neither quoted nor followed nor read without end', async () => {
+  const elsewhere: string[] = []
+  const other = createServer((request, response) => {
+    elsewhere.push(request.url ?? '')
+    response.end('{}')
+  }).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const portOf = (server: typeof other) => (server.address() as AddressInfo).port
+  const answers = ['redirect', 'quote', 'endless']
+  let sent = 0
+  const phoenix = createServer((request, response) => {
+    request.resume()
+    const answer = answers.shift()
+    if (answer === 'redirect') response.writeHead(307, { location: `http://127.0.0.1:${portOf(other)}/stolen` }).end()
+    else if (answer === 'quote')
+      response.writeHead(500).end('{"input":"my passport"}\n\u001b[2Jspanscore-server: all is well')
+    else {
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536, 97))) sent += 65_536
+        if (!response.destroyed) response.once('drain', more)
+      }
+      response.writeHead(200)
+      more()
+    }
+  }).listen(0, '127.0.0.1')
+  await once(phoenix, 'listening')
+  await using sink = await createSink()
+  const lines: string[] = []
+  const url = `http://127.0.0.1:${portOf(phoenix)}`
+  const server = await startServer(
+    serverOptions(sink.url, {
+      phoenix: { url, apiKey: 'key', timeoutMs: 5000 },
+      report: (line) => lines.push(line),
+    }),
+  )
+  await post(server.httpPort, toRequest(makeRun({ toolFails: true }).spans))
+  await expect.poll(() => server.counts(), { timeout: 15_000 }).toMatchObject({ outbox: { failures: 2, waiting: 0 } })
+  await server.stop()
+  expect(elsewhere).toEqual([])
+  expect(lines).toContain('Scores were not acknowledged: Phoenix, HTTP 307')
+  expect(lines).toContain('Scores were not acknowledged: Phoenix, HTTP 500')
+  expect(lines.join('')).not.toContain('passport')
+  expect(sent).toBeLessThan(8 * 1024 * 1024)
+  for (const each of [other, phoenix]) {
+    each.closeAllConnections()
+    each.close()
+  }
+})

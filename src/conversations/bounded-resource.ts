@@ -26,7 +26,10 @@ export function boundedResource(resource: Attributes): Attributes {
     left -= characters
     kept[name] = value
   }
-  const result = Object.keys(kept).length === names.length && kept['service.name'] === resource['service.name'] ? resource : Object.freeze(kept)
+  const result =
+    Object.keys(kept).length === names.length && kept['service.name'] === resource['service.name']
+      ? resource
+      : Object.freeze(kept)
   bounded.set(resource, result)
   bounded.set(result, result)
   return result

@@ -11,9 +11,16 @@ const root = resolve(import.meta.dirname, '../..')
 const directory = mkdtempSync(join(tmpdir(), 'spanscore-terminal-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-/** This sets a title, clears the screen, and holds a colour, a link, a bell, text that overwrites its line, and reversed text. */
+/**
+ * This sets a title, clears the screen, and holds a colour, a link, a bell, text that overwrites its line, reversed text, and lines that GitHub
+ * Actions obeys.
+ */
 const EVIL =
-  '\u001B]0;owned\u0007\u001B[2J\u009B31m\u001B]8;;https://attacker.example\u001B\\link\u0008\r\u202Egnp\u2066\u200B'
+  '\u001B]0;owned\u0007\u001B[2J\u009B31m\u001B]8;;https://attacker.example\u001B\\link\u0008\r\u202Egnp\u2066\u200B' +
+  '\n::error::owned\n  ::stop-commands::x\r\n##[set-env name=A]b\n'
+
+/** Lines that GitHub Actions obeys: it trims them first. */
+const COMMANDS = /^\s*::|##\[/m
 
 // oxlint-disable-next-line no-control-regex -- the test looks for these characters
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
@@ -126,6 +133,8 @@ const config = file(
    const evil = ${JSON.stringify(EVIL)}
    export default { scorers: [
      prebuilt.createToolErrorsScorer(),
+     prebuilt.createAbandonedScorer(),
+     createScorer({ id: 'chats', description: 'd', version: '1', level: 'conversation' }).generateScore(() => 0).generateReason(({ run }) => 'no ' + run.output),
      prebuilt.createLoopScorer(),
      prebuilt.createHallucinatedToolScorer({ tools: ['weather' + evil] }),
      prebuilt.createKeywordCoverageScorer({ keywords: ['rain' + evil] }),
@@ -156,20 +165,29 @@ describe('a terminal gets no escape sequence, control or direction mark of a tra
     ['inspect', evil('/tmp/no-file')],
   ])('spanscore %s', async (...argv) => {
     const given = argv.filter((each) => each !== undefined)
-    expect(await shown(given, false)).not.toMatch(CONTROLS)
+    const piped = await shown(given, false)
+    expect(piped).not.toMatch(CONTROLS)
+    expect(piped).not.toMatch(COMMANDS)
     // On a terminal only the colours and the progress line of our own remain.
     const onTerminal = await shown(given, true)
     expect(onTerminal.replaceAll(OWN, '')).not.toMatch(CONTROLS)
+    expect(onTerminal.replaceAll(OWN, '')).not.toMatch(COMMANDS)
     expect(stripVTControlCharacters(onTerminal)).toMatch(/\S/)
   })
 
   it('a terminal is also safe when a JUnit report or OTLP scores are printed with cat', async () => {
-    const [junit, out] = [join(directory, 'junit.xml'), join(directory, 'scores.jsonl')]
-    await shown(['score', path, '--config', config, '--junit', junit, '--out', out], false)
-    expect(readFileSync(junit, 'utf8')).not.toMatch(CONTROLS)
-    expect(readFileSync(junit, 'utf8')).toContain('answer')
-    expect(readFileSync(out, 'utf8')).not.toMatch(CONTROLS)
-    expect(readFileSync(out, 'utf8')).toContain('answer')
+    const files = ['junit.xml', 'scores.jsonl', 'report.md', 'cases.jsonl'].map((name) => join(directory, name))
+    const [junit = '', out = '', markdown = '', cases = ''] = files
+    const reports = ['--junit', junit, '--out', out, '--markdown', markdown]
+    await shown(['score', path, '--config', config, ...reports], false)
+    await shown(['cases', path, '--out', cases], false)
+    for (const written of files.map((each) => readFileSync(each, 'utf8'))) {
+      expect(written).not.toMatch(CONTROLS)
+      expect(written).not.toMatch(COMMANDS)
+      expect(written).toContain('answer')
+    }
+    for (const tool of ['promptfoo', 'langfuse', 'deepeval'])
+      expect(await shown(['cases', 'convert', cases, '--to', tool], false)).not.toMatch(COMMANDS)
   })
 })
 

@@ -1,4 +1,6 @@
 import { UsageError } from '../usage-error.ts'
+import { answerOf, NO_REDIRECT } from '../answer.ts'
+import { safeLine } from '../text.ts'
 import { retried } from './retried.ts'
 
 /** A larger answer is treated as too many traces. */
@@ -19,12 +21,17 @@ export type BackendAnswer =
  */
 export async function getJson(url: URL, headers: Readonly<Record<string, string>>): Promise<BackendAnswer> {
   const response = await retried(`--from ${url.origin}`, () =>
-    fetch(url, { headers: { accept: 'application/json', ...headers }, signal: AbortSignal.timeout(TIMEOUT_MS) }),
+    fetch(url, {
+      headers: { accept: 'application/json', ...headers },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...NO_REDIRECT,
+    }),
   )
   if (response.status === 404) {
     await response.body?.cancel()
     return { kind: 'not-found' }
   }
+  if (!response.ok) throw new UsageError(`--from ${url.origin}${url.pathname}: ${await answerOf(response)}`)
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {
@@ -33,11 +40,9 @@ export async function getJson(url: URL, headers: Readonly<Record<string, string>
     chunks.push(chunk)
   }
   const text = Buffer.concat(chunks).toString('utf8')
-  if (!response.ok)
-    throw new UsageError(`--from ${url.origin}${url.pathname}: ${response.status} ${text.slice(0, 200)}`)
   try {
     return { kind: 'json', value: JSON.parse(text) }
   } catch {
-    throw new UsageError(`--from ${url.origin}${url.pathname}: expected JSON, got ${text.slice(0, 60)}`)
+    throw new UsageError(`--from ${url.origin}${url.pathname}: expected JSON, got ${safeLine(text.slice(0, 60))}`)
   }
 }

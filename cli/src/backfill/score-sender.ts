@@ -5,6 +5,8 @@ import type { SpanSet } from '../../../src/emit/score-ids.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
 import type { EvaluatedRun, HasScore } from '../score/run-scorers.ts'
 import { UsageError } from '../usage-error.ts'
+import { answerOf, NO_REDIRECT, textOf } from '../answer.ts'
+import { safeLine } from '../text.ts'
 import { retried } from './retried.ts'
 
 /** Settings of a `ScoreSender`. */
@@ -78,17 +80,20 @@ export class ScoreSender {
         headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify(request),
         signal: AbortSignal.timeout(TIMEOUT_MS),
+        ...NO_REDIRECT,
       }),
     )
-    const text = await response.text()
     if (path === '/v1/logs' && [404, 405, 501].includes(response.status)) {
       this.#takesEvents = false
+      await response.body?.cancel()
       report(`${url} takes no log records (${response.status}): scores are sent as late spans only`)
       return
     }
-    if (!response.ok) throw new UsageError(`--to ${url}: ${response.status} ${text.slice(0, 200)}`.trim())
+    if (!response.ok) throw new UsageError(`--to ${url}: ${await answerOf(response)}`)
+    const text = await textOf(response)
     const rejected = /"rejected(?:Spans|LogRecords)"\s*:\s*"?([1-9]\d*)/.exec(text)?.[1]
-    if (rejected !== undefined) throw new UsageError(`--to ${url}: ${rejected} rejected: ${text.slice(0, 200)}`)
+    if (rejected !== undefined)
+      throw new UsageError(`--to ${url}: ${rejected} rejected: ${safeLine(text.slice(0, 200))}`)
   }
 }
 

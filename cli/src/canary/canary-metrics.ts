@@ -1,4 +1,6 @@
+import { answerOf, NO_REDIRECT, textOf } from '../answer.ts'
 import { readHeaders } from '../otlp-headers.ts'
+import { safeLine } from '../text.ts'
 import type { JudgePass } from './judge-again.ts'
 
 /** Where metrics are sent to. */
@@ -71,9 +73,10 @@ export async function sendMetrics(request: unknown, { url, headers }: MetricsTar
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify(request),
     signal: AbortSignal.timeout(TIMEOUT_MS),
+    ...NO_REDIRECT,
   })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`${response.status} ${response.statusText} ${text.slice(0, 200)}`.trim())
+  if (!response.ok) throw new Error(await answerOf(response))
+  const text = await textOf(response)
   const rejected = /"rejectedDataPoints"\s*:\s*"?([1-9]\d*)/.exec(text)?.[1]
-  if (rejected !== undefined) throw new Error(`${rejected} data points were rejected: ${text.slice(0, 200)}`)
+  if (rejected !== undefined) throw new Error(`${rejected} data points were rejected: ${safeLine(text.slice(0, 200))}`)
 }

@@ -5,7 +5,7 @@ export type DatasetFormat = 'promptfoo' | 'langfuse' | 'deepeval'
 
 /** One line of a dataset, by tool. */
 export const DATASET_FORMATS: Readonly<Record<DatasetFormat, (one: AgentCase) => unknown>> = {
-  promptfoo: toPromptfoo,
+  promptfoo: (one) => asPlainText(toPromptfoo(one)),
   langfuse: toLangfuse,
   deepeval: toDeepEval,
 }
@@ -20,6 +20,17 @@ function toPromptfoo(one: AgentCase): unknown {
     ...(values !== null && { assert: [{ type: 'icontains-any', value: values }] }),
     metadata: { ...aboutCase(one), ...(trajectory !== null && { trajectory }) },
   }
+}
+
+/** What promptfoo renders in texts (Nunjucks), and what it loads in place of them. */
+const RUN_BY_PROMPTFOO = /\{(?=[{%#])|\bfile:(?=\/\/)|^\s*package(?=:)/g
+
+/** Texts of users with a space wherever promptfoo would run them, such as `file:///etc/passwd` or `{{ env.KEY }}`. */
+function asPlainText(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(RUN_BY_PROMPTFOO, '$& ')
+  if (Array.isArray(value)) return value.map(asPlainText)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, asPlainText(each)]))
 }
 
 /** What `POST /api/public/dataset-items` takes besides `datasetName`. */

@@ -105,7 +105,7 @@ function unscoredLines(tally: Tally, style: TableStyle): string[] {
 }
 
 function worstLines({ value, runId, userInput, explanation, findings }: WorstRun, style: TableStyle): string[] {
-  const head = `${style.paint('red', '✗')} ${numberText(value)}  ${style.paint('dim', runId)}`
+  const head = `${style.paint('red', '✗')} ${numberText(value)}  ${style.paint('dim', safeLine(runId))}`
   const asked = userInput === undefined ? [] : [`    ${cutLine(userInput, style.columns - 4)}`]
   const why = explanation === undefined ? [] : wrap(explanation, style.columns - 4, MAX_REASON_LINES)
   const found = findings.map((finding) => cutLine(`  ✗ ${finding}`, style.columns - 4))
@@ -141,7 +141,7 @@ export function renderBaseline(comparisons: readonly BaselineComparison[], style
             style,
           )
         : []),
-      ...newFailureIds.map((id) => `    ${paint('red', '✗')} ${id}`),
+      ...newFailureIds.map((id) => `    ${paint('red', '✗')} ${safeLine(id)}`),
     ]
   })
   return [paint('bold', 'Compared with the baseline'), ...lines].join('\n')

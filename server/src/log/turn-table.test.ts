@@ -92,7 +92,9 @@ it('the rows of an older service are kept', () => {
   const database = withSchema(FIRST_TURN_SCHEMA)
   const { member } = turn('a', 'r', 'shop')
   database
-    .prepare('INSERT INTO turns (run_id, conversation, ordinal, start_ms, settled_ms, member) VALUES (?, ?, 1, 0, 0, ?)')
+    .prepare(
+      'INSERT INTO turns (run_id, conversation, ordinal, start_ms, settled_ms, member) VALUES (?, ?, 1, 0, 0, ?)',
+    )
     .run('r', 'a', JSON.stringify(member))
   database.exec(TURN_MIGRATION)
   const table = open(1e9, database)

@@ -127,8 +127,7 @@ export class Page implements ServiceObserver {
         this.#waitingBytes -= message.bytes
         this.#storedBatches += message.batches
         this.#wake()
-      }
-      else if (message.kind === 'trouble') this.#report(message.message)
+      } else if (message.kind === 'trouble') this.#report(message.message)
       else if (message.kind === 'stopped') this.#onStopped()
     })
     worker.once('error', (error: NodeJS.ErrnoException) => {

@@ -20,11 +20,12 @@ export interface Destination {
 }
 
 /**
- * The outcome of a batch: `acknowledged` completely; `refused` for a reason that a retry would not change; `lacking` if the destination does
- * not have the signal at all; `failed`, so that a retry may succeed.
+ * The outcome of a batch: `acknowledged` completely, or all but some records, which must not be sent again; `refused` for a reason that a retry would
+ * not change; `lacking` if the destination does not have the signal at all; `failed`, so that a retry may succeed.
  */
 export type ExportOutcome =
   | { readonly status: 'acknowledged' }
+  | { readonly status: 'partly-acknowledged'; readonly rejected: number; readonly message: string }
   | { readonly status: 'refused' | 'lacking' | 'failed'; readonly message: string }
 
 /** Sends batches one after the other. */
@@ -115,13 +116,17 @@ function acknowledged(
       const rejected = latest?.rejectedLogRecords ?? latest?.rejectedSpans ?? 0
       if (rejected === 0) return { status: 'acknowledged' }
       return {
-        status: 'refused',
-        message: `${rejected} of ${records.length} were rejected: ${latest?.errorMessage ?? 'no reason given'}`,
+        status: 'partly-acknowledged',
+        rejected: Math.min(Number(rejected), records.length),
+        message: (latest?.errorMessage ?? '').slice(0, MAX_MESSAGE) || 'no reason given',
       }
     },
     shutdown: () => exporter.shutdown(),
   }
 }
+
+/** Characters of a destination's message that are reported. */
+const MAX_MESSAGE = 200
 
 function lengthOf(records: readonly EncodedRecord[]): number {
   return records.length
@@ -130,6 +135,6 @@ function lengthOf(records: readonly EncodedRecord[]): number {
 function outcomeOf(error: Error | undefined, signal: Signal, taken: TakenSignals): ExportOutcome {
   const code = error instanceof OTLPExporterError ? error.code : undefined
   if (taken.lacks(signal, code)) return { status: 'lacking', message: describeLack(signal) }
-  const message = `${code === undefined ? '' : `HTTP ${code}: `}${error?.message ?? 'no answer'}`.slice(0, 300)
+  const message = `${code === undefined ? '' : `HTTP ${code}: `}${error?.message ?? 'no answer'}`.slice(0, MAX_MESSAGE)
   return { status: code !== undefined && isOfContent(code) ? 'refused' : 'failed', message }
 }

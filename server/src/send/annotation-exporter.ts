@@ -35,16 +35,31 @@ export async function createAnnotationExporter(destination: PhoenixDestination):
           headers,
           body: JSON.stringify({ data }),
           signal: AbortSignal.timeout(timeoutMs),
+          // Annotations hold content, which must not follow an answer to another host.
+          redirect: 'manual',
         })
-        const text = await response.text()
+        await readUpTo(response, MAX_ANSWER_BYTES)
         if (response.ok) return { status: 'acknowledged' }
-        const message = `Phoenix, HTTP ${response.status}: ${text}`.slice(0, 300)
+        // Its answer may quote what was sent, so only the status is reported.
+        const message = `Phoenix, HTTP ${response.status}`
         return { status: isOfContent(response.status) ? 'refused' : 'failed', message }
       } catch (error) {
         return { status: 'failed', message: `Phoenix: ${error instanceof Error ? error.message : 'no answer'}` }
       }
     },
     shutdown: () => Promise.resolve(),
+  }
+}
+
+/** Bytes of an answer that are read, so that its connection can be used again. */
+const MAX_ANSWER_BYTES = 64 * 1024
+
+async function readUpTo({ body }: Response, maxBytes: number): Promise<void> {
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength
+    // The rest is not read.
+    if (bytes > maxBytes) return
   }
 }
 

@@ -19,6 +19,9 @@ const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 const PAGE = 32
 
+/** Bytes of an answer that are read. */
+const MAX_ANSWER_BYTES = 64 * 1024
+
 /** The sender chose encoding and compression. */
 const UNSUPPORTED_TYPE = 415
 
@@ -127,7 +130,13 @@ function post(
       resolve(response.statusCode ?? 0)
       // The connection is used again after the body, which may never end.
       const timer = setTimeout(() => response.destroy(), timeoutMs)
-      response.on('close', () => clearTimeout(timer)).resume()
+      let bytes = 0
+      response
+        .on('close', () => clearTimeout(timer))
+        .on('data', (chunk: Buffer) => {
+          bytes += chunk.byteLength
+          if (bytes > MAX_ANSWER_BYTES) response.destroy()
+        })
     })
     request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)))
     request.on('error', reject)

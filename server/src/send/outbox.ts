@@ -1,4 +1,4 @@
-import type { AcknowledgedExporter } from './acknowledged-exporter.ts'
+import type { AcknowledgedExporter, ExportOutcome } from './acknowledged-exporter.ts'
 import type { EncodedRecord, GatheredRecords } from './gathered-scores.ts'
 
 /** The records of some runs' scores. */
@@ -147,45 +147,49 @@ export class Outbox {
     return this.#waiting.splice(0, count)
   }
 
-  /** If part of a batch is refused, its halves are sent separately, so that only the refused records are lost. */
+  /** If a batch is refused, its halves are sent separately, so that only the refused records are lost. */
   async #sendSplitting(exporter: AcknowledgedExporter, items: readonly EncodedRecord[]): Promise<void> {
     const todo = items.length === 0 ? [] : [items]
+    let givenUp = 0
+    let why = ''
     for (let batch = todo.pop(); batch !== undefined && !this.#isStopped; batch = todo.pop()) {
       const outcome = await this.#sendUntilAnswered(exporter, batch)
-      if (outcome === 'acknowledged') {
+      if (outcome.status === 'acknowledged') {
         this.counts.acknowledged += batch.length
         continue
       }
-      if (outcome === 'refused' && batch.length > 1) {
+      if (outcome.status === 'refused' && batch.length > 1) {
         const middle = batch.length >> 1
         todo.push(batch.slice(middle), batch.slice(0, middle))
         continue
       }
-      this.counts.refused += batch.length
+      // OTLP does not say which records a partial success lacks, and forbids to send the request again.
+      const lost = outcome.status === 'partly-acknowledged' ? outcome.rejected : batch.length
+      this.counts.acknowledged += batch.length - lost
+      this.counts.refused += lost
+      if (outcome.status === 'lacking') continue
+      givenUp += lost
+      why = outcome.message
     }
+    if (givenUp > 0) this.#parts.report(`The destination refused scores, and ${givenUp} are given up: ${why}`)
   }
 
-  async #sendUntilAnswered(
-    exporter: AcknowledgedExporter,
-    batch: readonly EncodedRecord[],
-  ): Promise<'acknowledged' | 'refused' | 'lacking'> {
+  /** @returns an outcome that another attempt would not change */
+  async #sendUntilAnswered(exporter: AcknowledgedExporter, batch: readonly EncodedRecord[]): Promise<ExportOutcome> {
     let pauseMs = FIRST_PAUSE_MS
     for (;;) {
       const outcome = await exporter.send(batch)
-      if (outcome.status === 'acknowledged') {
+      if (outcome.status === 'acknowledged' || outcome.status === 'partly-acknowledged')
         this.#failingSinceMs = undefined
-        return 'acknowledged'
-      }
       if (outcome.status === 'lacking') {
         if (!this.#hasReportedLack) this.#parts.report(outcome.message)
         this.#hasReportedLack = true
-        return 'lacking'
       }
+      if (outcome.status !== 'failed') return outcome
       this.#parts.report(`Scores were not acknowledged: ${outcome.message}`)
-      if (outcome.status === 'refused') return 'refused'
       this.counts.failures += 1
       this.#failingSinceMs ??= this.#parts.now()
-      if (this.#isStopped) return 'refused'
+      if (this.#isStopped) return { status: 'refused', message: outcome.message }
       await this.#pause(pauseMs)
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
     }

@@ -35,7 +35,10 @@ export function isDamaged(error: unknown): boolean {
 /** Renames a damaged database, so that a new one is begun. Scores have their own log. @returns what happened, for the operator */
 export function setAside(folder: string): string {
   const path = join(folder, 'page.db')
-  const aside = `${path}.damaged-${new Date().toISOString().replaceAll(/[^0-9]/g, '').slice(0, 14)}`
+  const aside = `${path}.damaged-${new Date()
+    .toISOString()
+    .replaceAll(/[^0-9]/g, '')
+    .slice(0, 14)}`
   renameSync(path, aside)
   for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
   return `${path} is damaged, so the page begins a new one; runs are scored as before. The damaged file is now ${aside}: delete it once nobody wants to repair it.`
