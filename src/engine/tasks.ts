@@ -40,8 +40,11 @@ export class Tasks {
   readonly #parts: TasksParts
   readonly #judges: ScoringQueue
   readonly #code: ScoringQueue
-  /** Runs with pending scores. */
-  readonly #pending = new Set<RunScores>()
+  /** Runs with pending scores, in the order in which they became so, with their place in it. */
+  readonly #pending = new Map<RunScores, number>()
+  #latestPlace = 0
+  /** Who waits until the runs up to a place are in, in its order. All who ask at the same place share one promise. */
+  readonly #waiting: { readonly place: number; readonly promise: Promise<void>; readonly resolve: () => void }[] = []
   /** The lowest rate that each scorer's `sample` function has returned. Runs kept at a higher rate are rare, and take precedence. */
   readonly #lowestRates = new Map<string, number>()
   /** Tasks that wait for admission. */
@@ -73,20 +76,20 @@ export class Tasks {
 
   /** Announces a score that is requested later, so that a flush waits for it. */
   expect({ scores, state }: Task): void {
-    this.#pending.add(scores)
+    this.#addPending(scores)
     if (this.#isStopped && state === 'waiting') this.#giveUpAll(scores)
   }
 
   /** Adds a task whose run is settled. */
   add(task: Task): void {
     if (!task.advance('queued')) return
-    this.#pending.add(task.scores)
+    this.#addPending(task.scores)
     this.#lineUp(task)
   }
 
   /** Takes over a task whose scorer is already running. */
   adopt(task: Task, admitted: AdmittedRun, evaluation: Promise<Evaluation>): void {
-    this.#pending.add(task.scores)
+    this.#addPending(task.scores)
     task.admitted = admitted
     this.#contentBytes += task.scores.run.contentBytes
     void evaluation.then((result) => this.#finish(task, result, true))
@@ -102,7 +105,29 @@ export class Tasks {
   /** Resolves when every score that is pending now is in. */
   async settled(): Promise<void> {
     await this.#parts.background.done()
-    await Promise.all([...this.#pending].map((scores) => scores.whenAllIn()))
+    await this.#pendingAreIn()
+  }
+
+  #pendingAreIn(): Promise<void> {
+    if (this.#pending.size === 0) return Promise.resolve()
+    const place = this.#latestPlace
+    const latest = this.#waiting.at(-1)
+    if (latest?.place === place) return latest.promise
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.push({ place, promise, resolve })
+    return promise
+  }
+
+  #addPending(scores: RunScores): void {
+    if (!this.#pending.has(scores)) this.#pending.set(scores, (this.#latestPlace += 1))
+  }
+
+  #removePending(scores: RunScores): void {
+    this.#pending.delete(scores)
+    if (this.#waiting.length === 0) return
+    const [first = Number.POSITIVE_INFINITY] = this.#pending.values()
+    const more = this.#waiting.findIndex(({ place }) => place >= first)
+    for (const { resolve } of this.#waiting.splice(0, more === -1 ? this.#waiting.length : more)) resolve()
   }
 
   /**
@@ -111,7 +136,7 @@ export class Tasks {
    */
   beginShutdown(): void {
     this.#isStopping = true
-    for (const { tasks } of this.#pending) {
+    for (const { tasks } of this.#pending.keys()) {
       for (const task of tasks) {
         if (task.state !== 'admitted' && task.state !== 'scoring') continue
         if (!task.outlastsShutdown) this.#abandon(task)
@@ -123,7 +148,7 @@ export class Tasks {
   /** Drops all remaining scores, in steps, and all further ones. Must be called after `beginShutdown`. */
   *endShutdown(): WorkSteps {
     this.#isStopped = true
-    yield* eachInSteps([...this.#pending], (scores) => this.#giveUpAll(scores))
+    yield* eachInSteps([...this.#pending.keys()], (scores) => this.#giveUpAll(scores))
   }
 
   /** Another process scores this settled run from now on: pending scores are neither written nor counted here. */
@@ -142,7 +167,7 @@ export class Tasks {
 
   /** Withdraws the runs about which judges have still to be asked. */
   withdrawUnasked(): void {
-    for (const scores of this.#pending) {
+    for (const scores of this.#pending.keys()) {
       const isUnasked = scores.tasks.some(
         ({ isJudge, state }) => isJudge && (state === 'queued' || state === 'admitted'),
       )
@@ -325,7 +350,7 @@ export class Tasks {
 
   #checkAllIn(scores: RunScores): void {
     if (scores.isAwaited) return
-    this.#pending.delete(scores)
+    this.#removePending(scores)
     this.#parts.reporter.guard('Handing on a held span', () => scores.allIn())
   }
 }

@@ -5,6 +5,7 @@ import { isRecord } from '../../spans/json.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { HeldSpans } from './held-spans.ts'
 import { holdShutdown } from './hold-shutdown.ts'
+import { SharedWork } from './shared-work.ts'
 import { countUnsentSpans } from '../attach/other-processors.ts'
 import type { ProviderSink } from '../../emit/provider-sink.ts'
 import type { ScoreMetrics } from '../../emit/score-metrics.ts'
@@ -55,9 +56,14 @@ export class Flushing {
   readonly #parts: FlushingParts
   /** A batch processor's second flush resolves while its first still exports, so every flush waits for earlier ones. */
   readonly #underWay = new Set<Promise<boolean>>()
+  /** Servers flush after each request, so hundreds of flushes may be under way: they share what they do. */
+  readonly #settling: SharedWork
+  readonly #delivering: SharedWork
 
   constructor(parts: FlushingParts) {
     this.#parts = parts
+    this.#settling = new SharedWork(() => this.#settle(parts.buffer.flush(), SLICE_MS))
+    this.#delivering = new SharedWork(() => this.#deliver())
   }
 
   /**
@@ -78,10 +84,16 @@ export class Flushing {
 
   /** @param judgesMs maximum milliseconds to wait for judges */
   async #flush(judgesMs: number): Promise<void> {
-    const { options, buffer, held, metrics, providers, otherProcessors } = this.#parts
-    const done = this.#settle(buffer.flush(), SLICE_MS)
+    const { options, engine } = this.#parts
+    const done = this.#settling.done().then(() => engine.tasks.settled())
     const waitMs = Math.min(options.flushTimeoutMs, judgesMs)
     if (waitMs > 0) await settlesWithin(done, waitMs, true)
+    await this.#delivering.done()
+  }
+
+  /** Writes what is in, and flushes what is behind. */
+  async #deliver(): Promise<void> {
+    const { options, held, metrics, providers, otherProcessors } = this.#parts
     await this.#doFirst('forceFlush', held.releaseInSteps())
     metrics.flush()
     const { before, after } = otherProcessors()
@@ -126,7 +138,7 @@ export class Flushing {
     const { options, buffer, engine, held, metrics } = this.#parts
     const agents = buffer.settleAgents()
     engine.tasks.beginShutdown()
-    const done = this.#settle(inTurn(agents, buffer.giveUpWaiting()), FIRST_TURN_MS)
+    const done = this.#settle(inTurn(agents, buffer.giveUpWaiting()), FIRST_TURN_MS).then(() => engine.tasks.settled())
     metrics.flush()
     if (options.shutdownTimeoutMs > 0) await settlesWithin(done, options.shutdownTimeoutMs, true)
     await this.#doFirst('shutdown', engine.tasks.endShutdown())
@@ -159,13 +171,12 @@ export class Flushing {
       reporter.notify('SPANSCORE_LATE_SCORES', `Lost at the shutdown: ${lost.join(', and ')}. ${CURE}`)
   }
 
-  /** Settles runs, with that many milliseconds now. Resolves when they are scored. */
+  /** Settles runs, with that many milliseconds now. */
   async #settle(settling: WorkSteps, nowMs: number): Promise<void> {
     const { engine, reporter } = this.#parts
     const settled = reporter.settle('Settling runs', () => engine.background.run(settling))
     engine.background.work(nowMs)
     await settled
-    await engine.tasks.settled()
   }
 
   async shutdownNext(): Promise<void> {
