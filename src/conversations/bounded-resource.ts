@@ -16,7 +16,6 @@ export function boundedResource(resource: Attributes): Attributes {
   if (known !== undefined) return known
   const kept: Record<string, unknown> = {}
   let left = MAX_CHARACTERS
-  const isOfService = (name: string): boolean => name.startsWith('service.')
   const names = Object.keys(resource)
   for (const name of [...names.filter(isOfService), ...names.filter((each) => !isOfService(each))]) {
     const given = resource[name]
@@ -33,6 +32,10 @@ export function boundedResource(resource: Attributes): Attributes {
   bounded.set(resource, result)
   bounded.set(result, result)
   return result
+}
+
+function isOfService(name: string): boolean {
+  return name.startsWith('service.')
 }
 
 /** Long values count as infinite, so that they are left out whatever else there is. */

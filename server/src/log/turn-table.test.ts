@@ -75,7 +75,10 @@ it('a conversation keeps its first and its latest runs up to a number of bytes',
   const long = 'x'.repeat(4000)
   for (let index = 0; index < 150; index++) {
     const toolCalls = Array.from({ length: 100 }, (_, call) => ({
-      ...{ name: `tool ${call}`, arguments: 'x'.repeat(400), step: 0, providerExecuted: false },
+      name: `tool ${call}`,
+      arguments: 'x'.repeat(400),
+      step: 0,
+      providerExecuted: false,
       status: 'ok' as const,
     }))
     table.keep(turn('a', `${index}`, 'shop', { startTimeMs: index, output: long, toolCalls }))

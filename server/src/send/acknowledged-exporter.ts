@@ -117,7 +117,7 @@ function acknowledged(
       if (rejected === 0) return { status: 'acknowledged' }
       return {
         status: 'partly-acknowledged',
-        rejected: Math.min(Number(rejected), records.length),
+        rejected: Math.min(rejected, records.length),
         message: (latest?.errorMessage ?? '').slice(0, MAX_MESSAGE) || 'no reason given',
       }
     },

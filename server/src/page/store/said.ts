@@ -38,7 +38,11 @@ export function boundedSaid({ eventName, traceId, spanId, timeMs, attributes, sc
   const { name } = scope
   return {
     ...(eventName !== undefined && { eventName: shortened(eventName, MAX_NAME_LENGTH) }),
-    ...{ traceId, spanId, timeMs, attributes: kept, scope: { name: shortened(name, MAX_NAME_LENGTH) } },
+    traceId,
+    spanId,
+    timeMs,
+    attributes: kept,
+    scope: { name: shortened(name, MAX_NAME_LENGTH) },
   }
 }
 
@@ -51,7 +55,13 @@ export function saveSaid(database: DatabaseSync, log: SourceLog, arrivedMs: numb
   execute(
     database,
     'INSERT OR REPLACE INTO said (trace_id, span_id, key, time_ms, arrived_ms, bytes, log) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    ...[traceId, spanId, key, timeMs, arrivedMs, key.length + json.length, json],
+    traceId,
+    spanId,
+    key,
+    timeMs,
+    arrivedMs,
+    key.length + json.length,
+    json,
   )
 }
 
@@ -81,10 +91,10 @@ export function readSaid(database: DatabaseSync, traceId: string): readonly Sour
 
 /** What users and other tools say of the runs in some content: as events, on spans of evaluators, or as annotations. */
 export function saidInTrace(database: DatabaseSync, traceId: string, { spans, logs }: RunContent): readonly Said[] {
-  const said = readSaid(database, traceId)
+  const kept = readSaid(database, traceId)
   // The page gets events of senders apart, and keeps them in their bounded form.
-  const others = said.length === 0 ? logs : logs.filter(({ eventName }) => eventName !== EVENT_NAME)
-  const stored = toStoredRuns(spans, [...others, ...said])
+  const others = kept.length === 0 ? logs : logs.filter(({ eventName }) => eventName !== EVENT_NAME)
+  const stored = toStoredRuns(spans, [...others, ...kept])
   return stored.flatMap(({ run, scoresOf, toolScoresOf }) =>
     withNested(run).flatMap((one) =>
       [...scoresOf(one), ...toolScoresOf(one)]
