@@ -60,6 +60,9 @@ export interface ServiceCounts {
 /** How many of the runs with delivered scores are remembered. */
 const MAX_DELIVERED = 100_000
 
+/** How many revisions of a run judges are asked about: the first one, and two more. */
+const MAX_JUDGED = 3
+
 /** How many milliseconds a stopping service waits for a destination that was already unavailable. */
 const FAILING_MS = 1000
 
@@ -304,7 +307,8 @@ export class Service {
       }
       if (hasBeenScored) this.counts.revisions += 1
       else this.counts.runs += 1
-      return [{ run, spans, isCounted: !hasBeenScored }]
+      // Somebody may send a late span every few seconds: code scores each revision, and judges see some.
+      return [{ run, spans, isCounted: !hasBeenScored, isJudgedEnough: found.offered(run) >= MAX_JUDGED }]
     })
   }
 

@@ -6,6 +6,7 @@ import type { Budget, Cost } from '../sampling/budget.ts'
 import { MIN_PROBABILITY } from '../sampling/weight.ts'
 import { formatValue } from '../scoring/format-value.ts'
 import { readEstimate } from '../scoring/read-verdict.ts'
+import { textOf } from '../spans/json.ts'
 import { runForeignNow } from '../scoring/run-foreign.ts'
 import type { ScorerJudge } from '../scoring/scorer.ts'
 import { skipped } from '../scoring/unscored.ts'
@@ -159,12 +160,14 @@ function admitJudge(
 ): Admitted | Rejected {
   const unavailable = whyUnavailable(judge, id, reporter)
   if (unavailable !== undefined) return rejected(skipped('judge-unavailable', contentFree(unavailable)), run, rate)
-  const factor = scores.budgetFactor(budget)
+  const service = textOf(run.resource['service.name']) ?? ''
+  const factor = scores.budgetFactor(budget, service)
   const decision = budget.admit({
     point: scores.point.value,
     rate,
     factor,
     estimate: estimateOf(judge, id, run, reporter),
+    service,
   })
   const probability = rate * factor
   if (decision.admitted) {

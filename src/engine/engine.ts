@@ -140,9 +140,10 @@ export class Engine {
     }
   }
 
-  #scorersFor({ isFor, nested }: ScorableRun): readonly ResolvedScorer[] {
+  #scorersFor({ isFor, nested, isJudgedEnough }: ScorableRun): readonly ResolvedScorer[] {
     if (isFor !== undefined) return this.options.scorers.filter(isFor)
-    return nested ? this.#ofNested : this.#ofRuns
+    const scorers = nested ? this.#ofNested : this.#ofRuns
+    return isJudgedEnough === true ? scorers.filter(({ scorer }) => scorer.kind !== 'judge') : scorers
   }
 
   #offerTo(scores: RunScores, scorer: ResolvedScorer, inline: InlineScore[]): void {

@@ -78,8 +78,8 @@ export class RunScores {
   }
 
   /** The budget's factor. It is the same for all judges of the run, so that they choose the same runs. */
-  budgetFactor(budget: Budget): number {
-    this.#budgetFactor ??= budget.factor()
+  budgetFactor(budget: Budget, service: string): number {
+    this.#budgetFactor ??= budget.factor(service)
     return this.#budgetFactor
   }
 

@@ -24,6 +24,8 @@ export interface ScorableRun {
   readonly hasOpenSpans: boolean
   /** Which scorers a conversation is for. Its runs were redacted before they were kept. Absent for a run. */
   readonly isFor?: (scorer: ResolvedScorer) => boolean
+  /** Whether judges have seen enough revisions of the run, so that only code scores this one. @default false */
+  readonly isJudgedEnough?: boolean
   /** The engine's own state of the run. A weak map keyed by runs would slow down every garbage collection. */
   scoringState: object | undefined
   /** Reads the spans of a large run in steps, which is most of the work of putting it together. */

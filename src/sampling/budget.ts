@@ -1,3 +1,4 @@
+import { FairParts } from './fair-parts.ts'
 import { RollingLimit } from './rolling-limit.ts'
 
 const MINUTE_MS = 60_000
@@ -83,6 +84,8 @@ export interface BudgetRequest {
   /** `factor()` of the budget. It is read once per run, before the first of its scorers asks. */
   readonly factor: number
   readonly estimate: Cost
+  /** The name of the run's service. @default '' */
+  readonly service?: string
 }
 
 /**
@@ -91,6 +94,7 @@ export interface BudgetRequest {
  */
 export class Budget {
   #limits: readonly Limit[]
+  readonly #parts = new FairParts()
   readonly #now: () => number
 
   /** @param now Milliseconds of a clock that does not go back, such as `performance.now`. */
@@ -110,16 +114,31 @@ export class Budget {
     })
   }
 
-  /** The factor, from 0 to 1, by which rates are multiplied at this moment. It depends only on earlier runs. */
-  factor(): number {
+  /**
+   * The factor, from 0 to 1, by which the rates of a service are multiplied at this moment. It depends only on earlier runs. Of several services,
+   * each gets an equal part, and what one leaves goes to the others.
+   */
+  factor(service = ''): number {
     const nowMs = this.#now()
+    if (this.#parts.isShared(nowMs)) return this.#parts.factor(service, this.#paceAt(nowMs), nowMs)
     return Math.min(...this.#limits.map((limit) => limit.window.factor(nowMs)))
+  }
+
+  /** Whether a service may be judged at its full rate, and no limit is nearly used up. */
+  isFree(service: string): boolean {
+    return this.factor(service) >= 1 && this.usedRatio() < NEARLY_USED
+  }
+
+  #paceAt(nowMs: number): number {
+    return Math.min(...this.#limits.map((limit) => limit.window.pacePerMs(nowMs)))
   }
 
   /** Admits a score and reserves its estimate, or returns the reason why not. */
   admit(request: BudgetRequest): BudgetDecision {
     const nowMs = this.#now()
+    const { service = '' } = request
     for (const limit of this.#limits) limit.window.want(limit.of(request.estimate) ?? 0, nowMs)
+    this.#parts.want(service, nowMs)
     const rate = request.rate * request.factor
     if (request.point >= rate) {
       return {
@@ -127,6 +146,10 @@ export class Budget {
         reason: 'thinned',
         message: `More scores are requested than the budget allows, so it admits ${percent(rate)} of runs.`,
       }
+    }
+    if (this.#parts.isShared(nowMs) && !this.#parts.take(service, this.#paceAt(nowMs), nowMs)) {
+      const message = 'The service has used its part of the budget, which it shares with other services.'
+      return { admitted: false, reason: 'refused', message }
     }
     const reservation = this.reserve(request.estimate)
     return reservation === undefined
@@ -174,6 +197,9 @@ export class Budget {
       : `budget.${limit.name} (${limit.given}) is used up; raise it, or lower the scorer's sample.`
   }
 }
+
+/** Above this share of a limit, what is not urgent waits. */
+const NEARLY_USED = 0.8
 
 interface Limit {
   readonly name: string

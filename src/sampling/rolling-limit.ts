@@ -138,6 +138,17 @@ export class RollingLimit {
     return Math.min(1, Math.max(even, FLOOR * Math.min(1, pace)))
   }
 
+  /** How many scores this limit allows in a millisecond, if they are spread evenly. */
+  pacePerMs(nowMs: number): number {
+    this.#moveTo(nowMs)
+    const scores = this.#scoresPerWindow()
+    if (!(scores >= 1)) return this.limit === 0 ? 0 : Number.POSITIVE_INFINITY
+    if (scores <= FEW_SCORES) return (AIM * scores) / this.windowMs
+    // The first half of a limit is spent freely.
+    if (scores === Number.POSITIVE_INFINITY || this.#used < this.limit / 2) return Number.POSITIVE_INFINITY
+    return (AIM * this.#affordablePerSlot()) / (this.#reservedPerScore * this.#takenShare) / this.#slotMs
+  }
+
   /** The factor if few scores fit into a window: what is admitted at the full rate is subtracted from the plan and from the demand. */
   #factorOfFew(scores: number, lasting: number): number {
     if (this.#isFree(this.#reservedPerScore)) return 1

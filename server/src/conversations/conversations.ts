@@ -26,6 +26,9 @@ export interface ConversationsParts {
 /** Conversations that are scored at the same time. Others wait, and lose nothing. */
 const MAX_AT_ONCE = 16
 
+/** For so long a conversation waits until the judges' budget has room for its service. Then it is treated as any run is. */
+const MAX_WAIT_MS = 600_000
+
 /** Collects runs to conversations, and scores each when it is over. */
 export class Conversations {
   readonly #parts: ConversationsParts
@@ -100,12 +103,14 @@ export class Conversations {
 
   /** Scores the conversations that are over, and forgets those that are over for long. */
   sweep(): void {
-    const { turns } = this.#parts
+    const { turns, scorer } = this.#parts
     const { nowMs } = turns
     turns.forget(this.#open.takeForgotten(nowMs))
     const room = MAX_AT_ONCE - this.#scoring.size
     if (room <= 0) return
-    for (const ended of this.#open.takeOver(nowMs, room)) track(this.#scoring, this.#score(ended))
+    const isReady = ({ service, endedMs }: EndedConversation): boolean =>
+      nowMs - endedMs > MAX_WAIT_MS || scorer.isFreeFor(service)
+    for (const ended of this.#open.takeOver(nowMs, room, isReady)) track(this.#scoring, this.#score(ended))
   }
 
   /** Leaves what is not scored to the next process. */

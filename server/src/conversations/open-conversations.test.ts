@@ -13,18 +13,18 @@ describe('open conversations', () => {
       expect(open.takeOver(minute * MINUTE, 9)).toEqual([])
     }
     expect(open.takeOver(34 * MINUTE, 9)).toEqual([])
-    expect(open.takeOver(35 * MINUTE, 9)).toEqual([{ key: 'a', service: 'shop', endedBy: 'idle' }])
+    expect(open.takeOver(35 * MINUTE, 9)).toMatchObject([{ key: 'a', service: 'shop', endedBy: 'idle' }])
     expect(open.takeOver(36 * MINUTE, 9)).toEqual([])
     open.scored('a')
     open.add('a', 'shop', 40 * MINUTE, false)
     expect(open.open).toBe(1)
-    expect(open.takeOver(55 * MINUTE, 9)).toEqual([{ key: 'a', service: 'shop', endedBy: 'idle' }])
+    expect(open.takeOver(55 * MINUTE, 9)).toMatchObject([{ key: 'a', service: 'shop', endedBy: 'idle' }])
   })
 
   it('are over at once if a run says so', () => {
     const open = new OpenConversations(IDLE)
     open.add('a', 'shop', 0, true)
-    expect(open.takeOver(0, 9)).toEqual([{ key: 'a', service: 'shop', endedBy: 'marked' }])
+    expect(open.takeOver(0, 9)).toMatchObject([{ key: 'a', service: 'shop', endedBy: 'marked' }])
   })
 
   it('are over at once by a mark only the first time, then once for each quiet time', () => {
@@ -35,7 +35,7 @@ describe('open conversations', () => {
       open.add('a', 'shop', minute * MINUTE, true)
       expect(open.takeOver(minute * MINUTE, 9)).toEqual([])
     }
-    expect(open.takeOver(18 * MINUTE, 9)).toEqual([{ key: 'a', service: 'shop', endedBy: 'idle' }])
+    expect(open.takeOver(18 * MINUTE, 9)).toMatchObject([{ key: 'a', service: 'shop', endedBy: 'idle' }])
   })
 
   it('are taken of all services in turn, so that none waits for the many of another', () => {
@@ -50,12 +50,24 @@ describe('open conversations', () => {
     expect(open.takeOver(IDLE, 2).map(({ key }) => key)).toEqual(['3', '4'])
   })
 
+  it('wait if their service is not ready, and keep none of another waiting', () => {
+    const open = new OpenConversations(IDLE)
+    for (const key of ['a', 'b']) open.add(key, 'flood', 0, false)
+    open.add('c', 'shop', 0, false)
+    expect(open.takeOver(IDLE, 9, ({ service }) => service === 'shop').map(({ key }) => key)).toEqual(['c'])
+    expect(open.waiting).toBe(2)
+    expect(open.takeOver(2 * IDLE, 9).map(({ key, endedMs }) => [key, endedMs])).toEqual([
+      ['a', IDLE],
+      ['b', IDLE],
+    ])
+  })
+
   it('are closed before their time for the service that has the most', () => {
     const open = new OpenConversations(IDLE, 4)
     for (const key of ['1', '2', '3']) open.add(key, 'flood', 0, false)
     open.add('a', 'shop', 0, false)
     open.add('b', 'shop', 0, false)
-    expect(open.takeOver(0, 9)).toEqual([{ key: '1', service: 'flood', endedBy: 'limit' }])
+    expect(open.takeOver(0, 9)).toMatchObject([{ key: '1', service: 'flood', endedBy: 'limit' }])
   })
 
   it('are forgotten four idle times after their end, once their scores were delivered', () => {
@@ -73,7 +85,7 @@ describe('open conversations', () => {
   it('are taken a few at a time, and the oldest is closed if there are too many', () => {
     const open = new OpenConversations(IDLE, 3)
     for (const key of ['a', 'b', 'a', 'c', 'd']) open.add(key, 'shop', 0, false)
-    expect(open.takeOver(0, 9)).toEqual([{ key: 'b', service: 'shop', endedBy: 'limit' }])
+    expect(open.takeOver(0, 9)).toMatchObject([{ key: 'b', service: 'shop', endedBy: 'limit' }])
     expect(open.takeOver(IDLE, 2).map(({ key }) => key)).toEqual(['a', 'c'])
     expect(open.takeOver(IDLE, 2).map(({ key }) => key)).toEqual(['d'])
   })
@@ -101,7 +113,7 @@ describe('open conversations', () => {
     open.restore('a', 'shop', 100 * MINUTE, false)
     open.restore('b', 'shop', 100 * MINUTE, true)
     expect(open.takeOver(114 * MINUTE, 9)).toEqual([])
-    expect(open.takeOver(115 * MINUTE, 9)).toEqual([{ key: 'a', service: 'shop', endedBy: 'idle' }])
+    expect(open.takeOver(115 * MINUTE, 9)).toMatchObject([{ key: 'a', service: 'shop', endedBy: 'idle' }])
     expect(open.takeForgotten(175 * MINUTE)).toEqual(['b'])
   })
 })

@@ -7,6 +7,8 @@ export interface EndedConversation {
   /** The name of its service. */
   readonly service: string
   readonly endedBy: Conversation['endedBy']
+  /** When it was over, in milliseconds of the log's time. */
+  readonly endedMs: number
 }
 
 /** A conversation that is kept. */
@@ -49,6 +51,7 @@ export class OpenConversations {
   readonly #over = new Map<string, Kept>()
   #open = 0
   #ended = 0
+  #nowMs = 0
 
   constructor(idleMs: number, maxOpen: number = MAX_OPEN) {
     this.#idleMs = idleMs
@@ -99,8 +102,17 @@ export class OpenConversations {
     if (kept !== undefined) kept.isScored = true
   }
 
-  /** Takes at most so many conversations that are over, of all services in turn. */
-  takeOver(nowMs: number, most: number): readonly EndedConversation[] {
+  /**
+   * Takes at most so many conversations that are over, of all services in turn.
+   *
+   * @param isReady whether the next conversation of a service is taken; otherwise it waits
+   */
+  takeOver(
+    nowMs: number,
+    most: number,
+    isReady: (ended: EndedConversation) => boolean = () => true,
+  ): readonly EndedConversation[] {
+    this.#nowMs = nowMs
     for (const [service, ofService] of this.#services) {
       const { open, ended } = ofService
       for (const [key, kept] of open) {
@@ -110,18 +122,26 @@ export class OpenConversations {
       if (open.size + ended.size === 0) this.#services.delete(service)
     }
     const taken: EndedConversation[] = []
-    while (taken.length < most) {
+    let left = this.#ready.size
+    while (taken.length < most && left > 0) {
       const [next] = this.#ready
       if (next === undefined) break
-      const [service, { ended }] = next
+      const [service, ofService] = next
+      const { ended } = ofService
       const [first] = ended.values()
       // Its next turn comes after those of all others.
       this.#ready.delete(service)
-      if (ended.size > 1) this.#ready.set(service, next[1])
       if (first === undefined) continue
+      if (!isReady(first)) {
+        this.#ready.set(service, ofService)
+        left -= 1
+        continue
+      }
+      if (ended.size > 1) this.#ready.set(service, ofService)
       ended.delete(first.key)
       this.#ended -= 1
       taken.push(first)
+      left = this.#ready.size
     }
     return taken
   }
@@ -154,7 +174,7 @@ export class OpenConversations {
   #end(ofService: OfService, key: string, kept: Kept, endedBy: Conversation['endedBy']): void {
     if (ofService.open.delete(key)) this.#open -= 1
     this.#over.set(key, kept)
-    ofService.ended.set(key, { key, service: kept.service, endedBy })
+    ofService.ended.set(key, { key, service: kept.service, endedBy, endedMs: Math.max(this.#nowMs, kept.latestMs) })
     this.#ready.set(kept.service, ofService)
     this.#ended += 1
   }

@@ -18,6 +18,8 @@ export interface ConversationScorer {
    * @returns `undefined` if no scorer wants its conversation
    */
   turnOf(run: AgentRun, onWithoutId: () => void): KeptTurn | undefined
+  /** Whether a conversation of a service would be judged now. Its score is not urgent, so that it waits for a while. */
+  isFreeFor(service: string): boolean
   /**
    * Resolves when every scorer has scored, skipped or failed. Never rejects.
    *

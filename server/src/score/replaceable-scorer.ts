@@ -48,6 +48,10 @@ export class ReplaceableScorer implements RunScorer, ConversationScorer {
     return this.#current.turnOf(run, onWithoutId)
   }
 
+  isFreeFor(service: string): boolean {
+    return this.#current.isFreeFor(service)
+  }
+
   offerConversation(offered: OfferedConversation, lost: AbortSignal): Promise<boolean> {
     return this.#with((scorer) => scorer.offerConversation(offered, lost))
   }

@@ -6,6 +6,8 @@ export interface OfferedRun {
   readonly spans: SpanSet
   /** False if an earlier revision was counted: its scores are written but not counted again. */
   readonly isCounted: boolean
+  /** Whether judges have seen enough revisions of it. @default false */
+  readonly isJudgedEnough?: boolean
 }
 
 /** Scores runs, and writes the results to the signals of the run's own service. */

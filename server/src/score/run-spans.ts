@@ -34,6 +34,14 @@ export class RunSpans {
     return { ...members, hasBeenScored: top?.isEmitted === true && !top.isRepeated }
   }
 
+  /** A run is offered to the scorers. @returns how often it was before */
+  offered({ spanId }: AgentRun): number {
+    const top = this.#byId.get(spanId)
+    if (top === undefined) return 0
+    top.timesOffered += 1
+    return top.timesOffered - 1
+  }
+
   /** A run is left out, because its scores were delivered before these spans came. It stays so with every further span. */
   leaveOut({ spanId }: AgentRun): void {
     const top = this.#byId.get(spanId)

@@ -157,6 +157,13 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       : undefined
   }
 
+  isFreeFor(service: string): boolean {
+    const asksJudges = this.#engine.options.scorers.some(
+      (scorer) => isForConversations(scorer) && scorer.scorer.kind === 'judge',
+    )
+    return !asksJudges || this.#engine.budget.isFree(service)
+  }
+
   async offerConversation(offered: OfferedConversation, lost: AbortSignal): Promise<boolean> {
     const { key, members, hasBeenScored } = offered
     const isWanted = this.#engine.isConversationWanted(key)
@@ -221,7 +228,8 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
 
   /** @returns false if another process scores the run */
   #offerOne(offered: OfferedRun, run: AgentRun, lost: AbortSignal): Promise<boolean> {
-    const scorable = toScorable(run, run !== offered.run, this.#engine.isWanted(run.traceId))
+    const { isJudgedEnough = false } = offered
+    const scorable = { ...toScorable(run, run !== offered.run, this.#engine.isWanted(run.traceId)), isJudgedEnough }
     return this.#settle(scorable, () => this.#placeOf(offered, run), lost)
   }
 
