@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { zstdDecompressSync } from 'node:zlib'
 
 import { afterAll, describe, expect, it } from 'vitest'
 
@@ -183,7 +184,9 @@ describe('conversations in the service', () => {
     })
     expect(ledgerOf(server)['user_friction']).toMatchObject({ scored: 0, reasons: { incomplete: 1 } })
     const database = new DatabaseSync(join(dataFolder, 'spans.db'), { readOnly: true })
-    const kept = JSON.stringify(database.prepare('SELECT member FROM turns').all())
+    const rows = database.prepare('SELECT member FROM turns').all()
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the column is a BLOB
+    const kept = rows.map(({ member }) => zstdDecompressSync(member as Uint8Array).toString()).join('')
     database.close()
     expect(kept).toContain('redacted')
     expect(kept).not.toContain('Question')

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 
 import { toMember } from 'spanscore/engine'
@@ -34,6 +35,9 @@ const turn = (key: string, id: string, service: string, change: Partial<AgentRun
   member: toMember(runOf({ id, resource: { 'service.name': service }, ...change })),
 })
 
+/** A text that cannot be compressed. */
+const long = (): string => randomBytes(3000).toString('base64')
+
 it('a run whose id another service uses stays in its conversation', () => {
   const table = open()
   table.keep(turn('a', 'r', 'shop', { output: 'Fine.' }))
@@ -51,7 +55,8 @@ it('bytes are those of the runs that are kept, also after a restart', () => {
   table.keep(turn('a', 'r', 'shop'))
   expect(table.bytes).toBe(one)
   table.keep(turn('a', 's', 'shop'))
-  expect(open(1e9, database).bytes).toBe(2 * one)
+  expect(table.bytes).toBeGreaterThan(1.9 * one)
+  expect(open(1e9, database).bytes).toBe(table.bytes)
   table.forget(['a'])
   expect(table.bytes).toBe(0)
 })
@@ -72,16 +77,15 @@ it('a run that is left out is missing in its conversation', () => {
 
 it('a conversation keeps its first and its latest runs up to a number of bytes', () => {
   const table = open()
-  const long = 'x'.repeat(4000)
   for (let index = 0; index < 150; index++) {
     const toolCalls = Array.from({ length: 100 }, (_, call) => ({
       name: `tool ${call}`,
-      arguments: 'x'.repeat(400),
+      arguments: long().slice(0, 300),
       step: 0,
       providerExecuted: false,
       status: 'ok' as const,
     }))
-    table.keep(turn('a', `${index}`, 'shop', { startTimeMs: index, output: long, toolCalls }))
+    table.keep(turn('a', `${index}`, 'shop', { startTimeMs: index, output: long(), toolCalls }))
   }
   const kept = table.of('a')
   const ids = kept?.members.map(({ run }) => Number(run.id)) ?? []

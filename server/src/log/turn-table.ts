@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 import { MAX_RUNS } from 'spanscore/engine'
 import type { ConversationMember } from 'spanscore/engine'
@@ -33,6 +34,8 @@ export interface ConversationState {
 /** Of more than `MAX_RUNS` runs of a conversation, the first ones stay. */
 export const FIRST_RUNS = 5
 
+const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+
 /** Bytes of a conversation that are kept. Of more, the same runs stay as of too many. */
 const MAX_BYTES = 2 * 1024 * 1024
 
@@ -61,7 +64,8 @@ export const TURN_SCHEMA = `
     settled_ms REAL NOT NULL,
     scored_ms REAL,
     bytes INTEGER NOT NULL,
-    member TEXT NOT NULL,
+    -- A \`ConversationMember\`, as compressed JSON: instructions and results of tools repeat.
+    member BLOB NOT NULL,
     PRIMARY KEY (conversation, run_id)
   ) WITHOUT ROWID;
   CREATE INDEX turns_in_order ON turns (conversation, start_ms, bytes);
@@ -156,11 +160,11 @@ export class TurnTable {
     const { id, startTimeMs } = member.run
     const service = serviceOf(member)
     const settledMs = this.nowMs
-    const json = JSON.stringify(member)
-    const bytes = Buffer.byteLength(json)
+    const packed = zstdCompressSync(JSON.stringify(member), FASTEST)
+    const bytes = packed.byteLength
     this.#change(() => {
       this.#freed(before.all(key, id))
-      keep.run(key, id, service, key, startTimeMs, settledMs, bytes, json)
+      keep.run(key, id, service, key, startTimeMs, settledMs, bytes, packed)
       this.#byteChanges.push({ service, bytes })
       for (;;) {
         const { runs = 0, bytes: kept = 0 } = size.get(key) ?? {}
@@ -201,7 +205,7 @@ export class TurnTable {
     const rows = this.#statements.of.all(key)
     const latest = rows.reduce((most, row) => Math.max(most, Number(row['ordinal'])), 0)
     return {
-      members: rows.map((row): ConversationMember => JSON.parse(String(row['member']))),
+      members: rows.map((row) => unpacked(row['member'])),
       leftOut: latest - rows.length,
       hasBeenScored: rows.some((row) => row['scored_ms'] !== null),
       readMs: this.nowMs,
@@ -242,6 +246,11 @@ export class TurnTable {
 export function serviceOf({ run }: ConversationMember): string {
   const name = run.resource['service.name']
   return typeof name === 'string' ? name : ''
+}
+
+/** Rows of the first schema are texts. */
+function unpacked(member: unknown): ConversationMember {
+  return JSON.parse(member instanceof Uint8Array ? zstdDecompressSync(member).toString() : String(member))
 }
 
 type Row = Readonly<Record<string, unknown>>
