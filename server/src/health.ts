@@ -26,8 +26,16 @@ export function healthOf({ idleMs }: Condition): { readonly status: number; read
     : { status: 503, body: { status: 'stuck', idleMs } }
 }
 
-/** Whether it accepts spans and delivers scores. A page that ended and a configuration that cannot be used are named; runs are scored as before, so it is ready. */
-export function readinessOf(condition: Condition): { readonly status: number; readonly body: unknown } {
+/**
+ * Whether it accepts spans and delivers scores. A page that ended and a configuration that cannot be used are named; runs are scored as before, so it
+ * is ready.
+ *
+ * @param saysWhy whether the reasons are for the caller, who may send: they may quote the configuration
+ */
+export function readinessOf(
+  condition: Condition,
+  saysWhy: boolean,
+): { readonly status: number; readonly body: unknown } {
   const reasons = [
     ...(condition.unavailable === undefined ? [] : [condition.unavailable]),
     ...(condition.isOutboxFull ? ['Scores wait for their destination; spans stay on the log.'] : []),
@@ -35,9 +43,11 @@ export function readinessOf(condition: Condition): { readonly status: number; re
       ? [`Nothing was acknowledged by the destination for ${Math.round(condition.undeliveredMs / 1000)} s.`]
       : []),
   ]
+  const status = reasons.length === 0 ? 200 : 503
+  if (!saysWhy) return { status, body: { status: status === 200 ? 'ready' : 'not ready' } }
   const { page, configuration } = condition
   const named = { ...(page !== undefined && { page }), ...(configuration !== undefined && { configuration }) }
   return reasons.length === 0
-    ? { status: 200, body: { status: 'ready', ...named } }
-    : { status: 503, body: { status: 'not ready', reasons, ...named } }
+    ? { status, body: { status: 'ready', ...named } }
+    : { status, body: { status: 'not ready', reasons, ...named } }
 }

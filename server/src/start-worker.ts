@@ -116,11 +116,14 @@ function serveWorkerHealth(
         : { status: 503, body: { status: 'stuck', reasons: [stuck] } }
     },
     ready: () =>
-      readinessOf({
-        idleMs: 0,
-        undeliveredMs: outbox.failingForMs,
-        isOutboxFull: outbox.isFull,
-        unavailable: condition.unavailable,
-      }),
+      readinessOf(
+        {
+          idleMs: 0,
+          undeliveredMs: outbox.failingForMs,
+          isOutboxFull: outbox.isFull,
+          unavailable: condition.unavailable,
+        },
+        true,
+      ),
   })
 }

@@ -232,9 +232,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const httpConnections = new Connections({ maxConnections, firstCallTimeoutMs })
   const grpcConnections = new Connections({ maxConnections, firstCallTimeoutMs })
   const otherPaths: OtherPaths = {
-    read: (path) => {
+    read: (path, maySend) => {
       if (path === '/health') return healthOf(condition())
-      return path === '/ready' ? readinessOf(condition()) : undefined
+      return path === '/ready' ? readinessOf(condition(), maySend) : undefined
     },
     takeFeedback: (given) => feedback.take(given),
   }

@@ -44,8 +44,8 @@ export interface TlsOptions {
 
 /** What the receiver answers besides OTLP. */
 export interface OtherPaths {
-  /** Health and readiness, without a token; `undefined` for any other path. */
-  readonly read: (path: string) => { readonly status: number; readonly body: unknown } | undefined
+  /** Health and readiness, without a token; `undefined` for any other path. @param maySend whether the caller may send spans */
+  readonly read: (path: string, maySend: boolean) => { readonly status: number; readonly body: unknown } | undefined
   /** Takes the JSON of `POST /v1/feedback`. Rejects with a `Refusal`. */
   readonly takeFeedback: (given: unknown) => Promise<void>
 }
@@ -120,7 +120,7 @@ async function answer(
   const isJson = mediaType(request) === 'application/json'
   try {
     const path = (request.url ?? '').split('?')[0] ?? ''
-    const other = request.method === 'GET' ? otherPaths.read(path) : undefined
+    const other = request.method === 'GET' ? otherPaths.read(path, maySend(access, request)) : undefined
     if (other !== undefined) {
       checkAccess(
         {
@@ -155,6 +155,15 @@ async function answer(
     // Otherwise, Node.js would wait for the rest of a body that nobody reads.
     if (!request.complete) response.setHeader('connection', 'close')
     fail(response, refusal, isJson)
+  }
+}
+
+function maySend(access: AccessOptions, request: IncomingMessage): boolean {
+  try {
+    checkAccess(access, callerOf(request))
+    return true
+  } catch {
+    return false
   }
 }
 
