@@ -123,6 +123,7 @@ function seed(): void {
       agent: `agent-${index % 12}`,
       agentVersion: index < RUNS / 2 ? '1.4.0' : '1.5.0',
       service: 'bench',
+      userId: '',
       model: 'gpt-5-mini',
       status: index % 97 === 0 ? 'error' : 'ok',
       question,

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
 import { loadServiceConfig } from './config/load-config.ts'
+import { forgetInFolder } from './forget/forget-command.ts'
+import { readPerson } from './forget/person.ts'
 import { toOptions, toWorkerOptions } from './given-options.ts'
 import type { GivenOptions } from './given-options.ts'
 import { startServer } from './start.ts'
@@ -88,6 +90,33 @@ const program = new Command('spanscore-server')
   .action(async (given: GivenOptions) => {
     await run(given)
   })
+
+program
+  .command('forget')
+  .description('Deletes what a data folder has of a user, a conversation or a trace, whether the service runs or not.')
+  .helpOption('-h, --help', 'print this help')
+  .option('--data <folder>', 'the data folder of the service', 'spanscore-data')
+  .option('--user <id>', 'the id of a user, as in the spans')
+  .option('--conversation <id>', 'the id of a conversation')
+  .option('--trace <id>', 'the id of a trace: 32 hex digits')
+  .option('--yes', 'delete it; without this, it is only counted', false)
+  .action(async (_: unknown, command: Command) => {
+    const given: GivenToForget = command.optsWithGlobals()
+    const person = readPerson(given)
+    const { limits } = loadServiceConfig(undefined, () => undefined)
+    const { traces, runs } = await forgetInFolder(given.data, person, !given.yes, limits)
+    const what = `${counted(runs, 'run')} of the page, and ${counted(traces, 'trace')} in all`
+    say(given.yes ? `Deleted ${what}.` : `Found ${what}. Add --yes to delete them; nothing brings them back.`)
+  })
+
+interface GivenToForget extends Readonly<Record<'trace' | 'conversation' | 'user', string | undefined>> {
+  readonly data: string
+  readonly yes: boolean
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
 
 let stopping: { readonly what: string; readonly end: () => Promise<void> } | undefined
 // From the first moment on: Linux ignores a signal that the first process of a container does not handle.

@@ -81,6 +81,8 @@ export class Service {
   readonly #runs: SettledRuns
   /** Ids of runs. Whoever sends their spans again, with other content or another service's name, changes nothing. */
   readonly #deliveredRuns = new BoundedMap<string, true>(MAX_DELIVERED)
+  /** Traces that were to be forgotten. */
+  readonly #forgotten = new BoundedMap<string, true>(MAX_DELIVERED)
   readonly counts: ServiceCounts = { undecodable: 0, runs: 0, revisions: 0, errors: 0, expiredRequests: 0, repeated: 0 }
   #timer: NodeJS.Timeout | undefined
   #isSweeping = false
@@ -139,6 +141,13 @@ export class Service {
       this.#failed(error)
     }
     this.#isSweeping = false
+  }
+
+  /** Drops traces that are to be forgotten. What is being scored of them may still be delivered; nothing of it is kept. */
+  forget(traceIds: ReadonlySet<string>): void {
+    for (const traceId of traceIds) this.#forgotten.set(traceId, true)
+    this.#finish(this.#parts.buffer.forget(traceIds))
+    this.#contents.forget()
   }
 
   /** Pauses scoring until `resume`. */
@@ -286,7 +295,7 @@ export class Service {
     this.#mark(settled.spans, EMITTED)
     this.#states.write()
     // They are written in the same transaction as the states.
-    this.#parts.conversations?.keep(turns)
+    this.#parts.conversations?.keep(turns.filter(({ member }) => this.#forgotten.get(member.run.traceId) === undefined))
     this.#parts.buffer.emitted(settled, this.#parts.nowMs())
   }
 

@@ -7,12 +7,14 @@ import type { SourceLog } from 'spanscore/engine'
 import { ConfigWatcher } from './config/config-watcher.ts'
 import { isConfigData, loadServiceConfig } from './config/load-config.ts'
 import type { LoadedConfig } from './config/load-config.ts'
+import { closedPage, forgetPerson } from './forget/forget.ts'
+import { answerForgetRequests } from './forget/forget-requests.ts'
+import type { Person } from './forget/person.ts'
 import { FeedbackIntake } from './feedback.ts'
 import { healthOf, readinessOf } from './health.ts'
 import type { Condition } from './health.ts'
 import { openDataFolder } from './log/data-folder.ts'
 import { MemoryLog } from './log/memory-log.ts'
-import type { SpanLog } from './log/span-log.ts'
 import type { SpanIdsOf } from './log/migrations.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
 import { limited } from './limited.ts'
@@ -135,6 +137,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onScore: (scored) => page?.scored(scored),
   })
   const reader = await RequestReader.create(options.limits)
+  const everything = await RequestReader.create(options.limits, { skipsOrdinary: false })
   const log = openLog(options, reader)
   page = await openPage(options, config, report).catch((error: unknown) => {
     log.close()
@@ -227,6 +230,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     page: page?.trouble,
     configuration: watcher?.trouble,
   })
+  const { dataFolder } = options
+  const runsOfPage = page ?? closedPage(dataFolder ?? '')
+  const drop = (traceIds: ReadonlySet<string>): void => service.forget(traceIds)
+  const forget = (person: Person, isCount: boolean) =>
+    forgetPerson({ log, reader: everything, page: runsOfPage, drop }, person, isCount)
+  page?.forgetsBy(forget)
   const { access, limits, tls } = options
   const { maxConnections, requestTimeoutMs: firstCallTimeoutMs } = limits
   const httpConnections = new Connections({ maxConnections, firstCallTimeoutMs })
@@ -246,6 +255,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   )
   try {
     service.start()
+    const stopAnswering = dataFolder === undefined ? undefined : answerForgetRequests(dataFolder, forget)
     const forwarding = setInterval(() => forwarder?.wake(), 50)
     const httpPort = await listen(http, options.host, options.httpPort, '--http-port')
     const grpcPort = await grpc.listen(options.host, options.grpcPort)
@@ -275,6 +285,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         const endMs = monotonicMs() + timeoutMs
         const leftMs = (): number => Math.max(0, endMs - monotonicMs())
         clearInterval(forwarding)
+        stopAnswering?.()
         watcher?.stop()
         await Promise.all([closeHttp(http), grpc.close(Math.min(CLOSE_MS, leftMs()))])
         forwarder?.stop()
@@ -324,10 +335,7 @@ function monotonicMs(): number {
 /** Share of the log's size that runs of conversations may take. */
 const TURN_SHARE = 0.25
 
-function openLog(
-  { dataFolder, limits }: ServerOptions,
-  reader: RequestReader,
-): SpanLog & Required<Pick<SpanLog, 'turns'>> {
+function openLog({ dataFolder, limits }: ServerOptions, reader: RequestReader): MemoryLog | SqliteLog {
   const maxTurnBytes = TURN_SHARE * limits.maxLogBytes
   if (dataFolder === undefined) return new MemoryLog(epochMs, maxTurnBytes)
   const spanIdsOf: SpanIdsOf = (record) => {

@@ -85,6 +85,9 @@ function createFolder(path: string): void {
   mkdirSync(path, { mode: OWNER_ONLY })
 }
 
+/** Another process uses the folder. */
+export class FolderInUseError extends Error {}
+
 class OtherFiles extends Error {}
 
 /** Others lose access to a data folder, which must not happen to somebody's home or to `/tmp`. */
@@ -123,7 +126,7 @@ function lockFolder(path: string): DatabaseSync {
   } catch (error) {
     lock?.close()
     if (!isOfSqlite(error) || error.errcode !== BUSY) throw notWritable(path, error)
-    throw new Error(
+    throw new FolderInUseError(
       `${path}: expected a data folder that no other process uses, got one that is locked. Stop the other service, or give this one another --data folder.`,
       { cause: error },
     )

@@ -6,6 +6,7 @@ import { TURN_SCHEMA, TurnTable } from './turn-table.ts'
 /** A log in memory. Its contents are lost when the process ends. */
 export class MemoryLog implements SpanLog {
   readonly isDurable = false
+  readonly failure = undefined
   readonly turns: TurnTable
   readonly #nowMs: () => number
   readonly #records = new Map<number, LogRecord>()
@@ -64,6 +65,21 @@ export class MemoryLog implements SpanLog {
 
   read(onRecords: (records: readonly LogRecord[]) => void): void {
     this.#onRecords = onRecords
+  }
+
+  records(): Iterable<LogRecord> {
+    return [...this.#records.values()]
+  }
+
+  replaceBody(offset: number, body: Uint8Array): void {
+    const record = this.#records.get(offset)
+    if (record === undefined) return
+    this.#heldBytes += body.byteLength - record.body.byteLength
+    this.#records.set(offset, { ...record, encoding: 'protobuf', contentEncoding: '', body })
+  }
+
+  emptyWriteAheadLog(): void {
+    // There is none.
   }
 
   readRecord(offset: number): LogRecord | undefined {

@@ -90,6 +90,12 @@ export interface SpanLog {
   readonly failure?: string | undefined
   /** How many requests wait to be forwarded. */
   readonly waitingToForward: number
+  /** All unfinished records; absent if the log cannot go back. */
+  records?(): Iterable<LogRecord>
+  /** Replaces the body of a record by protobuf of the same length, with the same spans in the same order. */
+  replaceBody?(offset: number, body: Uint8Array): void
+  /** Empties what the disk still has of deleted records. */
+  emptyWriteAheadLog?(): void
   /** The runs of conversations; absent if the log cannot keep them. They are written together with the changes of `update`. */
   readonly turns?: TurnTable
   close(): void

@@ -107,6 +107,25 @@ export class SqliteLog implements SpanLog {
     this.#onRecords = onRecords
   }
 
+  *records(): Generator<LogRecord> {
+    for (const { offset } of this.#statements.offsets.all()) {
+      const record = this.readRecord(Number(offset))
+      if (record !== undefined) yield record
+    }
+  }
+
+  replaceBody(offset: number, body: Uint8Array): void {
+    const before = this.readRecord(offset)?.body.byteLength ?? 0
+    const kept = packed({ body, contentEncoding: '' })
+    this.#statements.replaceBody.run(kept.body, kept.contentEncoding, offset)
+    this.#heldBytes += kept.body.byteLength - before
+  }
+
+  emptyWriteAheadLog(): void {
+    this.#commit()
+    this.#folder.emptyWriteAheadLog()
+  }
+
   readRecord(offset: number): LogRecord | undefined {
     const row = this.#statements.one.get(offset)
     return row === undefined ? undefined : toRecord(row)
@@ -275,6 +294,10 @@ function prepare({ database }: DataFolder) {
     ),
     page: database.prepare(`${select} WHERE records."offset" > ? ORDER BY records."offset" LIMIT ?`),
     one: database.prepare(`${select} WHERE records."offset" = ?`),
+    offsets: database.prepare('SELECT "offset" FROM records ORDER BY "offset"'),
+    replaceBody: database.prepare(
+      "UPDATE records SET body = ?, encoding = 'protobuf', content_encoding = ? WHERE \"offset\" = ?",
+    ),
     remove: database.prepare('DELETE FROM records WHERE "offset" = ? RETURNING length(body) AS bytes'),
     removeStates: database.prepare('DELETE FROM states WHERE "offset" = ?'),
     writeStates: database.prepare('INSERT OR REPLACE INTO states ("offset", of_index) VALUES (?, ?)'),

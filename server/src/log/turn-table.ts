@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
-import { MAX_RUNS } from 'spanscore/engine'
+import { MAX_NAME_LENGTH, MAX_RUNS, shortened } from 'spanscore/engine'
 import type { ConversationMember } from 'spanscore/engine'
+
+import type { Person } from '../forget/person.ts'
 
 /** A run of a conversation. */
 export interface KeptTurn {
@@ -212,6 +214,35 @@ export class TurnTable {
     }
   }
 
+  /** The kept runs of a person, with the conversations that they are part of. */
+  find(person: Person): readonly { readonly key: string; readonly traceId: string }[] {
+    if ('trace' in person) return this.ofTraces(new Set([person.trace]))
+    const isWanted =
+      'user' in person
+        ? ({ run }: ConversationMember) => run.userId === shortened(person.user, MAX_NAME_LENGTH)
+        : ({ run }: ConversationMember) => run.conversationId === shortened(person.conversation, MAX_NAME_LENGTH)
+    const isKey = (key: string): boolean => 'conversation' in person && key === person.conversation
+    return this.#places(this.#statements.members, (key, row) => isKey(key) || isWanted(unpacked(row['member'])))
+  }
+
+  /** The kept runs of traces. */
+  ofTraces(traceIds: ReadonlySet<string>): readonly { readonly key: string; readonly traceId: string }[] {
+    return this.#places(this.#statements.ids, (_, row) => traceIds.has(traceOf(row)))
+  }
+
+  #places(
+    rows: { readonly iterate: () => Iterable<Row> },
+    isWanted: (key: string, row: Row) => boolean,
+  ): readonly { readonly key: string; readonly traceId: string }[] {
+    if (this.hasChanges) this.#parts.flush()
+    const found: { readonly key: string; readonly traceId: string }[] = []
+    for (const row of rows.iterate()) {
+      const key = String(row['conversation'])
+      if (isWanted(key, row)) found.push({ key, traceId: traceOf(row) })
+    }
+    return found
+  }
+
   /** All conversations of which runs are kept, in the order of their latest runs. */
   conversations(): readonly ConversationState[] {
     return this.#statements.conversations.all().map((row) => ({
@@ -248,6 +279,11 @@ export function serviceOf({ run }: ConversationMember): string {
   return typeof name === 'string' ? name : ''
 }
 
+/** An id of a run begins with that of its trace. */
+function traceOf(row: Row): string {
+  return String(row['run_id']).split(':')[0] ?? ''
+}
+
 /** Rows of the first schema are texts. */
 function unpacked(member: unknown): ConversationMember {
   return JSON.parse(member instanceof Uint8Array ? zstdDecompressSync(member).toString() : String(member))
@@ -276,6 +312,8 @@ function prepare(database: DatabaseSync) {
         (SELECT run_id FROM turns WHERE conversation = ? ORDER BY start_ms LIMIT 1 OFFSET ${FIRST_RUNS})
       RETURNING service, bytes
     `),
+    ids: database.prepare('SELECT conversation, run_id FROM turns'),
+    members: database.prepare('SELECT conversation, run_id, member FROM turns'),
     leaveOut: database.prepare(`
       UPDATE turns SET ordinal = ordinal + 1
       WHERE conversation = ? AND ordinal = (SELECT max(ordinal) FROM turns WHERE conversation = ?)

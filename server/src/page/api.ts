@@ -4,6 +4,8 @@ import { labelLineSchema, labelSchema } from 'spanscore/engine'
 import type { Label } from 'spanscore/engine'
 import { z } from 'zod'
 
+import { readPerson } from '../forget/person.ts'
+import type { Forgotten, Person } from '../forget/person.ts'
 import { readConversation } from './conversation-page.ts'
 import { loadExample } from './example.ts'
 import type { Ingest, ShownRuns } from './ingest.ts'
@@ -55,6 +57,8 @@ export interface PageFacts {
 export interface ApiParts extends ReadApiParts {
   readonly ingest: Ingest
   readonly random: () => number
+  /** Counts, or deletes, what the service keeps of a person. */
+  readonly forget: (person: Person, isCount: boolean) => Promise<Forgotten | { readonly error: string }>
 }
 
 type Handler = (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer
@@ -137,8 +141,23 @@ export function createApi(parts: ApiParts): Handler {
   return answerWith({
     ...readingRoutes(parts),
     ...labelRoutes(parts),
+    'GET /api/forget': (request) => forgetRoute(parts, request, true),
+    'DELETE /api/forget': (request) => forgetRoute(parts, request, false),
     'POST /api/example': () => json({ runId: loadExample(ingest, database) }),
   })
+}
+
+async function forgetRoute({ forget }: ApiParts, { query }: ApiRequest, isCount: boolean): Promise<ApiAnswer> {
+  const forgotten = await forget(personIn(query), isCount)
+  return 'error' in forgotten ? { status: 503, json: forgotten } : json(forgotten)
+}
+
+function personIn(query: URLSearchParams): Person {
+  try {
+    return readPerson(Object.fromEntries(query))
+  } catch (error) {
+    throw new BadRequestError(error instanceof Error ? error.message : 'Expected a person, got something else.')
+  }
 }
 
 /** The API of a page that only shows what there is. */

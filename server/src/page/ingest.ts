@@ -115,6 +115,12 @@ export class Ingest implements ShownRuns {
     else this.#drop(item.traceId, new Set(item.spanIds))
   }
 
+  /** Drops what is in progress of traces. */
+  forget(traceIds: readonly string[]): void {
+    for (const traceId of traceIds) this.#forget(traceId)
+    this.changed()
+  }
+
   /** Unsettled traces with recognised spans. */
   get openCount(): number {
     let count = 0

@@ -1,5 +1,6 @@
 import type { SourceLog } from 'spanscore/engine'
 
+import type { Forgotten, Person } from '../forget/person.ts'
 import type { NewRecord } from '../log/span-log.ts'
 import type { RecordLimits } from '../receive/read-request.ts'
 import type { Retention } from './store/forgetting.ts'
@@ -35,6 +36,13 @@ export type ToPage =
   | { readonly kind: 'said'; readonly log: SourceLog }
   | { readonly kind: 'finished'; readonly traceId: string; readonly spanIds: readonly string[] }
 
+/** What this thread asks the page about forgetting, and the answer to what the page asked. */
+export type AboutForgetting =
+  | { readonly kind: 'find'; readonly id: number; readonly person: Person }
+  | { readonly kind: 'count'; readonly id: number; readonly traceIds: readonly string[] }
+  | { readonly kind: 'forget'; readonly id: number; readonly traceIds: readonly string[] }
+  | { readonly kind: 'forgotten'; readonly id: number; readonly answer: Forgotten | { readonly error: string } }
+
 /** One message to the page. */
 export type PageBatch =
   | { readonly kind: 'batch'; readonly items: readonly ToPage[]; readonly bytes: number; readonly left: number }
@@ -44,6 +52,7 @@ export type PageBatch =
   /** Sent every second while the receiving thread runs. */
   | { readonly kind: 'alive' }
   | { readonly kind: 'stop' }
+  | AboutForgetting
 
 /** Messages from the page's thread. */
 export type FromPage =
@@ -53,6 +62,9 @@ export type FromPage =
   | { readonly kind: 'stored'; readonly batches: number; readonly bytes: number }
   | { readonly kind: 'trouble'; readonly message: string }
   | { readonly kind: 'stopped' }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  /** Somebody asks the page to forget a person. */
+  | { readonly kind: 'ask-to-forget'; readonly id: number; readonly person: Person; readonly isCount: boolean }
 
 /** Options of the page. */
 export interface PageOptions {

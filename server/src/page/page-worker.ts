@@ -9,6 +9,8 @@ import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 import { OverviewReader } from './overview.ts'
 import { createPageServer } from './page-server.ts'
 import { isDamaged, openPageDatabase, setAside } from './store/page-database.ts'
+import type { Forgotten, Person } from '../forget/person.ts'
+import { countRuns, forgetTraces, tracesOf } from './store/forget-person.ts'
 import { Forgetting } from './store/forgetting.ts'
 import { Trials } from './trials.ts'
 
@@ -104,6 +106,24 @@ async function main({ options, folder, token, limits, configPath, configText }: 
     }
     if (isForgetting && !isWriting) setImmediate(forget)
   }
+  let latestId = 0
+  const asked = new Map<number, (answer: Forgotten | { readonly error: string }) => void>()
+  const askToForget = (person: Person, isCount: boolean) =>
+    new Promise<Forgotten | { readonly error: string }>((resolve) => {
+      const id = (latestId += 1)
+      asked.set(id, resolve)
+      answer({ kind: 'ask-to-forget', id, person, isCount })
+    })
+  /** Deletes traces, and then their words in the text index. Resolves when no file has any of it. */
+  const forgetAll = async (traceIds: readonly string[]): Promise<void> => {
+    while (waiting.length > 0) writeSlice()
+    ingest.forget(traceIds)
+    database.exec('BEGIN')
+    forgetTraces(database, traceIds)
+    database.exec('COMMIT')
+    forgetting.soon()
+    while (forgetting.step(options.retention, nowMs())) await new Promise((resolve) => setImmediate(resolve))
+  }
   const trials = new Trials(configPath, report, configText)
   const server = createPageServer(
     options,
@@ -123,6 +143,7 @@ async function main({ options, folder, token, limits, configPath, configText }: 
       }),
       nowMs,
       random: () => Math.random(),
+      forget: askToForget,
       isStuck: () => performance.now() - heardMs > STUCK_MS,
     }),
   )
@@ -142,6 +163,23 @@ async function main({ options, folder, token, limits, configPath, configText }: 
     }
     if (batch.kind === 'address') {
       otlpUrl = batch.otlpUrl
+      return
+    }
+    if (batch.kind === 'find') {
+      answer({ kind: 'answer', id: batch.id, value: tracesOf(database, batch.person) })
+      return
+    }
+    if (batch.kind === 'count') {
+      answer({ kind: 'answer', id: batch.id, value: countRuns(database, batch.traceIds) })
+      return
+    }
+    if (batch.kind === 'forget') {
+      void forgetAll(batch.traceIds).finally(() => answer({ kind: 'answer', id: batch.id, value: true }))
+      return
+    }
+    if (batch.kind === 'forgotten') {
+      asked.get(batch.id)?.(batch.answer)
+      asked.delete(batch.id)
       return
     }
     if (batch.kind === 'configuration') {

@@ -11,7 +11,9 @@ import type { ScoredUnit } from '../score/service-scorer.ts'
 import type { ServiceObserver } from '../service-observer.ts'
 import type { SettledSpans } from '../traces/held-traces.ts'
 import { boundedSaid } from './store/said.ts'
-import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
+import type { PageRuns } from '../forget/forget.ts'
+import type { Forgotten, Person } from '../forget/person.ts'
+import type { AboutForgetting, FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 
 /** How long messages are collected before they are sent to the other thread. */
 const GATHER_MS = 25
@@ -34,9 +36,16 @@ const STORED_WITHIN_MS = 30_000
 /** Maximum bytes of spans on their way to the page. Above it, they are dropped: a slow page must not affect the service. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
+/** In place of an answer. */
+const ENDED = Symbol('the page ended')
+
 /** The page. It runs in a separate thread, and this sends it copies of all data. If that thread ends, it is started again. */
-export class Page implements ServiceObserver {
+export class Page implements ServiceObserver, PageRuns {
   readonly #report: (line: string) => void
+  /** Questions to the thread without an answer. */
+  readonly #asked = new Map<number, (value: unknown) => void>()
+  #latestId = 0
+  #forget: ((person: Person, isCount: boolean) => Promise<Forgotten>) | undefined
   #data: PageWorkerData
   #worker: Worker | undefined
   #trouble: string | undefined
@@ -107,6 +116,48 @@ export class Page implements ServiceObserver {
     this.#post({ kind: 'configuration', text: configText })
   }
 
+  /** Sets what forgets a person when somebody asks the page to. */
+  forgetsBy(forget: (person: Person, isCount: boolean) => Promise<Forgotten>): void {
+    this.#forget = forget
+  }
+
+  find(person: Person): Promise<readonly string[]> {
+    return this.#ask<readonly string[]>((id) => ({ kind: 'find', id, person }))
+  }
+
+  count(traceIds: readonly string[]): Promise<number> {
+    return this.#ask<number>((id) => ({ kind: 'count', id, traceIds }))
+  }
+
+  async forget(traceIds: readonly string[]): Promise<void> {
+    this.#send()
+    await this.#ask((id) => ({ kind: 'forget', id, traceIds }))
+  }
+
+  /** @throws Error if the page does not run, or ends */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the thread answers each kind with its type
+  #ask<Answer>(message: (id: number) => AboutForgetting): Promise<Answer> {
+    if (this.#worker === undefined) throw new Error('The page does not run now; try again later.')
+    const id = (this.#latestId += 1)
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, (value) => {
+        this.#asked.delete(id)
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+        if (value === ENDED) reject(new Error('The page ended; try again later.'))
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+        else resolve(value as Answer)
+      })
+      this.#post(message(id))
+    })
+  }
+
+  async #answer(id: number, person: Person, isCount: boolean): Promise<void> {
+    const answer = await this.#forget?.(person, isCount).catch((error: unknown) => ({
+      error: error instanceof Error ? error.message : 'unknown error',
+    }))
+    this.#post({ kind: 'forgotten', id, answer: answer ?? { error: 'The service is starting; try again later.' } })
+  }
+
   /** Starts the thread. @returns when the page listens */
   async #launch(): Promise<void> {
     // Tests run the sources, which Node.js loads directly.
@@ -128,6 +179,8 @@ export class Page implements ServiceObserver {
         this.#storedBatches += message.batches
         this.#wake()
       } else if (message.kind === 'trouble') this.#report(message.message)
+      else if (message.kind === 'answer') this.#asked.get(message.id)?.(message.value)
+      else if (message.kind === 'ask-to-forget') void this.#answer(message.id, message.person, message.isCount)
       else if (message.kind === 'stopped') this.#onStopped()
     })
     worker.once('error', (error: NodeJS.ErrnoException) => {
@@ -151,6 +204,7 @@ export class Page implements ServiceObserver {
     this.#waitingBytes = 0
     this.#storedBatches = this.#sentBatches
     this.#wake()
+    for (const end of this.#asked.values()) end(ENDED)
     if (this.#isStopped) return
     this.#trouble = `The page ended because of an error (${why}), and is started again; runs are scored as before.`
     this.#report(this.#trouble)

@@ -145,10 +145,26 @@ export class HeldTraces {
    * @returns spans that are no longer needed
    */
   expire(offset: number): readonly FinishedSpans[] {
+    return this.#drop(this.#traces.values(), (unit) => unit.spans.some((span) => span.offset <= offset))
+  }
+
+  /**
+   * Drops all that is held of some traces.
+   *
+   * @returns spans that are no longer needed
+   */
+  forget(traceIds: ReadonlySet<string>): readonly FinishedSpans[] {
+    return this.#drop(
+      [...traceIds].flatMap((traceId) => this.#traces.get(traceId) ?? []),
+      () => true,
+    )
+  }
+
+  #drop(traces: Iterable<HeldTrace>, isDropped: (unit: RunUnit) => boolean): readonly FinishedSpans[] {
     const finished: FinishedSpans[] = []
-    for (const trace of this.#traces.values()) {
+    for (const trace of traces) {
       for (const unit of trace.units()) {
-        if (!unit.spans.some((span) => span.offset <= offset)) continue
+        if (!isDropped(unit)) continue
         if (unit.isOpen || unit.isScoring) this.counts.expired += unit.spans.length
         this.#finish(trace, unit, finished)
       }

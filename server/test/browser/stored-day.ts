@@ -49,6 +49,7 @@ export function saveDay(folder: string, nowMs: number): void {
       agent,
       agentVersion: hour > 17 ? '1.5.0' : '1.4.0',
       service: 'bicycle-shop',
+      userId: '',
       model: 'gpt-5-mini',
       status: 'ok',
       question: `Question ${index}`,

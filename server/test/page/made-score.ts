@@ -62,6 +62,7 @@ export function storeScoredRun(
     agent: 'agent',
     agentVersion: '1',
     service: 's',
+    userId: '',
     model: 'm',
     status: 'ok',
     question: `Question ${index}?`,

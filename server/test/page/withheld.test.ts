@@ -115,6 +115,7 @@ async function createWorld(drawnValue: number) {
     about: () => ({ left: 0, otlpUrl: '' }),
     nowMs: () => nowMs,
     random: () => 0.5,
+    forget: () => Promise.resolve({ traces: 0, runs: 0 }),
     isStuck: () => false,
   })
   const call = async (method: string, path: string, body?: unknown): Promise<string> => {

@@ -86,6 +86,13 @@ export class Forgetting {
     this.#database = database
   }
 
+  /** What was deleted leaves the text index and the write-ahead log with the next steps. */
+  soon(): void {
+    this.#hasWords = true
+    this.#mergedAtMs = Number.NEGATIVE_INFINITY
+    this.#isLogged = true
+  }
+
   /** Does one step. @returns whether there is more to do now */
   step(retention: Retention, nowMs: number): boolean {
     if (deleteOldest(this.#database, retention, nowMs) > 0) {

@@ -12,6 +12,7 @@ export interface RunSummary {
   readonly agent: string
   readonly agentVersion: string
   readonly service: string
+  readonly userId: string
   readonly model: string
   readonly status: string
   readonly question: string
@@ -44,6 +45,7 @@ export function summarise(run: AgentRun): RunSummary {
     agent: shownName(run.agent.name),
     agentVersion: shownName(run.agent.version) || shownName(run.resource['service.version']),
     service: shownName(run.resource['service.name']),
+    userId: shownName(run.userId),
     model: shownName(run.models[0]),
     status: run.status,
     question: withVisibleMarks(cut(run.userInput ?? '', LIST_CHARACTERS)),

@@ -14,6 +14,7 @@ const COLUMNS: Readonly<Record<string, (summary: RunSummary) => string | number 
   agent: ({ agent }) => agent,
   agent_version: ({ agentVersion }) => agentVersion,
   service: ({ service }) => service,
+  user_id: ({ userId }) => userId,
   model: ({ model }) => model,
   status: ({ status }) => status,
   question: ({ question }) => question,

@@ -31,6 +31,7 @@ export const PAGE_SCHEMA: string = `
     agent TEXT NOT NULL,
     agent_version TEXT NOT NULL,
     service TEXT NOT NULL,
+    user_id TEXT NOT NULL DEFAULT '',
     model TEXT NOT NULL,
     status TEXT NOT NULL,
     question TEXT NOT NULL,
@@ -49,6 +50,7 @@ export const PAGE_SCHEMA: string = `
     content_ids TEXT NOT NULL
   );
   CREATE INDEX runs_by_trace ON runs (trace_id, settled_ms);
+  CREATE INDEX runs_of_user ON runs (user_id) WHERE user_id <> '';
   CREATE INDEX runs_by_time ON runs (settled_ms);
   -- The list reads its filters from one index and in its order, so that it takes long for no combination of them: reading
   -- 100,000 entries of an index takes some 20 ms, and looking each run up ten times as long.
