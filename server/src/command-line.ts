@@ -102,14 +102,15 @@ program
   .option('--yes', 'delete it; without this, it is only counted', false)
   .action(async (_: unknown, command: Command) => {
     const given: GivenToForget = command.optsWithGlobals()
-    const person = readPerson(given)
+    const { trace, conversation, user } = given
+    const person = readPerson({ trace, conversation, user })
     const { limits } = loadServiceConfig(undefined, () => undefined)
     const { traces, runs } = await forgetInFolder(given.data, person, !given.yes, limits)
     const what = `${counted(runs, 'run')} of the page, and ${counted(traces, 'trace')} in all`
     say(given.yes ? `Deleted ${what}.` : `Found ${what}. Add --yes to delete them; nothing brings them back.`)
   })
 
-interface GivenToForget extends Readonly<Record<'trace' | 'conversation' | 'user', string | undefined>> {
+type GivenToForget = Readonly<Record<'trace' | 'conversation' | 'user', string | undefined>> & {
   readonly data: string
   readonly yes: boolean
 }

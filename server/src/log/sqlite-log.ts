@@ -296,7 +296,7 @@ function prepare({ database }: DataFolder) {
     one: database.prepare(`${select} WHERE records."offset" = ?`),
     offsets: database.prepare('SELECT "offset" FROM records ORDER BY "offset"'),
     replaceBody: database.prepare(
-      "UPDATE records SET body = ?, encoding = 'protobuf', content_encoding = ? WHERE \"offset\" = ?",
+      'UPDATE records SET body = ?, encoding = \'protobuf\', content_encoding = ? WHERE "offset" = ?',
     ),
     remove: database.prepare('DELETE FROM records WHERE "offset" = ? RETURNING length(body) AS bytes'),
     removeStates: database.prepare('DELETE FROM states WHERE "offset" = ?'),

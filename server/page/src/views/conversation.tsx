@@ -4,6 +4,7 @@ import type { Evaluation, Thread } from '../api.ts'
 import { duration, plural, time } from '../format.ts'
 import { useAnswer } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { ForgetButton } from '../parts/forget-button.tsx'
 import { findingsOf, wordsOf } from '../parts/findings.ts'
 import type { Finding } from '../parts/findings.ts'
 import { useKeys } from '../parts/keys.ts'
@@ -105,6 +106,7 @@ function Head({ thread }: { readonly thread: Thread }) {
       </p>
       <p class="run-actions">
         <CopyButton text={() => Promise.resolve(location.origin + placeOfConversation(key))}>Copy link</CopyButton>
+        <ForgetButton person={{ conversation: key }} what="this conversation" then="/conversations" />
       </p>
     </header>
   )

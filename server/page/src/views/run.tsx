@@ -9,6 +9,7 @@ import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { Conversation } from '../parts/conversation.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { ForgetButton } from '../parts/forget-button.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
@@ -183,6 +184,8 @@ function Head({ run, isOpen, spans, parentId, conversation, costUsd }: HeadProps
             Open in Jaeger
           </a>
         )}
+        <ForgetButton person={{ trace: run.traceId }} what="this trace" then="/" />
+        {run.userId !== undefined && <ForgetButton person={{ user: run.userId }} what="all of this user" then="/" />}
       </p>
     </header>
   )
