@@ -58,6 +58,7 @@ export class Flushing {
   readonly #underWay = new Set<Promise<boolean>>()
   /** Servers flush after each request, so hundreds of flushes may be under way: they share what they do. */
   readonly #settling: SharedWork
+  #latest: { readonly settling: Promise<void>; readonly limitMs: number; readonly flush: Promise<void> } | undefined
   readonly #delivering: SharedWork
 
   constructor(parts: FlushingParts) {
@@ -73,10 +74,22 @@ export class Flushing {
    * @param stopped the end of scoring, if it has begun
    * @param limitMs milliseconds after which the caller gives up
    */
-  async flush(stopped: Promise<void> | undefined, limitMs: number): Promise<void> {
+  flush(stopped: Promise<void> | undefined, limitMs: number): Promise<void> {
+    const { next } = this.#settling
+    const known = this.#latest
+    // Who waits for the same settling, for as long, is the same flush.
+    if (stopped === undefined && next !== undefined && known?.settling === next && known.limitMs === limitMs)
+      return known.flush
+    const flush = this.#flushWithin(stopped, limitMs)
+    const settling = this.#settling.next
+    if (stopped === undefined && settling !== undefined) this.#latest = { settling, limitMs, flush }
+    return flush
+  }
+
+  async #flushWithin(stopped: Promise<void> | undefined, limitMs: number): Promise<void> {
     const exportMs = Math.min(limitMs / 2, EXPORT_MS)
     const flushed = this.#parts.reporter.settle('forceFlush', async () => {
-      await stopped
+      if (stopped !== undefined) await stopped
       await this.#flush(limitMs - exportMs)
     })
     await settlesWithin(flushed, Math.min(limitMs - exportMs / 5, LONGEST_TIMER_MS))
