@@ -34,7 +34,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   conversations: {
     holds: 'how runs with one id become a conversation, and a conversation a run that can be scored',
-    knows: ['model', 'spans', 'runs'],
+    knows: ['model', 'spans', 'runs', 'attributes'],
   },
   otlp: {
     holds: 'trace files (OTLP, Jaeger, Tempo; compressed or not), the runs in them, and their scores',
@@ -146,6 +146,11 @@ export const SERVER_ROOMS: Readonly<Record<string, Room>> = {
   conversations: {
     holds: 'which conversations are open, and scoring those that are over',
     knows: ['log', 'score', 'send'],
+  },
+  forget: {
+    holds:
+      'deleting what is kept of somebody: on the page, on the log, in conversations, and the command that asks for it',
+    knows: ['config', 'log', 'page', 'receive'],
   },
   score: {
     holds: 'runs before the scorers, and ids that follow from the spans of a run',

@@ -9,14 +9,14 @@ const MAX_MESSAGE_BYTES = 64 * 1024
 export const NO_REDIRECT = { redirect: 'manual' } as const
 
 /** The beginning of what a backend answered, on one safe line. */
-export async function answerOf(response: Response): Promise<string> {
+export async function describeAnswer(response: Response): Promise<string> {
   const to = response.headers.get('location')
   if (to !== null) return `${response.status}: a redirect to ${safeLine(to.slice(0, 200))}, which is not followed`
-  return `${response.status} ${safeLine((await textOf(response)).slice(0, 200))}`.trim()
+  return `${response.status} ${safeLine((await bodyTextOf(response)).slice(0, 200))}`.trim()
 }
 
 /** The text of an answer, up to 64 KiB. */
-export async function textOf({ body }: Response): Promise<string> {
+export async function bodyTextOf({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body ?? []) {

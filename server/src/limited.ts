@@ -7,7 +7,7 @@ const MAX_LINE = 1000
  * A line without control characters and direction marks. Messages may quote what a destination answered, which must neither begin a line of its
  * own nor move the cursor.
  */
-export function safeLine(text: string): string {
+export function reportLine(text: string): string {
   const line = stripVTControlCharacters(text.slice(0, 4 * MAX_LINE))
     .replaceAll(/\s+/g, ' ')
     .replaceAll(HOSTILE, '')
@@ -22,7 +22,7 @@ const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u20
 export function limited(report: (line: string) => void): (line: string) => void {
   const latest = new Map<string, number>()
   return (given) => {
-    const line = safeLine(given)
+    const line = reportLine(given)
     const atMs = Date.now()
     if (atMs - (latest.get(line) ?? Number.NEGATIVE_INFINITY) < 10_000) return
     if (latest.size > 100) latest.clear()

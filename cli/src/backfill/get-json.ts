@@ -1,5 +1,5 @@
 import { UsageError } from '../usage-error.ts'
-import { answerOf, NO_REDIRECT } from '../answer.ts'
+import { describeAnswer, NO_REDIRECT } from '../answer.ts'
 import { safeLine } from '../text.ts'
 import { retried } from './retried.ts'
 
@@ -31,7 +31,7 @@ export async function getJson(url: URL, headers: Readonly<Record<string, string>
     await response.body?.cancel()
     return { kind: 'not-found' }
   }
-  if (!response.ok) throw new UsageError(`--from ${url.origin}${url.pathname}: ${await answerOf(response)}`)
+  if (!response.ok) throw new UsageError(`--from ${url.origin}${url.pathname}: ${await describeAnswer(response)}`)
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { answerOf } from '../answer.ts'
+import { describeAnswer } from '../answer.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Waits between attempts, in milliseconds: about a minute, in which a backend can be restarted. */
@@ -22,7 +22,7 @@ export async function retried(what: string, send: () => Promise<Response>): Prom
       continue
     }
     if (response.status !== 429 && response.status < 500) return response
-    trouble = await answerOf(response).catch(causeOf)
+    trouble = await describeAnswer(response).catch(causeOf)
   }
   throw new UsageError(`${what}: ${trouble}`)
 }

@@ -5,7 +5,7 @@ import type { SpanSet } from '../../../src/emit/score-ids.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
 import type { EvaluatedRun, HasScore } from '../score/run-scorers.ts'
 import { UsageError } from '../usage-error.ts'
-import { answerOf, NO_REDIRECT, textOf } from '../answer.ts'
+import { describeAnswer, NO_REDIRECT, bodyTextOf } from '../answer.ts'
 import { safeLine } from '../text.ts'
 import { retried } from './retried.ts'
 
@@ -89,8 +89,8 @@ export class ScoreSender {
       report(`${url} takes no log records (${response.status}): scores are sent as late spans only`)
       return
     }
-    if (!response.ok) throw new UsageError(`--to ${url}: ${await answerOf(response)}`)
-    const text = await textOf(response)
+    if (!response.ok) throw new UsageError(`--to ${url}: ${await describeAnswer(response)}`)
+    const text = await bodyTextOf(response)
     const rejected = /"rejected(?:Spans|LogRecords)"\s*:\s*"?([1-9]\d*)/.exec(text)?.[1]
     if (rejected !== undefined)
       throw new UsageError(`--to ${url}: ${rejected} rejected: ${safeLine(text.slice(0, 200))}`)

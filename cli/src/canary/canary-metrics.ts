@@ -1,4 +1,4 @@
-import { answerOf, NO_REDIRECT, textOf } from '../answer.ts'
+import { describeAnswer, NO_REDIRECT, bodyTextOf } from '../answer.ts'
 import { readHeaders } from '../otlp-headers.ts'
 import { safeLine } from '../text.ts'
 import type { JudgePass } from './judge-again.ts'
@@ -75,8 +75,8 @@ export async function sendMetrics(request: unknown, { url, headers }: MetricsTar
     signal: AbortSignal.timeout(TIMEOUT_MS),
     ...NO_REDIRECT,
   })
-  if (!response.ok) throw new Error(await answerOf(response))
-  const text = await textOf(response)
+  if (!response.ok) throw new Error(await describeAnswer(response))
+  const text = await bodyTextOf(response)
   const rejected = /"rejectedDataPoints"\s*:\s*"?([1-9]\d*)/.exec(text)?.[1]
   if (rejected !== undefined) throw new Error(`${rejected} data points were rejected: ${safeLine(text.slice(0, 200))}`)
 }

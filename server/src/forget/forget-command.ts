@@ -9,7 +9,7 @@ import { SqliteLog } from '../log/sqlite-log.ts'
 import { RequestReader } from '../receive/read-request.ts'
 import { askToForget } from './forget-requests.ts'
 import { closedPage, forgetPerson } from './forget.ts'
-import type { Forgotten, Person } from './person.ts'
+import type { Forgotten, Person } from '../person.ts'
 
 /**
  * Counts, or deletes, what a data folder has of a person, whether a service uses it or not.

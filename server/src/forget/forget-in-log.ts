@@ -3,7 +3,7 @@ import type { SourceLog, SourceSpan } from 'spanscore/engine'
 import type { LogRecord, SpanLog } from '../log/span-log.ts'
 import type { RequestReader } from '../receive/read-request.ts'
 import { blank } from './blanked.ts'
-import type { Person } from './person.ts'
+import type { Person } from '../person.ts'
 
 /** Names of attributes that may hold the id of a user, and of a conversation. */
 const OF_USER = /user|customer/i

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Forgotten, Person } from './person.ts'
+import type { Forgotten, Person } from '../person.ts'
 
 /** How often each side looks for the other's file. */
 const LOOK_EVERY_MS = 250

@@ -2,21 +2,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { SpanLog } from '../log/span-log.ts'
-import { countRuns, forgetTraces, tracesOf } from '../page/store/forget-person.ts'
+import { countRuns, forgetTraces, tracesOfPerson } from '../page/store/forget-person.ts'
 import { openPageDatabase, run as execute } from '../page/store/page-database.ts'
 import type { RequestReader } from '../receive/read-request.ts'
 import { forgetOnLog, tracesOnLog } from './forget-in-log.ts'
-import type { Forgotten, Person } from './person.ts'
-
-/** The page's runs, wherever they are. */
-export interface PageRuns {
-  /** The traces of a person. */
-  find(person: Person): Promise<readonly string[]>
-  /** The number of runs in traces. */
-  count(traceIds: readonly string[]): Promise<number>
-  /** Deletes traces. Resolves when nothing of them is in any file of the page. */
-  forget(traceIds: readonly string[]): Promise<void>
-}
+import type { Forgotten, PageRuns, Person } from '../person.ts'
 
 /** What forgetting needs. */
 export interface ForgetParts {
@@ -64,7 +54,7 @@ export function closedPage(folder: string): PageRuns {
     }
   }
   return {
-    find: (person) => withDatabase((database) => tracesOf(database, person)),
+    find: (person) => withDatabase((database) => tracesOfPerson(database, person)),
     count: (traceIds) => withDatabase((database) => countRuns(database, traceIds)),
     forget: (traceIds) =>
       withDatabase((database) => {

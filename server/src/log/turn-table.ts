@@ -4,7 +4,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { MAX_NAME_LENGTH, MAX_RUNS, shortened } from 'spanscore/engine'
 import type { ConversationMember } from 'spanscore/engine'
 
-import type { Person } from '../forget/person.ts'
+import type { Person } from '../person.ts'
 
 /** A run of a conversation. */
 export interface KeptTurn {

@@ -1,6 +1,6 @@
 import type { SourceLog } from 'spanscore/engine'
 
-import type { Forgotten, Person } from '../forget/person.ts'
+import type { Forgotten, Person } from '../person.ts'
 import type { NewRecord } from '../log/span-log.ts'
 import type { RecordLimits } from '../receive/read-request.ts'
 import type { Retention } from './store/forgetting.ts'

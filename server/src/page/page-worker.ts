@@ -9,8 +9,8 @@ import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 import { OverviewReader } from './overview.ts'
 import { createPageServer } from './page-server.ts'
 import { isDamaged, openPageDatabase, setAside } from './store/page-database.ts'
-import type { Forgotten, Person } from '../forget/person.ts'
-import { countRuns, forgetTraces, tracesOf } from './store/forget-person.ts'
+import type { Forgotten, Person } from '../person.ts'
+import { countRuns, forgetTraces, tracesOfPerson } from './store/forget-person.ts'
 import { Forgetting } from './store/forgetting.ts'
 import { Trials } from './trials.ts'
 
@@ -166,7 +166,7 @@ async function main({ options, folder, token, limits, configPath, configText }: 
       return
     }
     if (batch.kind === 'find') {
-      answer({ kind: 'answer', id: batch.id, value: tracesOf(database, batch.person) })
+      answer({ kind: 'answer', id: batch.id, value: tracesOfPerson(database, batch.person) })
       return
     }
     if (batch.kind === 'count') {

@@ -11,8 +11,7 @@ import type { ScoredUnit } from '../score/service-scorer.ts'
 import type { ServiceObserver } from '../service-observer.ts'
 import type { SettledSpans } from '../traces/held-traces.ts'
 import { boundedSaid } from './store/said.ts'
-import type { PageRuns } from '../forget/forget.ts'
-import type { Forgotten, Person } from '../forget/person.ts'
+import type { Forgotten, PageRuns, Person } from '../person.ts'
 import type { AboutForgetting, FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 
 /** How long messages are collected before they are sent to the other thread. */

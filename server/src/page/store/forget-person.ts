@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import type { Person } from '../../forget/person.ts'
+import type { Person } from '../../person.ts'
 import { shownName } from './run-summary.ts'
 import { all, first, run as execute } from './page-database.ts'
 
 /** The traces of the stored runs of a person, a conversation or a trace, and of what that person said. */
-export function tracesOf(database: DatabaseSync, person: Person): readonly string[] {
+export function tracesOfPerson(database: DatabaseSync, person: Person): readonly string[] {
   if ('trace' in person) return [person.trace]
   const rows =
     'conversation' in person

@@ -14,6 +14,16 @@ export interface Forgotten {
   readonly runs: number
 }
 
+/** The page's runs, wherever they are. */
+export interface PageRuns {
+  /** The traces of a person. */
+  find(person: Person): Promise<readonly string[]>
+  /** The number of runs in traces. */
+  count(traceIds: readonly string[]): Promise<number>
+  /** Deletes traces. Resolves when nothing of them is in any file of the page. */
+  forget(traceIds: readonly string[]): Promise<void>
+}
+
 /**
  * Reads whom to forget.
  *
