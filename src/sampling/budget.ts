@@ -129,8 +129,9 @@ export class Budget {
     return this.factor(service) >= 1 && this.usedRatio() < NEARLY_USED
   }
 
+  /** A little is left for those who come back after a pause. */
   #paceAt(nowMs: number): number {
-    return Math.min(...this.#limits.map((limit) => limit.window.pacePerMs(nowMs)))
+    return SHARED_PACE * Math.min(...this.#limits.map((limit) => limit.window.pacePerMs(nowMs)))
   }
 
   /** Admits a score and reserves its estimate, or returns the reason why not. */
@@ -197,6 +198,9 @@ export class Budget {
       : `budget.${limit.name} (${limit.given}) is used up; raise it, or lower the scorer's sample.`
   }
 }
+
+/** The share of the pace of all limits that services share. */
+const SHARED_PACE = 0.9
 
 /** Above this share of a limit, what is not urgent waits. */
 const NEARLY_USED = 0.8
