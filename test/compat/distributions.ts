@@ -1,5 +1,8 @@
-/** Where a score of a run is, once everything was flushed: on the agent's span, on a late span, or only in events and `onScore`. */
-export type ScorePlace = 'span' | 'late span' | 'onScore'
+/**
+ * Where a score of a run is, once everything was flushed: on the agent's span; there if it was ready while the span was ending; on a late
+ * span; or only in events and `onScore`.
+ */
+export type ScorePlace = 'span' | 'ending span' | 'late span' | 'onScore'
 
 /** A distribution of OpenTelemetry that teams run, or a tracer of a vendor, and what spanscore does there. */
 export interface Distribution {
@@ -38,8 +41,8 @@ const NEW_RELIC = {
   NEW_RELIC_LOG_ENABLED: 'false',
   NEW_RELIC_OPENTELEMETRY_ENABLED: 'true',
   NEW_RELIC_OPENTELEMETRY_TRACES_ENABLED: 'true',
-  // A flush of its metrics waits for a collector that is not there.
-  NEW_RELIC_OPENTELEMETRY_METRICS_ENABLED: 'false',
+  // Its exporter of log records leaves a timer of half a minute, so that a program does not end.
+  NEW_RELIC_OPENTELEMETRY_LOGS_ENABLED: 'false',
 }
 
 /** Every distribution that is tried. */
@@ -57,7 +60,14 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     packages: ['nestjs-otel', '@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs', ...NODE_SDK],
     environment: OTLP,
   },
-  { name: 'New Relic', vendor: 'new-relic', packages: ['newrelic'], environment: NEW_RELIC, judge: 'onScore' },
+  {
+    name: 'New Relic',
+    vendor: 'new-relic',
+    packages: ['newrelic'],
+    environment: NEW_RELIC,
+    code: 'ending span',
+    judge: 'onScore',
+  },
   {
     name: "Datadog's own provider",
     vendor: 'datadog',
@@ -88,6 +98,7 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     vendor: 'sentry-processors',
     packages: ['@sentry/node@10', '@opentelemetry/api@1.9.1'],
     isBuiltIn: true,
+    code: 'ending span',
     judge: 'late span',
   },
   {

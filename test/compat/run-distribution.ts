@@ -172,6 +172,7 @@ function complaintsOfScore(id: string, place: ScorePlace, { spans, report }: Tri
     ...(place === 'span' && onSpans !== RUNS
       ? [`${key} is on ${onSpans} spans of agents, and ${late.length} late ones`]
       : []),
+    ...(place === 'ending span' && onSpans === 0 ? [`${key} is on no span of an agent`] : []),
     ...(place === 'late span' && late.length !== RUNS
       ? [`${key} is on ${late.length} late spans, and ${onSpans} others`]
       : []),

@@ -1,5 +1,5 @@
 // Two runs of the agent in one request, with a score by code and one by a judge that takes its time. Prints what the process alone knows.
-const { createRequire } = require('node:module')
+const nodeModule = require('node:module')
 const { join } = require('node:path')
 
 const createAgent = require('../agent.cjs')
@@ -32,7 +32,7 @@ function scorers(get) {
 
 /** An agent of OpenAI's library, traced by OpenInference. Both are installed apart, with the copy of the API that they ask for. */
 function createOtherAgent() {
-  const load = createRequire(join(AGENTS_FOLDER, 'package.json'))
+  const load = nodeModule.createRequire(join(AGENTS_FOLDER, 'package.json'))
   const agents = load('@openai/agents')
   const { OpenAIAgentsInstrumentation } = load('@arizeai/openinference-instrumentation-openai-agents')
   const { z } = load('zod')
@@ -64,6 +64,8 @@ async function answer(get) {
   const { flush, shutdown, kept = () => undefined, run = (work) => work() } = globalThis.vendor
   const ask = AGENT === 'openai-agents' ? createOtherAgent() : createAgent(get)
   const answers = await run(() => Promise.all([ask('Oslo'), ask('Lima')]))
+  // What register has attached is what attaching again returns. If it has not, there is no score of these runs.
+  if (HOW.startsWith('register')) scoring = get('spanscore').attachScoring({ scorers: scorers(get) })
   const wrong = []
   await flush().catch((error) => wrong.push(`flush: ${error}`))
   await scoring?.forceFlush()
