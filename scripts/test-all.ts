@@ -31,7 +31,7 @@ const browser: Need = () =>
 
 const suites: readonly Suite[] = [
   { name: 'live', minutes: 20, needs: [registry] },
-  { name: 'compat', minutes: 15, needs: [registry] },
+  { name: 'compat', minutes: 60, needs: [registry] },
   { name: 'adapters', minutes: 10, needs: [registry] },
   { name: 'timing', minutes: 30 },
   { name: 'recordings', minutes: 10 },

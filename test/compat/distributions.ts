@@ -154,6 +154,22 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
   { name: 'Uptrace', vendor: 'uptrace', packages: ['@uptrace/node'] },
   { name: 'Highlight', vendor: 'highlight', packages: ['@highlight-run/node'] },
   { name: 'Traceloop', vendor: 'traceloop', packages: ['@traceloop/node-server-sdk'] },
+  {
+    name: 'PostHog',
+    vendor: 'posthog',
+    packages: ['@posthog/ai', ...NODE_SDK_2],
+    environment: OTLP,
+  },
+  { name: 'AgentOps', vendor: 'agentops', packages: ['agentops'] },
+  {
+    name: 'LangSmith',
+    vendor: 'langsmith',
+    packages: ['langsmith', '@opentelemetry/api@1.9.1', '@opentelemetry/sdk-trace-base@2.12.1'],
+    environment: { LANGSMITH_TRACING: 'true', LANGSMITH_API_KEY: 'key', LANGSMITH_ENDPOINT: 'SINK' },
+    // It exports no span of the AI SDK 7.
+    code: 'onScore',
+    judge: 'onScore',
+  },
   { name: 'Laminar', vendor: 'laminar', packages: ['@lmnr-ai/lmnr'] },
   {
     name: 'Coralogix',

@@ -57,6 +57,8 @@ function createOtherAgent() {
 
 async function answer(get) {
   let scoring
+  // The start of some takes a while.
+  globalThis.vendor = await globalThis.vendor
   const scored = []
   const onScore = ({ scorer, score }) => scored.push([scorer.id, score.status])
   if (HOW === 'own') [scoring, globalThis.vendor] = vendor.own(get, { scorers: scorers(get), onScore })

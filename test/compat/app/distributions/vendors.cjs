@@ -209,6 +209,28 @@ module.exports = {
       return { flush: () => registered(get).forceFlush(), shutdown: () => registered(get).shutdown() }
     },
   },
+  posthog: {
+    packages: ['@posthog/ai/otel', NODE_SDK],
+    start(get) {
+      const { PostHogSpanProcessor } = get('@posthog/ai/otel')
+      return nodeSdk(get, { spanProcessors: [new PostHogSpanProcessor({ projectToken: 'phc_token', host: SINK })] })
+    },
+  },
+  agentops: {
+    packages: ['agentops'],
+    async start(get) {
+      const { agentops } = get('agentops')
+      await agentops.init({ apiKey: 'key', apiEndpoint: SINK, otlpEndpoint: SINK })
+      return { flush: () => registered(get).forceFlush(), shutdown: () => agentops.shutdown() }
+    },
+  },
+  langsmith: {
+    packages: ['langsmith/experimental/otel/setup'],
+    start(get) {
+      const { DEFAULT_LANGSMITH_SPAN_PROCESSOR } = get('langsmith/experimental/otel/setup').initializeOTEL()
+      return { flush: () => DEFAULT_LANGSMITH_SPAN_PROCESSOR.forceFlush(), shutdown: () => registered(get).shutdown() }
+    },
+  },
   laminar: {
     packages: ['@lmnr-ai/lmnr'],
     start(get) {
