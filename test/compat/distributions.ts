@@ -22,8 +22,8 @@ export interface Distribution {
   readonly judge?: ScorePlace
   /** True if scoring is put in where the vendor is started, and nothing attaches. @default false */
   readonly isBuiltIn?: true
-  /** What an installation, or the distribution without spanscore, says at present. The run fails once this no longer occurs. @default none */
-  readonly fails?: RegExp
+  /** True if it does not install at present. The run fails once it does. @default false */
+  readonly isBroken?: true
 }
 
 const NODE_SDK = ['@opentelemetry/sdk-node', '@opentelemetry/api']
@@ -177,6 +177,6 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     packages: ['@coralogix/opentelemetry', ...NODE_SDK_2],
     environment: OTLP,
   },
-  { name: 'LangWatch', vendor: 'node-sdk', packages: ['langwatch'], fails: /ERESOLVE/ },
-  { name: 'Splunk', vendor: 'node-sdk', packages: ['@splunk/otel'], fails: /ETARGET|No matching version/ },
+  { name: 'LangWatch', vendor: 'node-sdk', packages: ['langwatch'], isBroken: true },
+  { name: 'Splunk', vendor: 'node-sdk', packages: ['@splunk/otel'], isBroken: true },
 ]

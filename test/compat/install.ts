@@ -82,10 +82,12 @@ function newest(id: string, range: string): string {
   return version
 }
 
-/** npm prints one version, or a list of those in a range, in their order. */
+/** npm prints one version, or a list of those in a range, as they were published. */
 function lastOf(printed: string): string {
   const versions: unknown = JSON.parse(printed)
-  return String(Array.isArray(versions) ? versions.at(-1) : versions)
+  if (!Array.isArray(versions)) return String(versions)
+  const released = versions.map(String).filter((version) => !version.includes('-'))
+  return released.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1) ?? ''
 }
 
 /** The `node` binary of this version, from the package that contains it. */
