@@ -170,7 +170,7 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     code: 'onScore',
     judge: 'onScore',
   },
-  { name: 'Laminar', vendor: 'laminar', packages: ['@lmnr-ai/lmnr'] },
+  { name: 'Laminar', vendor: 'laminar', packages: ['@lmnr-ai/lmnr', ...NODE_SDK_2], environment: OTLP },
   {
     name: 'Coralogix',
     vendor: 'coralogix',

@@ -46,9 +46,11 @@ export async function createVendorSink(): Promise<VendorSink> {
         status = 400
         others.push(`${request.url} ${String(error)}`)
       }
-      response
-        .writeHead(status, { 'content-type': 'application/json' })
-        .end(JSON.stringify(answerTo(request.url ?? '')))
+      // An empty message of protobuf is no byte.
+      const isProtobuf = request.headers['content-type']?.includes('protobuf') === true
+      const type = isProtobuf ? 'application/x-protobuf' : 'application/json'
+      response.writeHead(status, { 'content-type': type })
+      response.end(isProtobuf ? '' : JSON.stringify(answerTo(request.url ?? '')))
     })
   })
   const { origin, ...listening } = await listenOnLoopback(server, 0)

@@ -232,17 +232,12 @@ module.exports = {
     },
   },
   laminar: {
-    packages: ['@lmnr-ai/lmnr'],
+    packages: ['@lmnr-ai/lmnr', NODE_SDK],
     start(get) {
-      const { Laminar } = get('@lmnr-ai/lmnr')
+      const { LaminarSpanProcessor } = get('@lmnr-ai/lmnr')
       const { hostname, port } = new URL(SINK)
-      Laminar.initialize({
-        projectApiKey: 'key',
-        baseUrl: `http://${hostname}`,
-        httpPort: Number(port),
-        forceHttp: true,
-      })
-      return { flush: () => Laminar.flush(), shutdown: () => Laminar.shutdown() }
+      const sink = { baseUrl: `http://${hostname}`, port: Number(port), forceHttp: true }
+      return nodeSdk(get, { spanProcessors: [new LaminarSpanProcessor({ apiKey: 'key', ...sink })] })
     },
   },
   coralogix: {
