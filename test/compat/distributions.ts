@@ -164,7 +164,7 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
   {
     name: 'LangSmith',
     vendor: 'langsmith',
-    packages: ['langsmith', '@opentelemetry/api@1.9.1', '@opentelemetry/sdk-trace-base@2.12.1'],
+    packages: ['langsmith', ...NODE_SDK_2],
     environment: { LANGSMITH_TRACING: 'true', LANGSMITH_API_KEY: 'key', LANGSMITH_ENDPOINT: 'SINK' },
     // It exports no span of the AI SDK 7.
     code: 'onScore',
