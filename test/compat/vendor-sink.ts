@@ -31,7 +31,7 @@ export async function createVendorSink(): Promise<VendorSink> {
     if (type.includes('protobuf') && request.url?.includes('metrics') === false) spans.push(...decode(body).spans)
     else if (request.url?.includes('/envelope') === true) spans.push(...spansOfEnvelope(body.toString()))
     else if (request.url?.endsWith('/track') === true) spans.push(...spansOfAzure(body.toString()))
-    else if (type.includes('json') && /\/v1\/(traces|logs)/.test(request.url ?? '')) {
+    else if (type.includes('json') && body.includes('"resourceSpans"')) {
       spans.push(...(readOtlpJson(JSON.parse(body.toString()))?.spans ?? []))
     } else others.push(`${request.method} ${request.url} ${body.toString()}`)
   }
