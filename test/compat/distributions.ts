@@ -20,6 +20,8 @@ export interface Distribution {
   readonly code?: ScorePlace
   /** Where the judge's score is. @default 'span' */
   readonly judge?: ScorePlace
+  /** Where both scores are if OpenInference traces the agents, whose spans some vendors leave out. @default as of the AI SDK */
+  readonly ofOpenInference?: ScorePlace
   /** True if scoring is put in where the vendor is started, and nothing attaches. @default false */
   readonly isBuiltIn?: true
   /** True if it does not install at present. The run fails once it does. @default false */
@@ -141,7 +143,13 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     environment: { DASH0_OTEL_COLLECTOR_BASE_URL: 'SINK', OTEL_RESOURCE_ATTRIBUTES: 'service.name=app' },
   },
   { name: 'Pydantic Logfire', vendor: 'logfire', packages: ['@pydantic/logfire-node', '@opentelemetry/api@1.9.1'] },
-  { name: 'Langfuse', vendor: 'langfuse', packages: ['@langfuse/otel', ...NODE_SDK_2], environment: OTLP },
+  {
+    name: 'Langfuse',
+    vendor: 'langfuse',
+    packages: ['@langfuse/otel', ...NODE_SDK_2],
+    environment: OTLP,
+    ofOpenInference: 'onScore',
+  },
   { name: 'Arize Phoenix', vendor: 'phoenix', packages: ['@arizeai/phoenix-otel'] },
   { name: 'Vercel', vendor: 'vercel', packages: ['@vercel/otel', '@opentelemetry/api@1.9.1'], environment: OTLP },
   { name: 'HyperDX (ClickStack)', vendor: 'hyperdx', packages: ['@hyperdx/node-opentelemetry'], environment: OTLP },

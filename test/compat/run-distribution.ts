@@ -151,9 +151,10 @@ export function complaintsOf(
     if (stderr.includes('Attached to')) wrong.push('it says that it is attached')
     return wrong
   }
+  const other = agent === 'OpenAI Agents' ? distribution.ofOpenInference : undefined
   const places: Readonly<Record<(typeof SCORERS)[number], ScorePlace>> = {
-    tool_call_accuracy: distribution.code ?? 'span',
-    polite: distribution.judge ?? 'span',
+    tool_call_accuracy: other ?? distribution.code ?? 'span',
+    polite: other ?? distribution.judge ?? 'span',
   }
   for (const id of SCORERS) wrong.push(...complaintsOfScore(id, places[id], tried, how))
   return wrong
