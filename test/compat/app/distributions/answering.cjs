@@ -1,6 +1,6 @@
 // Two runs of the agent in one request, with a score by code and one by a judge that takes its time. Prints what the process alone knows.
 const nodeModule = require('node:module')
-const { join } = require('node:path')
+const path = require('node:path')
 
 const createAgent = require('../agent.cjs')
 const { vendor } = require('./starting.cjs')
@@ -32,7 +32,7 @@ function scorers(get) {
 
 /** An agent of OpenAI's library, traced by OpenInference. Both are installed apart, with the copy of the API that they ask for. */
 function createOtherAgent() {
-  const load = nodeModule.createRequire(join(AGENTS_FOLDER, 'package.json'))
+  const load = nodeModule.createRequire(path.join(AGENTS_FOLDER, 'package.json'))
   const agents = load('@openai/agents')
   const { OpenAIAgentsInstrumentation } = load('@arizeai/openinference-instrumentation-openai-agents')
   const { z } = load('zod')
