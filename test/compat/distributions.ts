@@ -22,6 +22,8 @@ export interface Distribution {
   readonly judge?: ScorePlace
   /** Where both scores are if OpenInference traces the agents, whose spans some vendors leave out. @default as of the AI SDK */
   readonly ofOpenInference?: ScorePlace
+  /** True if it traces OpenAI Agents itself, without messages, so that its runs are not tried. @default false */
+  readonly tracesAgents?: true
   /** True if scoring is put in where the vendor is started, and nothing attaches. @default false */
   readonly isBuiltIn?: true
   /** True if it does not install at present. The run fails once it does. @default false */
@@ -134,6 +136,7 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     name: 'AWS (ADOT)',
     vendor: 'adot',
     packages: ['@aws/aws-distro-opentelemetry-node-autoinstrumentation'],
+    tracesAgents: true,
     environment: { ...OTLP, OTEL_TRACES_SAMPLER: 'always_on', OTEL_AWS_APPLICATION_SIGNALS_ENABLED: 'false' },
   },
   {

@@ -40,13 +40,13 @@ interface Report {
 }
 
 /** Every try of a distribution, the one without spanscore first. */
-export function triesOf({ isBuiltIn }: Distribution): readonly Try[] {
+export function triesOf({ isBuiltIn, tracesAgents }: Distribution): readonly Try[] {
   const hows = isBuiltIn ? (['own'] as const) : (['attach', 'register before', 'register after'] as const)
   const forms = ['ESM', 'CommonJS'] as const
   return [
     ...(isBuiltIn ? [] : [{ how: 'off', modules: 'ESM', agent: 'AI SDK 7' } as const]),
     ...hows.flatMap((how) => forms.map((modules) => ({ how, modules, agent: 'AI SDK 7' }) as const)),
-    { how: hows[0], modules: 'ESM', agent: 'OpenAI Agents' },
+    ...(tracesAgents ? [] : [{ how: hows[0], modules: 'ESM', agent: 'OpenAI Agents' } as const]),
   ]
 }
 
