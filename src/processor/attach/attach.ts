@@ -136,7 +136,6 @@ function stripsNothing({ stripContent, next }: ScoringOptions): boolean {
   return stripContent === true && next === undefined
 }
 
-/** @param canStrip whether no processor lacks the methods of one that `stripContent` can take content from */
 function whyNot(provider: object | undefined, options: ScoringOptions, canStrip: boolean): string {
   const way = wayOfVendor(provider)
   if (provider === undefined) {
