@@ -292,4 +292,20 @@ describe('when a run is complete', () => {
     expect(buffer.settle(301_000).freed).toMatchObject([{ offset: 7, index: 0 }])
     expect(buffer.traces).toBe(0)
   })
+
+  it('leaves out spans of a service that wait for parents when nobody could be taken for two seconds', () => {
+    const buffer = new HeldTraces({ ...BUFFER_OPTIONS, maxSpans: 100 })
+    const other = [agent(id(), undefined, { sender: 'two', traceId: 'c'.repeat(32) })]
+    buffer.add(1, toRecord(other), 0)
+    buffer.add(2, toRecord(orphans(99, 'one')), 0)
+    expect(buffer.isFull).toBe(true)
+    buffer.settle(0)
+    expect(buffer.settle(1000).finished).toEqual([])
+    expect(buffer.isFull).toBe(true)
+    const left = buffer.settle(2000).finished.flatMap(({ spans }) => spans)
+    expect(left.length).toBeGreaterThan(10)
+    expect(left.map(({ resource }) => resource['service.name'])).not.toContain('two')
+    expect(buffer.isFull).toBe(false)
+    expect(buffer.counts.overLimit).toBe(left.length)
+  })
 })

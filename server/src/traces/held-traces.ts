@@ -38,6 +38,9 @@ export interface Due {
 /** Maximum number of traces with a finished run that are remembered. */
 const MAX_FINISHED = 200_000
 
+/** For how many milliseconds all senders may be refused before the spans of one give way. */
+const FULL_MS = 2000
+
 /** Above this share of `maxSpans`, scored runs are dropped to make room. */
 const LINGERING_SHARE = 0.8
 
@@ -67,6 +70,7 @@ export class HeldTraces {
   readonly counts: HeldTracesCounts = { late: 0, overLimit: 0, expired: 0, cutShort: 0 }
   readonly #waiting = new WaitingSpans()
   #spans = 0
+  #fullSinceMs: number | undefined
 
   constructor(options: HeldTracesOptions) {
     this.#options = options
@@ -136,6 +140,7 @@ export class HeldTraces {
     const due: Due = { settled: [], finished: [], freed: [] }
     for (const trace of this.#due.take(nowMs)) this.#look(trace, nowMs, due)
     this.#giveWay(due.finished)
+    this.#makeRoom(nowMs, due.finished)
     return due
   }
 
@@ -297,6 +302,27 @@ export class HeldTraces {
         this.#finish(trace, unit, finished)
       }
       if (trace.isEmpty) this.#forgetEmpty(trace)
+    }
+  }
+
+  /** If all senders have been refused for a while, spans are left out that wait for parents, of services that have more than their share of them. */
+  #makeRoom(nowMs: number, finished: FinishedSpans[]): void {
+    const { maxSpans } = this.#options
+    if (!this.isFull) {
+      this.#fullSinceMs = undefined
+      return
+    }
+    this.#fullSinceMs ??= nowMs
+    if (nowMs - this.#fullSinceMs < FULL_MS) return
+    for (const trace of this.#traces.values()) {
+      for (const unit of trace.units()) {
+        if (this.#spans <= maxSpans * LINGERING_SHARE) return
+        if (unit.isScoring || !unit.isOpen || !unit.top.isDangling) continue
+        if (!this.#waiting.hasTooMany(unit.top, this.#spans, maxSpans)) continue
+        this.counts.overLimit += unit.spans.length
+        trace.lacksSpans = true
+        this.#finish(trace, unit, finished)
+      }
     }
   }
 
