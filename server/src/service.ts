@@ -126,6 +126,7 @@ export class Service {
     this.#latestSweepMs = nowMs()
     const beforeMs = expiresBeforeMs?.()
     if (beforeMs !== undefined && beforeMs >= this.#nextExpiryMs) this.#expire(beforeMs)
+    this.#finish(buffer.makeRoom(nowMs()))
     // While scores cannot be delivered, spans stay on the log and their runs unscored.
     if (this.#isSweeping || this.#isPaused || outbox.isFull) return
     this.#isSweeping = true
@@ -194,6 +195,7 @@ export class Service {
   async #scoreAll(settled: readonly SettledSpans[]): Promise<void> {
     const turn = new Turn()
     for (const each of settled) {
+      if (each.spans.every(({ isLeftOut }) => isLeftOut)) continue
       if (this.#parts.outbox.isFull) await this.#parts.outbox.room()
       // After an outage many runs are complete together. They wait here, where nothing is refused.
       while ((this.#isPaused || this.#parts.scorer.isBusy) && !this.#isStopping) await sleep(BUSY_MS)

@@ -46,6 +46,8 @@ export class HeldSpan extends TracePlace implements HeldBytes, LogPosition {
   isEmitted = false
   /** Whether its run is being scored. */
   isScoring = false
+  /** Whether it was left out to make room, so that its run is not scored any more. */
+  isLeftOut = false
   /** How many revisions of its run were offered to scorers. */
   timesOffered = 0
   /** Whether it came again for a run whose scores were delivered, so that its run stays left out. */

@@ -140,8 +140,33 @@ export class HeldTraces {
     const due: Due = { settled: [], finished: [], freed: [] }
     for (const trace of this.#due.take(nowMs)) this.#look(trace, nowMs, due)
     this.#giveWay(due.finished)
-    this.#makeRoom(nowMs, due.finished)
     return due
+  }
+
+  /**
+   * If all senders have been refused for a while, spans are left out that wait for parents, or for their scores without one, of services that have
+   * more than their share of them.
+   *
+   * @returns spans that are no longer needed
+   */
+  makeRoom(nowMs: number): readonly FinishedSpans[] {
+    const { maxSpans } = this.#options
+    if (!this.isFull) this.#fullSinceMs = undefined
+    else this.#fullSinceMs ??= nowMs
+    if (this.#fullSinceMs === undefined || nowMs - this.#fullSinceMs < FULL_MS) return []
+    const finished: FinishedSpans[] = []
+    for (const trace of this.#traces.values()) {
+      for (const unit of trace.units()) {
+        if (this.#spans <= maxSpans * LINGERING_SHARE) return finished
+        if (!unit.top.isDangling || !(unit.isOpen || unit.isScoring)) continue
+        if (!this.#waiting.hasTooMany(unit.top, this.#spans, maxSpans)) continue
+        this.counts.overLimit += unit.spans.length
+        trace.lacksSpans = true
+        for (const span of unit.spans) span.isLeftOut = true
+        this.#finish(trace, unit, finished)
+      }
+    }
+    return finished
   }
 
   /**
@@ -302,27 +327,6 @@ export class HeldTraces {
         this.#finish(trace, unit, finished)
       }
       if (trace.isEmpty) this.#forgetEmpty(trace)
-    }
-  }
-
-  /** If all senders have been refused for a while, spans are left out that wait for parents, of services that have more than their share of them. */
-  #makeRoom(nowMs: number, finished: FinishedSpans[]): void {
-    const { maxSpans } = this.#options
-    if (!this.isFull) {
-      this.#fullSinceMs = undefined
-      return
-    }
-    this.#fullSinceMs ??= nowMs
-    if (nowMs - this.#fullSinceMs < FULL_MS) return
-    for (const trace of this.#traces.values()) {
-      for (const unit of trace.units()) {
-        if (this.#spans <= maxSpans * LINGERING_SHARE) return
-        if (unit.isScoring || !unit.isOpen || !unit.top.isDangling) continue
-        if (!this.#waiting.hasTooMany(unit.top, this.#spans, maxSpans)) continue
-        this.counts.overLimit += unit.spans.length
-        trace.lacksSpans = true
-        this.#finish(trace, unit, finished)
-      }
     }
   }
 
