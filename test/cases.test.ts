@@ -200,6 +200,13 @@ describe('spanscore score --cases', () => {
     expect(stdout).toContain('case_answer 0 (0 of 1 keywords are mentioned; missing: 16')
   })
 
+  it('fails a case without a trajectory if a tool was called', async () => {
+    const filled = expecting('none.jsonl', () => ({ trajectory: [] }))
+    const { code, stdout } = await check(sample, filled)
+    expect(code).toBe(1)
+    expect(stdout).toContain('case_trajectory 0 (The calls do not match (ordered): not expected: search-tool')
+  })
+
   it('passes when the same questions were answered well, and names a question that was not asked', async () => {
     const filled = expecting('pass.jsonl', ({ input }) =>
       input.includes('Lima') ? { answer: 'travel blog', trajectory: ['search-tool'] } : {},

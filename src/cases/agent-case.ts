@@ -33,7 +33,10 @@ export interface AgentCase {
   readonly expected: {
     /** Text that the answer must mention, in either case, or alternatives. Scorers that compare with an expected answer get the first. */
     readonly answer: string | readonly string[] | null
-    /** Calls that the run must make in this order, as `createTrajectoryScorer` takes them. Others may come between. */
+    /**
+     * Calls that the run must make in this order, as `createTrajectoryScorer` takes them. Others may come between. An empty list: no tool may
+     * be called.
+     */
     readonly trajectory: readonly ExpectedCall[] | null
   }
   /** What was wrong. */

@@ -251,7 +251,7 @@ const factories: Readonly<Record<string, Factory>> = {
   createToolArgumentsScorer: {
     make: untyped(prebuilt.createToolArgumentsScorer),
     required: {},
-    known: 'id, passAt, tools, expected, strict',
+    known: 'id, passAt, tools, expected, strict, count',
     wrong: [
       [{ strict: 'yes' }, 'expected strict to be true or false, got "yes"'],
       [{ tools: { search: {} } }, 'expected tools to be a list of { name, parameters: JSON Schema }'],
@@ -264,7 +264,7 @@ const factories: Readonly<Record<string, Factory>> = {
     make: untyped(prebuilt.createToolCallAccuracyScorerCode),
     required: { expectedTool: 'weather' },
     missing: 'Either expectedTool or expectedToolOrder must be provided',
-    known: 'id, passAt, expectedTool, strictMode, expectedToolOrder',
+    known: 'id, passAt, expectedTool, strictMode, expectedToolOrder, count',
     wrong: [
       [{ expectedToolOrder: 'weather' }, 'expected expectedToolOrder to be a list of names, or a function'],
       [{ strictMode: 1 }, 'expected strictMode to be true or false, got 1'],
@@ -291,8 +291,9 @@ const factories: Readonly<Record<string, Factory>> = {
     make: untyped(prebuilt.createTrajectoryScorer),
     required: { expected: ['weather'] },
     missing: "expected expected to be calls (a tool's name, or { name, arguments }) or a function, got undefined",
-    known: 'id, passAt, level, expected, mode, measure, ignore',
+    known: 'id, passAt, level, expected, mode, measure, ignore, count',
     wrong: [
+      [{ count: 'ok' }, "expected count to be 'all' or 'succeeded', got \"ok\""],
       [{ expected: [{ name: 'a', args: { city: 'Oslo' } }] }, 'expected expected to be calls'],
       [{ expected: [{ name: 'a', arguments: '{}' }] }, 'expected expected to be calls'],
       [{ mode: 'loose' }, 'expected mode to be one of exact, ordered, unordered, subset, superset, got "loose"'],

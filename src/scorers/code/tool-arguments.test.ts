@@ -107,6 +107,34 @@ describe('tool arguments', () => {
     expect(score(createToolArgumentsScorer(), { ...offered, toolCalls: [unknown] })).toMatchObject({ value: 0 })
   })
 
+  it('an empty list of expected calls means that no tool may be called', () => {
+    const scorer = createToolArgumentsScorer({ expected: [] })
+    expect(score(scorer, { ...offered, toolCalls: [] })).toMatchObject({ value: 1 })
+    expect(score(scorer, { ...offered, ...cities('Oslo') })).toMatchObject({
+      value: 0,
+      findings: [{ verdict: 'unexpected', rating: 'bad', text: 'weather', places: [{ in: 'call', index: 0 }] }],
+    })
+  })
+
+  it('counts calls that succeeded or whose outcome is unknown, if it is asked to', () => {
+    const failed = call('weather', { city: 5 }, { status: 'error' })
+    const toolCalls = [failed, ...cities('Oslo').toolCalls]
+    const expected = [{ name: 'weather', arguments: { city: ['Oslo'] } }]
+    expect(score(createToolArgumentsScorer({ expected }), { ...offered, toolCalls })).toMatchObject({ value: 0.5 })
+    for (const options of [{ expected }, {}, { expected: () => expected }]) {
+      const scorer = createToolArgumentsScorer({ ...options, count: 'succeeded' })
+      const explanation = expect.stringContaining('Without 1 call that did not succeed.')
+      expect(score(scorer, { ...offered, toolCalls })).toMatchObject({ value: 1, explanation })
+    }
+    const bySchemas = createToolArgumentsScorer({ count: 'succeeded' })
+    expect(score(bySchemas, { ...offered, toolCalls: [failed] })).toMatchObject({
+      reason: 'not-applicable',
+      message: expect.stringContaining('none of the 1 call succeeded'),
+    })
+    const none = createToolArgumentsScorer({ expected: [], count: 'succeeded' })
+    expect(score(none, { ...offered, toolCalls: [failed] })).toMatchObject({ value: 1 })
+  })
+
   it('refuses values that are not lists', () => {
     // @ts-expect-error a value where a list of values is expected
     expect(() => createToolArgumentsScorer({ expected: [{ name: 'a', arguments: { city: 'Oslo' } }] })).toThrow(

@@ -10,6 +10,8 @@ import type { ToolDefinition } from '../../model/message.ts'
 import { checkArguments } from './allowed-arguments.ts'
 import type { AllowedArguments } from './allowed-arguments.ts'
 import { count, listNames } from './code-scorer.ts'
+import { expectCount, explainUncounted, isCounted } from './counted-calls.ts'
+import type { CountOption } from './counted-calls.ts'
 import { expectReturned } from '../expect-returned.ts'
 import { expectFlags, expectOption, isJsonSchema, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
@@ -38,10 +40,14 @@ export interface ExpectedArguments {
 }
 
 /** Options of `createToolArgumentsScorer`. */
-export interface ToolArgumentsOptions extends ScorerOptions {
+export interface ToolArgumentsOptions extends ScorerOptions, CountOption {
   /** Tools with the JSON Schema of their arguments. They take precedence over those that the run recorded. @default none */
   readonly tools?: readonly ToolDefinition[]
-  /** The calls that the run should make, or a function that returns them for each run. @default none: only schemas are checked */
+  /**
+   * The calls that the run should make, or a function that returns them for each run. An empty list: no tool may be called.
+   *
+   * @default none: only schemas are checked
+   */
   readonly expected?: readonly ExpectedArguments[] | ((run: AgentRun) => readonly ExpectedArguments[] | undefined)
   /**
    * Whether to compare values exactly (otherwise strings are compared without case, blanks and punctuation, like the leaderboard), and to
@@ -50,7 +56,7 @@ export interface ToolArgumentsOptions extends ScorerOptions {
   readonly strict?: boolean
 }
 
-const KNOWN: KeysOf<ToolArgumentsOptions> = { ...scorerKeys, tools: true, expected: true, strict: true }
+const KNOWN: KeysOf<ToolArgumentsOptions> = { ...scorerKeys, tools: true, expected: true, strict: true, count: true }
 
 /** One call, and the errors in its arguments. */
 interface CheckedCall {
@@ -83,8 +89,10 @@ interface CheckedCall {
  */
 export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): Scorer {
   const factory = 'createToolArgumentsScorer'
-  const { id = 'tool_arguments', tools = [], expected, strict = false, passAt } = readOptions(factory, options, KNOWN)
+  const { id = 'tool_arguments', passAt, ...more } = readOptions(factory, options, KNOWN)
+  const { tools = [], expected, strict = false, count: counted = 'all' } = more
   expectFlags(factory, { strict })
+  expectCount(factory, counted)
   expectOption(areTools(tools), factory, 'tools to be a list of { name, parameters: JSON Schema }', tools)
   if (expected !== undefined && typeof expected !== 'function') {
     expectOption(areExpectedCalls(expected), factory, CALLS, expected)
@@ -97,7 +105,7 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
     description: 'Share of tool calls whose arguments are right.',
     kind: 'code',
     passAt,
-    identity: { scorer: 'tool_arguments', tools, expected, strict },
+    identity: { scorer: 'tool_arguments', tools, expected, strict, ...(counted !== 'all' && { count: counted }) },
     // The developer's patterns may be slow, so they do not run while a span is ending.
     inline: !tools.some(({ parameters }) => hasPatterns(parameters)),
     needs: ['toolNames', 'toolArguments', 'availableTools'],
@@ -109,7 +117,7 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
       if (expected !== undefined && wanted === undefined) {
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       }
-      const none = wanted?.length ? undefined : skipWithoutCalls(reads)
+      const none = wanted === undefined ? skipWithoutCalls(reads) : undefined
       if (none !== undefined) return none
       const names = run.toolCalls.map(({ name }) => name)
       const notOffered = known.check(
@@ -120,9 +128,10 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
       if ('status' in notOffered) return notOffered
       const assess = (patterns: LinearPatterns | undefined): ScoredVerdict | Skipped => {
         const schemas = new ToolSchemas(run, own, patterns)
+        const rules = { strict, configured, counted }
         return wanted === undefined
-          ? bySchemas(run, schemas, { strict, configured, reads })
-          : byValues(run, wanted, schemas, { strict, configured, id, notOffered })
+          ? bySchemas(run, schemas, { ...rules, reads })
+          : byValues(run, wanted, schemas, { ...rules, id, notOffered })
       }
       const called = new Set(names)
       const recorded = run.availableTools?.filter(({ name }) => called.has(name) && !own.has(name))
@@ -164,27 +173,32 @@ interface Rules {
   readonly strict: boolean
   /** Names of tools that the developer wrote. */
   readonly configured: ReadonlySet<string>
+  readonly counted: NonNullable<CountOption['count']>
 }
 
 function bySchemas(
   run: AgentRun,
   schemas: ToolSchemas,
-  { strict, configured, reads }: Rules & { readonly reads: Reads },
+  { strict, configured, counted, reads }: Rules & { readonly reads: Reads },
 ): ScoredVerdict | Skipped {
-  const checked = run.toolCalls.flatMap(({ name, arguments: given }, index): CheckedCall[] => {
+  const checked = run.toolCalls.flatMap((call, index): CheckedCall[] => {
+    const { name, arguments: given } = call
     const schema = schemas.get(name)
-    if (!isRecord(schema)) return []
+    if (!isRecord(schema) || !isCounted(call, counted)) return []
     const errors = validateJson(strict ? closed(schema) : schema, given ?? {}, schemas.checkOf(name))
     return [{ name, index, errors }]
   })
   if (checked.length === 0) {
     const calls = count(run.toolCalls.length, 'call')
     const id = reads.scorerId
+    if (!run.toolCalls.some((call) => isCounted(call, counted))) {
+      return skip('not-applicable', explain`${contentFree(id)}: none of the ${calls} succeeded.`)
+    }
     const message = explain`${contentFree(id)}: no schema of the ${calls} is known. Give the option tools, or expected.`
     return skipWithoutFact(reads.run, 'availableTools', id) ?? skip('no-content', message)
   }
   const valid = checked.filter(({ errors }) => errors.length === 0)
-  const fault = firstFault(checked, configured)
+  const fault = explain`${firstFault(checked, configured)}${explainUncounted(run.toolCalls, counted)}`
   return {
     status: 'scored',
     value: valid.length / checked.length,
@@ -204,10 +218,15 @@ function byValues(
   run: AgentRun,
   wanted: readonly ExpectedArguments[],
   schemas: ToolSchemas,
-  { strict, configured, id, notOffered }: Rules & { readonly id: string; readonly notOffered: Explanation },
+  { strict, configured, counted, id, notOffered }: Rules & { readonly id: string; readonly notOffered: Explanation },
 ): ScoredVerdict | Skipped {
   const names = new Set(wanted.map(({ name }) => name))
-  const made = run.toolCalls.flatMap((call, index): MadeCall[] => (names.has(call.name) ? [{ call, index }] : []))
+  const compared = run.toolCalls.filter(({ name }) => names.size === 0 || names.has(name))
+  const uncounted = explainUncounted(compared, counted)
+  const made = run.toolCalls.flatMap((call, index): MadeCall[] =>
+    compared.includes(call) && isCounted(call, counted) ? [{ call, index }] : [],
+  )
+  if (names.size === 0) return byNone(made, configured, uncounted)
   const texts = new Map<string, string>()
   const expectations = wanted.map(({ name, arguments: allowed }): CallExpectation => {
     const rules = { schema: schemas.get(name), check: schemas.checkOf(name), strict, texts }
@@ -215,7 +234,26 @@ function byValues(
   })
   const calls = made.map(({ call }) => call)
   const pairing = pairCalls(id, expectations, calls, true)
-  return 'status' in pairing ? pairing : byPairing(wanted, made, pairing, schemas, { configured, notOffered })
+  if ('status' in pairing) return pairing
+  return byPairing(wanted, made, pairing, schemas, { configured, more: explain`${uncounted}${notOffered}` })
+}
+
+/** No tool may be called. */
+function byNone(made: readonly MadeCall[], configured: ReadonlySet<string>, uncounted: Explanation): ScoredVerdict {
+  const names = made.map(({ call: { name } }) => name)
+  const called = names.length === 0 ? explain`none was` : explain`called: ${listNames(names, configured)}`
+  return {
+    status: 'scored',
+    value: Number(made.length === 0),
+    explanation: explain`No tool may be called; ${called}.${uncounted}`,
+    findings: made.map(({ call: { name: text }, index }): Finding => ({
+      about: 'call',
+      verdict: 'unexpected',
+      rating: 'bad',
+      text,
+      places: [{ in: 'call', index }],
+    })),
+  }
 }
 
 function byPairing(
@@ -223,7 +261,7 @@ function byPairing(
   made: readonly MadeCall[],
   { partners, faultsOf }: Pairing,
   schemas: ToolSchemas,
-  { configured, notOffered }: { readonly configured: ReadonlySet<string>; readonly notOffered: Explanation },
+  { configured, more }: { readonly configured: ReadonlySet<string>; readonly more: Explanation },
 ): ScoredVerdict {
   const matched = partners.filter((partner) => partner !== undefined).length
   const total = Math.max(wanted.length, made.length)
@@ -238,8 +276,8 @@ function byPairing(
   const summary = explain`${matched} of ${count(wanted.length, 'expected call')} were made with allowed arguments, of ${made.length} calls in all.`
   return {
     status: 'scored',
-    value: total === 0 ? 1 : matched / total,
-    explanation: explain`${summary}${notMade}${notOffered}${firstFault(checked, configured)}${notChecked(schemas)}`,
+    value: matched / total,
+    explanation: explain`${summary}${notMade}${more}${firstFault(checked, configured)}${notChecked(schemas)}`,
     findings: [
       ...checked.flatMap(toFindings),
       ...missing.map((name): Finding => ({ about: 'call', verdict: 'missing', rating: 'bad', text: name })),

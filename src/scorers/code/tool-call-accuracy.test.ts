@@ -158,6 +158,22 @@ describe('tool call accuracy by code', () => {
     await expect(scorer.run({ ...calling('a'), input: 'Else.' })).rejects.toThrow('no tool is expected of this run')
   })
 
+  it('counts calls that succeeded or whose outcome is unknown, if it is asked to', async () => {
+    const calls = ['x', 'a'].map((toolName) => ({ type: 'tool-call', toolCallId: toolName, toolName, input: {} }))
+    const output = [
+      { role: 'assistant', content: calls },
+      { role: 'tool', content: [{ type: 'tool-error', toolCallId: 'x', toolName: 'x', error: 'down' }] },
+    ]
+    const options = { expectedTool: 'a', strictMode: true }
+    const scoreBy = async (count: 'all' | 'succeeded', expected = options) =>
+      createToolCallAccuracyScorerCode({ ...expected, count }).run({ input: 'Do it.', output })
+    expect((await scoreBy('all')).score).toBe(0)
+    const { score, reason, preprocessStepResult } = await scoreBy('succeeded')
+    expect([score, reason]).toEqual([1, expect.stringContaining('Without 1 call that did not succeed.')])
+    expect(preprocessStepResult).toMatchObject({ actualTools: ['a'] })
+    expect((await scoreBy('succeeded', { expectedTool: 'x', strictMode: false })).score).toBe(0)
+  })
+
   it('skips a run that was offered no tools', () => {
     const scorer = createToolCallAccuracyScorerCode({ expectedTool: 'a' })
     expect(evaluate(scorer, live('', { availableTools: [] }))).toMatchObject({

@@ -10,6 +10,8 @@ import type { Scorer, ScoringContext } from '../../scoring/scorer.ts'
 import { expectedTools } from './expected-tools.ts'
 import { KnownTools } from './known-tools.ts'
 import { listNames } from './code-scorer.ts'
+import { expectCount, explainUncounted, isCounted } from './counted-calls.ts'
+import type { CountOption } from './counted-calls.ts'
 import { expectReturned } from '../expect-returned.ts'
 import { areTexts, expectFlags, expectOption, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
@@ -18,7 +20,7 @@ import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
 
 /** Options of `createToolCallAccuracyScorerCode`: `expectedTool`, or `expectedToolOrder`, or both. */
-export interface ToolCallAccuracyCodeOptions extends ScorerOptions {
+export interface ToolCallAccuracyCodeOptions extends ScorerOptions, CountOption {
   /** The tool that must be called, or a function that returns it for each run. Ignored if an order is given. */
   readonly expectedTool?: string | ((run: AgentRun) => string | undefined)
   /** With one tool: no other call is allowed. With an order: exactly these calls. @default false */
@@ -32,25 +34,26 @@ const KNOWN: KeysOf<ToolCallAccuracyCodeOptions> = {
   expectedTool: true,
   strictMode: true,
   expectedToolOrder: true,
+  count: true,
 }
 
 /** The findings of `createToolCallAccuracyScorerCode` before it scores. */
 export interface ToolCallAccuracyPreprocess {
   /** The option of this name. */
   readonly expectedTool?: string
-  /** The tools that were called, in order. */
+  /** The tools of the calls that count, in order. */
   readonly actualTools: readonly string[]
   /** The option of this name. */
   readonly strictMode: boolean
   /** The option of this name. */
   readonly expectedToolOrder?: readonly string[]
-  /** Whether any tool was called. */
+  /** Whether any call counts. */
   readonly hasToolCalls: boolean
   /** By `expectedTool`, even if an order decides; false without it. */
   readonly correctToolCalled: boolean
   /** `null` without an order. */
   readonly correctOrderCalled: boolean | null
-  /** Every tool call. */
+  /** Every call that counts. */
   readonly toolCallInfos: readonly ToolCallInfo[]
 }
 
@@ -82,12 +85,13 @@ export function createToolCallAccuracyScorerCode(
   // `undefined` options count as empty, so that the error is the one for missing options.
   const given = options === undefined ? {} : readOptions(factory, options, KNOWN)
   const { id = 'tool_call_accuracy', passAt, ...more } = given
-  const { strictMode = false, expectedTool, expectedToolOrder } = more
+  const { strictMode = false, expectedTool, expectedToolOrder, count: counted = 'all' } = more
   if (!expectedTool && !(typeof expectedToolOrder === 'function' || expectedToolOrder?.length)) {
     throw new Error('Either expectedTool or expectedToolOrder must be provided')
   }
   expectNames(factory, expectedTool, expectedToolOrder)
   expectFlags(factory, { strictMode })
+  expectCount(factory, counted)
   // Names from a function or an attribute may be content of the run.
   const configured = new Set([
     ...(typeof expectedTool === 'string' ? [expectedTool] : []),
@@ -99,7 +103,13 @@ export function createToolCallAccuracyScorerCode(
     description: 'Whether the expected tool was called, or the expected tools in their order.',
     kind: 'code',
     passAt,
-    identity: { scorer: 'tool_call_accuracy', expectedTool, expectedToolOrder, strictMode },
+    identity: {
+      scorer: 'tool_call_accuracy',
+      expectedTool,
+      expectedToolOrder,
+      strictMode,
+      ...(counted !== 'all' && { count: counted }),
+    },
     inline: true,
     needs: ['toolNames', 'availableTools'],
     mayLack: ['availableTools'],
@@ -122,10 +132,17 @@ export function createToolCallAccuracyScorerCode(
         return skip('not-applicable', explain`${contentFree(id)}: no tool is expected of this run.`)
       }
       const infos = reads.run instanceof GivenRun ? reads.run.toolCallInfos : []
-      const calls = infos.length > 0 ? infos : toInfos(run)
-      if (calls.length === 0 && run.availableTools?.length === 0) {
+      const all = infos.length > 0 ? infos : toInfos(run)
+      if (all.length === 0 && run.availableTools?.length === 0) {
         return skip('not-applicable', explain`${contentFree(id)}: the run was offered no tools.`)
       }
+      // Which calls succeeded takes reading them, so it is only asked if it matters.
+      const at = [...all.keys()].filter((index) => {
+        const call = counted === 'all' ? undefined : run.toolCalls[index]
+        return call === undefined || isCounted(call, counted)
+      })
+      const calls = at.flatMap((index) => all[index] ?? [])
+      const uncounted = counted === 'all' ? explain`` : explainUncounted(run.toolCalls, counted)
       const found = lookAt(calls, expected.tool, order, strictMode)
       const value = isAccurate(found) ? 1 : 0
       const notOffered = known.check(reads.run, found.actualTools, order ?? [expected.tool ?? ''])
@@ -133,8 +150,8 @@ export function createToolCallAccuracyScorerCode(
       return {
         status: 'scored',
         value,
-        explanation: explain`${explainCalls(found, value, configured)}${notOffered}`,
-        findings: value === 1 ? [] : findingsOf(found),
+        explanation: explain`${explainCalls(found, value, configured)}${uncounted}${notOffered}`,
+        findings: value === 1 ? [] : findingsOf(found, at),
         preprocessStepResult: found,
       }
     },
@@ -176,13 +193,20 @@ function lookAt(
   }
 }
 
-/** Expected tools that were not called, and in strict mode calls of other tools. */
-function findingsOf({
-  expectedTool,
-  expectedToolOrder: expected = [expectedTool ?? ''],
-  actualTools,
-  strictMode,
-}: ToolCallAccuracyPreprocess): readonly Finding[] {
+/**
+ * Expected tools that were not called, and in strict mode calls of other tools.
+ *
+ * @param at the index in `run.toolCalls` of each of `actualTools`
+ */
+function findingsOf(
+  {
+    expectedTool,
+    expectedToolOrder: expected = [expectedTool ?? ''],
+    actualTools,
+    strictMode,
+  }: ToolCallAccuracyPreprocess,
+  at: readonly number[],
+): readonly Finding[] {
   const lacking = [...new Set(expected)].filter((name) => !actualTools.includes(name))
   const others = actualTools.flatMap((name, index) => (strictMode && !expected.includes(name) ? [{ name, index }] : []))
   return [
@@ -192,7 +216,7 @@ function findingsOf({
       verdict: 'unexpected',
       rating: 'bad',
       text,
-      places: [{ in: 'call', index }],
+      places: [{ in: 'call', index: at[index] ?? index }],
     })),
   ]
 }

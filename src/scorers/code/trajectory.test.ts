@@ -38,6 +38,41 @@ describe('trajectory', () => {
     expect(score(scorer, { toolCalls: calls(made) })).toMatchObject({ status: 'scored', value })
   })
 
+  it.each<TrajectoryMode>(['exact', 'ordered', 'unordered', 'subset', 'superset'])(
+    'an empty list means that no tool may be called, in mode %s',
+    (mode) => {
+      const scorer = createTrajectoryScorer({ expected: [], mode })
+      expect(score(scorer, { toolCalls: calls('') })).toMatchObject({ value: 1 })
+      expect(score(scorer, { toolCalls: calls('x') })).toMatchObject({
+        value: 0,
+        explanation: expect.stringContaining('not expected: '),
+        findings: [{ verdict: 'unexpected', rating: 'bad', places: [{ in: 'call', index: 0 }] }],
+      })
+      const reading = createTrajectoryScorer({ expected: [], mode, ignore: ['read'] })
+      expect(score(reading, { toolCalls: [call('read')] })).toMatchObject({ value: 1 })
+    },
+  )
+
+  it('counts calls that succeeded or whose outcome is unknown, if it is asked to, and says how many do not count', () => {
+    const statuses = ['error', 'rejected', 'unknown'] as const
+    const toolCalls = [...statuses.map((status) => call('a', {}, { status })), call('x'), call('b')]
+    const expected = ['a', 'b']
+    expect(score(createTrajectoryScorer({ expected, mode: 'exact' }), { toolCalls })).toMatchObject({ value: 0 })
+    expect(score(createTrajectoryScorer({ expected, mode: 'exact', count: 'succeeded' }), { toolCalls })).toMatchObject(
+      {
+        value: 0,
+        explanation: expect.stringContaining('Without 2 calls that did not succeed.'),
+        findings: [{ verdict: 'unexpected', text: 'x', places: [{ in: 'call', index: 3 }] }],
+      },
+    )
+    const reading = createTrajectoryScorer({ expected, mode: 'exact', count: 'succeeded', ignore: ['x'] })
+    expect(score(reading, { toolCalls })).toMatchObject({ value: 1 })
+    expect(createTrajectoryScorer({ expected }).version).toBe(
+      createTrajectoryScorer({ expected, count: 'all' }).version,
+    )
+    expect(createTrajectoryScorer({ expected }).version).not.toBe(reading.version)
+  })
+
   it('counts repeats in precision, recall and F1, so that a hundred needless calls lower them', () => {
     const made = { toolCalls: calls(`a${'x'.repeat(99)}`) }
     expect(score(measuring('precision'), made)).toMatchObject({ value: 0.01 })

@@ -7,6 +7,8 @@ import type { Skipped } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { canonicalJson, isRecord } from '../../spans/json.ts'
 import { listNames } from './code-scorer.ts'
+import { expectCount, explainUncounted, isCounted } from './counted-calls.ts'
+import type { CountOption } from './counted-calls.ts'
 import { expectReturned } from '../expect-returned.ts'
 import { expectOption, expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
@@ -35,8 +37,11 @@ export type ExpectedCall =
 export type TrajectoryMode = 'exact' | 'ordered' | 'unordered' | 'subset' | 'superset'
 
 /** Options of `createTrajectoryScorer`. */
-export interface TrajectoryOptions extends ScorerOptions, LevelOption {
-  /** The calls that the run should make, or a function that returns them for each run (`undefined` for a run without an expectation). */
+export interface TrajectoryOptions extends ScorerOptions, LevelOption, CountOption {
+  /**
+   * The calls that the run should make, or a function that returns them for each run (`undefined` for a run without an expectation). An empty
+   * list: no tool may be called, in every mode.
+   */
   readonly expected: readonly ExpectedCall[] | ((run: AgentRun) => readonly ExpectedCall[] | undefined)
   /** How the calls must match: exactly, in order, in any order, only expected ones, or all expected ones. @default 'ordered' */
   readonly mode?: TrajectoryMode
@@ -58,6 +63,7 @@ const KNOWN: KeysOf<TrajectoryOptions> = {
   mode: true,
   measure: true,
   ignore: true,
+  count: true,
 }
 
 /** What `createTrajectoryScorer` found. */
@@ -96,11 +102,12 @@ export interface TrajectoryDetails {
 export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
   const factory = 'createTrajectoryScorer'
   const { id = 'trajectory', expected, passAt, ...more } = readOptions(factory, options, KNOWN)
-  const { level = 'run', mode = 'ordered', measure = 'match', ignore = [] } = more
+  const { level = 'run', mode = 'ordered', measure = 'match', ignore = [], count: counted = 'all' } = more
   expectLevel(factory, level)
   expectOption(typeof expected === 'function' || areCalls(expected), factory, `${CALLS} or a function`, expected)
   expectTexts(factory, 'ignore', ignore)
   expectOption(Object.hasOwn(MODES, mode), factory, `mode to be one of ${Object.keys(MODES).join(', ')}`, mode)
+  expectCount(factory, counted)
   expectOption(MEASURES.includes(measure), factory, `measure to be one of ${MEASURES.join(', ')}`, measure)
   // Names that a function or an attribute returns may come from the content of the run, so only these are known to be free of it.
   const configured = new Set([...ignore, ...(typeof expected === 'function' ? [] : expected.map(nameOf))])
@@ -111,7 +118,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
     kind: 'code',
     level,
     passAt,
-    identity: { scorer: 'trajectory', expected, mode, measure, ignore },
+    identity: { scorer: 'trajectory', expected, mode, measure, ignore, ...(counted !== 'all' && { count: counted }) },
     inline: true,
     needs: ['toolNames', 'toolArguments'],
     assess: (run, _context, reads) => {
@@ -120,8 +127,9 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
         order ?? (typeof expected === 'function' ? expectReturned(expected(run), id, CALLS, areCalls) : expected)
       if (wanted === undefined)
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
-      const places = run.toolCalls.flatMap(({ name }, index) => (ignore.includes(name) ? [] : [index]))
-      const made = run.toolCalls.filter(({ name }) => !ignore.includes(name))
+      const relevant = run.toolCalls.flatMap((call, index) => (ignore.includes(call.name) ? [] : [{ call, index }]))
+      const madeAt = relevant.filter(({ call }) => isCounted(call, counted))
+      const made = madeAt.map(({ call }) => call)
       const names = run.toolCalls.map(({ name }) => name)
       const notOffered = known.check(reads.run, names, wanted.map(nameOf))
       if ('status' in notOffered) return notOffered
@@ -129,7 +137,11 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
       if ('status' in compared) return compared
       const { details, extra } = compared
       const value = measure === 'match' ? Number(details.matches) : details[measure]
-      const explanation = explain`${explainTrajectory(details, mode, configured)}${notOffered}`
+      const uncounted = explainUncounted(
+        relevant.map(({ call }) => call),
+        counted,
+      )
+      const explanation = explain`${explainTrajectory(details, mode, configured)}${uncounted}${notOffered}`
       const findings = [
         ...details.missing.map((text): Finding => ({ about: 'call', verdict: 'missing', rating: 'bad', text })),
         ...extra.map((at, place): Finding => ({
@@ -137,7 +149,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
           verdict: 'unexpected',
           rating: measure === 'match' && details.matches ? 'open' : 'bad',
           text: details.unexpected[place] ?? '',
-          places: [{ in: 'call', index: places[at] ?? 0 }],
+          places: [{ in: 'call', index: madeAt[at]?.index ?? 0 }],
         })),
       ]
       return { status: 'scored', value, explanation, findings, details }
@@ -194,7 +206,8 @@ function compare(
   }
   const extra = [...made.keys()].filter((index) => !matched.has(index))
   const details = {
-    matches: MODES[mode]({ wanted: wanted.length, made: made.length, pairs, fits }),
+    matches:
+      wanted.length === 0 ? made.length === 0 : MODES[mode]({ wanted: wanted.length, made: made.length, pairs, fits }),
     precision,
     recall,
     f1: pairs === 0 ? Number(precision === 1 && recall === 1) : (2 * precision * recall) / (precision + recall),
