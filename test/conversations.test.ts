@@ -128,6 +128,10 @@ describe('scorers of conversations by code', () => {
     expect(await outcomeOf(scorer, runsOf([...parcel, { user: 'Hello?', answer: '' }]))).toBe(1)
     const failed = { ...runsOf(parcel.slice(0, 1))[0]!, status: 'error' as const, output: undefined }
     expect(await outcomeOf(scorer, [failed])).toBe(1)
+    const transferred = (fails: boolean) =>
+      runsOf([...parcel, { user: 'A person, please.', answer: '', tools: [{ name: 'transfer', fails }] }])
+    expect(await outcomeOf(scorer, transferred(false))).toBe(0)
+    expect(await outcomeOf(scorer, transferred(true))).toBe(1)
   })
 })
 

@@ -1,4 +1,5 @@
 import type { AgentRun, Conversation, Missing, ConversationTurn } from '../model/agent-run.ts'
+import { boundPayloads } from './bound-payloads.ts'
 import type { ConversationMember } from './member.ts'
 
 /** What is known of a conversation besides its runs. */
@@ -17,8 +18,9 @@ export function joinMembers(
   members: readonly ConversationMember[],
   { endedBy, leftOut = 0 }: ConversationFacts,
 ): Conversation {
-  const ordered = members.toSorted((one, other) => one.run.startTimeMs - other.run.startTimeMs)
-  const runs = ordered.map(({ run }) => run)
+  const sorted = members.toSorted((one, other) => one.run.startTimeMs - other.run.startTimeMs)
+  const runs = boundPayloads(sorted.map(({ run }) => run))
+  const ordered = sorted.map((member, index) => ({ ...member, run: runs[index] ?? member.run }))
   const id = runs.find(({ conversationId }) => conversationId !== undefined)?.conversationId
   const missing: Missing[] = []
   if (leftOut > 0) missing.push({ what: 'turns', why: 'limit' })

@@ -12,7 +12,7 @@ const MAX_TEXT = 4000
 const MAX_PAYLOADS = 32_768
 /** With less room than this, a value is not kept at all. */
 const LEAST_PAYLOAD = 100
-/** Tool calls that are kept of a run. */
+/** Tool calls that are kept of a run, with those of agents below it. */
 const MAX_CALLS = 100
 /** Model calls that are kept of a run, each without its messages. */
 const MAX_STEPS = 500
@@ -37,17 +37,20 @@ const KEPT = {
 
 /** A run as it is kept in a conversation. It is plain data, so that it can be stored as JSON. */
 export function reduceRun(run: AgentRun): AgentRun {
-  return frozen(reduce(run, new PayloadRoom(), 0))
+  return frozen(reduce(run, new Room(), 0))
 }
 
-function reduce(run: AgentRun, room: PayloadRoom, depth: number): AgentRun {
+function reduce(run: AgentRun, room: Room, depth: number): AgentRun {
   const { conversationId, userId, error } = run
   const userInput = cut(run.userInput)
   const output = cut(run.output)
-  const systemInstructions =
-    depth === 0 ? cut(run.systemInstructions, MAX_INSTRUCTIONS) : room.takeText(run.systemInstructions)
-  const toolCalls = reduceCalls(run.toolCalls.slice(0, MAX_CALLS), room)
-  const children = depth < MAX_DEPTH ? room.takeRuns(run.children.slice(0, MAX_CHILDREN)) : []
+  const isNested = depth > 0
+  // Judges are shown what nested agents called and answered.
+  const systemInstructions = isNested ? undefined : cut(run.systemInstructions, MAX_INSTRUCTIONS)
+  const toolCalls = reduceCalls(room.takeCalls(run.toolCalls), room)
+  const steps = isNested ? [] : run.steps.slice(0, MAX_STEPS).map(reduceStep)
+  const taken = depth < MAX_DEPTH ? room.takeRuns(run.children.slice(0, MAX_CHILDREN)) : []
+  const children = taken.map((child) => reduce(child, room, depth + 1))
   return {
     ...plain(run, KEPT),
     agent: shortNames(run.agent),
@@ -58,13 +61,13 @@ function reduce(run: AgentRun, room: PayloadRoom, depth: number): AgentRun {
     ...(userInput !== undefined && { userInput }),
     ...(output !== undefined && { output }),
     toolCalls,
-    steps: run.steps.slice(0, MAX_STEPS).map(reduceStep),
+    steps,
     sideCalls: [],
     retrievals: [],
-    children: children.map((child) => reduce(child, room, depth + 1)),
+    children,
     models: shortList(run.models),
     ...(error !== undefined && { error: reduceError(error) }),
-    missing: missingIn(run, toolCalls),
+    missing: missingIn(run, { systemInstructions, toolCalls, children }),
     attributes: {},
     resource: boundedResource(run.resource),
     scope: shortNames(run.scope),
@@ -84,7 +87,7 @@ export function bareRun(run: AgentRun): AgentRun {
 }
 
 /** Arguments are kept before results, and of each those of the latest calls first. */
-function reduceCalls(calls: readonly ToolCall[], room: PayloadRoom): readonly ToolCall[] {
+function reduceCalls(calls: readonly ToolCall[], room: Room): readonly ToolCall[] {
   const given = calls.toReversed().map((call) => room.take(call.arguments))
   const results = calls.toReversed().map((call) => room.take(call.result))
   return calls.map((call, index) => reduceCall(call, given.at(-1 - index), results.at(-1 - index)))
@@ -128,15 +131,19 @@ function reduceError({ type, message }: NonNullable<AgentRun['error']>): NonNull
 }
 
 /** What the spans do not hold of the facts that are kept, and what is not kept of them. */
-function missingIn(run: AgentRun, kept: readonly ToolCall[]): readonly Missing[] {
+function missingIn(
+  run: AgentRun,
+  kept: Pick<AgentRun, 'systemInstructions' | 'toolCalls' | 'children'>,
+): readonly Missing[] {
   const missing = run.missing.filter(({ what }) => !what.startsWith('retrievals'))
   const leftOut = (what: string): unknown => missing.push({ what, why: 'limit' })
   if (isCut(run.userInput)) leftOut('input')
   if (isCut(run.output)) leftOut('output')
-  if (isCut(run.systemInstructions, MAX_INSTRUCTIONS)) leftOut('systemInstructions')
+  if (run.systemInstructions !== kept.systemInstructions) leftOut('systemInstructions')
   if (run.availableTools !== undefined) leftOut('availableTools')
-  if (run.toolCalls.length > kept.length) leftOut('toolCalls')
-  for (const [index, call] of kept.entries()) {
+  if (run.toolCalls.length > kept.toolCalls.length) leftOut('toolCalls')
+  if (run.children.length > kept.children.length) leftOut('children')
+  for (const [index, call] of kept.toolCalls.entries()) {
     if (run.toolCalls[index]?.arguments !== call.arguments) leftOut(`toolCalls[${index}].arguments`)
     if (run.toolCalls[index]?.result !== call.result) leftOut(`toolCalls[${index}].result`)
   }
@@ -172,21 +179,24 @@ function cut(text: string | undefined, most = MAX_TEXT): string | undefined {
   return `${text.slice(0, half).toWellFormed()} … (${leftOut} characters left out) … ${text.slice(-half).toWellFormed()}`
 }
 
-/** What is left of the room for arguments and results of a run, and for the agents that it started. */
-class PayloadRoom {
+/** What is left of the room for a run and the agents below it. */
+class Room {
   #left = MAX_PAYLOADS
+  #calls = MAX_CALLS
   #runs = MAX_DESCENDANTS
+
+  /** As many calls as there is room for. */
+  takeCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
+    const taken = calls.slice(0, this.#calls)
+    this.#calls -= taken.length
+    return taken
+  }
 
   /** As many runs as there is room for. */
   takeRuns(runs: readonly AgentRun[]): readonly AgentRun[] {
     const taken = runs.slice(0, this.#runs)
     this.#runs -= taken.length
     return taken
-  }
-
-  takeText(text: string | undefined): string | undefined {
-    const taken = this.take(text)
-    return typeof taken === 'string' ? taken : undefined
   }
 
   /** The value, its text without its middle if it is too long, or nothing if there is no room left. */

@@ -174,7 +174,14 @@ export class Engine {
 
   #write({ place }: RunScores, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
     if (isFirst) this.ledger.settled(evaluation)
+    if (evaluation.judge?.isEffortIgnored === true)
+      this.#reportIgnoredEffort(evaluation.scorer.id, evaluation.judge.model)
     this.#reporter.guard('Writing a score', () => place.write(evaluation, run, isFirst))
+  }
+
+  #reportIgnoredEffort(id: string, model: string): void {
+    const message = `${id}: the judge ${model} does not use judge.effort. Leave it out, or use another model.`
+    this.#reporter.notify('SPANSCORE_JUDGE', message, { subject: `${model}:effort` })
   }
 
   #scoresOf(run: ScorableRun, place: ScorePlace): RunScores {

@@ -1,5 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Usage } from '../model/message.ts'
+import { formatValue } from '../scoring/format-value.ts'
 import type { ScorerJudge } from '../scoring/scorer.ts'
 import { maxPromptBytes, resolveJudgeSettings } from './settings.ts'
 import type { JudgeSettings, ResolvedJudgeSettings } from './settings.ts'
@@ -9,7 +10,7 @@ import { costUsd, priceOf } from './transport/cost.ts'
 import { endpointOf } from './transport/endpoint.ts'
 import type { Endpoint } from './transport/endpoint.ts'
 import { toModelReference } from './transport/judge-model.ts'
-import type { JudgeModel, ModelReference } from './transport/judge-model.ts'
+import type { JudgeModel, LanguageModelInstance, ModelReference } from './transport/judge-model.ts'
 import { likelyTokens } from './transport/token-budget.ts'
 import { realWorld } from './world.ts'
 import type { JudgeWorld } from './world.ts'
@@ -46,6 +47,15 @@ export class Judge {
     this.name = this.#reference.name
     this.world = world
     this.settings = resolveJudgeSettings(settings, expected)
+    if (this.#reference.kind === 'instance') this.checkEffort(this.#reference.instance, expected)
+  }
+
+  /** @throws TypeError if `judge.effort` is set and the model is of a specification that does not have it */
+  checkEffort({ specificationVersion }: LanguageModelInstance, expected = 'Expected'): void {
+    if (this.settings.effort === undefined || specificationVersion === 'v4') return
+    throw new TypeError(
+      `${expected} a model of specification v4, as of AI SDK 7, because of judge.effort, got specification ${formatValue(specificationVersion)}. Leave judge.effort out, or set the effort by the model's own options.`,
+    )
   }
 
   /** Decides how to reach the model, for each score: keys and packages may appear after the scorer was created. */
@@ -92,7 +102,7 @@ export class Judge {
 
   /** Everything about the judge that affects the meaning of a score; part of the scorer's version. */
   get identity(): object {
-    const { temperature, maxPromptTokens } = this.settings
-    return { model: this.name, temperature, maxPromptTokens }
+    const { temperature, maxPromptTokens, effort } = this.settings
+    return { model: this.name, temperature, maxPromptTokens, ...(effort !== undefined && { effort }) }
   }
 }

@@ -150,10 +150,10 @@ export class JudgeSession {
       })
     if ('value' in settled) {
       endpoint.succeeded()
-      const { usage, modelId, text } = settled.value
+      const { usage, modelId, text, isEffortIgnored } = settled.value
       const costUsd = this.judge.costUsd(usage)
       const spending = { usage, ...(costUsd !== undefined && { costUsd }) }
-      this.#spending.addReply(spending, modelId)
+      this.#spending.addReply(spending, modelId, isEffortIgnored)
       report({ ...spending, model: modelId ?? name, reply: text })
       return { ok: true, value: settled.value }
     }
@@ -184,10 +184,14 @@ export class JudgeSession {
 
   async #send(request: CallRequest, connection: Connection, endpoint: Endpoint): Promise<Generated> {
     this.#model ??= connection.open()
-    return generate(await this.#model, {
+    const model = await this.#model
+    const { effort } = this.judge.settings
+    this.judge.checkEffort(model)
+    return generate(model, {
       ...request.prompt,
       ...(!endpoint.dropped.has('schema') && { schema: request.schema }),
       ...(!endpoint.dropped.has('temperature') && { temperature: this.judge.settings.temperature }),
+      ...(effort !== undefined && { effort }),
       maxOutputTokens: request.maxOutputTokens,
       signal: this.#deadline.signal,
     })

@@ -20,6 +20,13 @@ export interface JudgeSettings {
   /** Sampling temperature, if the model has one. @default 0 */
   readonly temperature?: number
   /**
+   * How much the model reasons before it replies, as the option `reasoning` of the AI SDK: `low`, `medium` or `high`. It needs a model of
+   * specification v4, as of AI SDK 7.
+   *
+   * @default not set: the provider's own default applies
+   */
+  readonly effort?: 'low' | 'medium' | 'high'
+  /**
    * Maximum tokens of a whole prompt, including rules and questions, at four UTF-8 bytes a token: an estimate, which is low for scripts other
    * than Latin. The run is cut to fit: results first, the oldest before the others, each in its middle. At least 2048.
    *
@@ -35,8 +42,11 @@ export interface JudgeSettings {
   readonly price?: Price
 }
 
-/** Settings with all defaults filled in. Only the price may be missing. */
-export type ResolvedJudgeSettings = Required<Omit<JudgeSettings, 'price'>> & Pick<JudgeSettings, 'price'>
+/** Settings without a default. */
+type Open = 'price' | 'effort'
+
+/** Settings with all defaults filled in. */
+export type ResolvedJudgeSettings = Required<Omit<JudgeSettings, Open>> & Pick<JudgeSettings, Open>
 
 /** UTF-8 bytes that count as a token. */
 const BYTES_PER_TOKEN = 4
@@ -69,6 +79,10 @@ export const judgeSettingTable: Readonly<Record<keyof JudgeSettings, JudgeSettin
     accepts: (value) => typeof value === 'number' && value >= 0 && value <= 2,
     defaultValue: 0,
   },
+  effort: {
+    expected: "'low', 'medium' or 'high'",
+    accepts: (value) => value === 'low' || value === 'medium' || value === 'high',
+  },
   maxPromptTokens: {
     ...wholeNumber(2048, 2_500_000),
     defaultValue: 12_000,
@@ -88,13 +102,17 @@ function wholeNumber(low: number, high: number): Pick<JudgeSettingRow, 'expected
 
 /** @throws TypeError if a setting is wrong: `expected … got …` */
 export function resolveJudgeSettings(settings: JudgeSettings, expected: string): ResolvedJudgeSettings {
-  const resolve = (name: Exclude<keyof JudgeSettings, 'price'>): number => {
+  const resolve = (name: Exclude<keyof JudgeSettings, Open>): number => {
     const { expected: wanted, accepts, defaultValue = 0 } = judgeSettingTable[name]
     const value = settings[name] ?? defaultValue
     if (accepts(value)) return value
     throw new TypeError(`${expected} judge.${name} to be ${wanted}, got ${formatValue(value)}.`)
   }
-  const { price } = settings
+  const { price, effort } = settings
+  const { accepts: isEffort, expected: efforts } = judgeSettingTable.effort
+  if (effort !== undefined && !isEffort(effort)) {
+    throw new TypeError(`${expected} judge.effort to be ${efforts}, got ${formatValue(effort)}.`)
+  }
   if (price !== undefined) checkPrice(price, expected)
   return {
     maxCallsPerScore: resolve('maxCallsPerScore'),
@@ -102,6 +120,7 @@ export function resolveJudgeSettings(settings: JudgeSettings, expected: string):
     temperature: resolve('temperature'),
     maxPromptTokens: resolve('maxPromptTokens'),
     ...(price !== undefined && { price }),
+    ...(effort !== undefined && { effort }),
   }
 }
 

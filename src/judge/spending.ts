@@ -9,6 +9,7 @@ export class SpendingCount {
   readonly #spent: Spending[] = []
   #calls = 0
   #answeredBy: string | undefined
+  #isEffortIgnored = false
 
   get calls(): number {
     return this.#calls
@@ -21,8 +22,9 @@ export class SpendingCount {
   }
 
   /** Adds the usage of a reply, and its model if the provider names it. */
-  addReply(spending: Spending, modelId: string | undefined): void {
+  addReply(spending: Spending, modelId: string | undefined, isEffortIgnored = false): void {
     this.#spent.push(spending)
+    this.#isEffortIgnored ||= isEffortIgnored
     if (modelId === undefined) return
     this.#answeredBy = this.#answeredBy === undefined || this.#answeredBy === modelId ? modelId : 'mixed'
   }
@@ -30,7 +32,12 @@ export class SpendingCount {
   /** Usage and cost of all calls; `undefined` before the first. The cost is unknown if that of any reply is. */
   report(model: string): JudgeReport | undefined {
     if (this.#calls === 0) return undefined
-    return { model: this.#answeredBy ?? model, calls: this.#calls, ...sumSpending(this.#spent) }
+    return {
+      model: this.#answeredBy ?? model,
+      calls: this.#calls,
+      ...sumSpending(this.#spent),
+      ...(this.#isEffortIgnored && { isEffortIgnored: true }),
+    }
   }
 }
 
@@ -49,7 +56,12 @@ export function sumReports(reports: readonly JudgeReport[]): JudgeReport | undef
   const [first] = reports
   if (first === undefined) return undefined
   const model = reports.every((report) => report.model === first.model) ? first.model : 'mixed'
-  return { model, calls: reports.reduce((sum, { calls }) => sum + calls, 0), ...sumSpending(reports) }
+  return {
+    model,
+    calls: reports.reduce((sum, { calls }) => sum + calls, 0),
+    ...sumSpending(reports),
+    ...(reports.some(({ isEffortIgnored }) => isEffortIgnored) && { isEffortIgnored: true }),
+  }
 }
 
 const counts = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const

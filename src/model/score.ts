@@ -149,6 +149,8 @@ export interface JudgeReport {
   readonly usage: Usage
   /** US dollars; absent if the model's price is unknown. */
   readonly costUsd?: number
+  /** Whether the provider warned that it did not use `judge.effort`. @default false */
+  readonly isEffortIgnored?: boolean
 }
 
 /** One scorer's result for one revision of one run, with the data to weigh and explain it. */

@@ -18,8 +18,7 @@ import type {
   ScoringContext,
   Verdict,
 } from './scorer.ts'
-import { nodeCrypto } from '../spans/node-crypto.ts'
-import { canonicalJson } from '../spans/json.ts'
+import { scorerVersion } from './scorer-version.ts'
 import { formatValue } from './format-value.ts'
 import { keepProcessAlive } from './keep-process-alive.ts'
 import { adopted, isThenable } from './thenable.ts'
@@ -54,6 +53,8 @@ export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
   /** Facts whose absence `assess` takes into account itself. Reading any other fact that the run lacks skips the score. @default [] */
   readonly mayLack?: readonly RunFact[]
   readonly judge?: ScorerJudge
+  /** Whether `handOver` can change a score. @default false */
+  readonly readsHandOver?: boolean
   /** Whether `assess` reads the input and output that were passed to `.run()`, in any form. @default false */
   readonly anyForm?: boolean
   /** Judges the run, of which it gets a view. It may throw or reject. */
@@ -110,6 +111,7 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
     inline,
     needs,
     ...(judge !== undefined && { judge }),
+    ...(definition.readsHandOver === true && { readsHandOver: true }),
     assess: (run, context) =>
       skipWithoutTurns(definition, run) ?? assessView(definition, readsOf(run, context), context),
     run: (input, options) => runOnce(scorer, input, definition.anyForm, options),
@@ -201,37 +203,4 @@ function isRange(range: unknown): boolean {
 function check(holds: boolean, id: string, option: string, expected: string, got: unknown): void {
   if (!holds)
     throw new TypeError(`Scorer ${formatValue(id)}: expected ${option} to be ${expected}, got ${formatValue(got)}.`)
-}
-
-/**
- * The version of a scorer: SHA-256 over the canonical JSON of everything that affects its meaning (id, options, prompt texts, model,
- * declared version). The order of options does not matter.
- *
- * Functions are hashed by their source text. The text does not show the values of variables that a function uses, and it differs
- * between a minified build and its source. To compare versions across builds, declare `version` and raise it by hand.
- *
- * @returns 8 hex digits: enough to distinguish the versions of one scorer.
- */
-export function scorerVersion(identity: unknown): string {
-  return nodeCrypto()
-    .createHash('sha256')
-    .update(canonicalJson(toHashable(identity, [])))
-    .digest('hex')
-    .slice(0, 8)
-}
-
-/** Replaces what JSON cannot express (functions, patterns, numbers that are not finite) by descriptions. */
-function toHashable(value: unknown, above: readonly object[]): unknown {
-  if (typeof value === 'function') return { function: String(value) }
-  if (typeof value === 'bigint' || typeof value === 'symbol') return String(value)
-  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
-  if (typeof value !== 'object' || value === null) return value
-  if (value instanceof RegExp) return { regexp: String(value) }
-  if (value instanceof Date) return { date: value.toISOString() }
-  if (above.includes(value)) return 'circular'
-  const here = [...above, value]
-  if (Array.isArray(value)) return value.map((item) => toHashable(item, here))
-  if (value instanceof Set) return { set: [...value].map((item) => toHashable(item, here)) }
-  if (value instanceof Map) return { map: [...value].map((entry) => toHashable(entry, here)) }
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toHashable(item, here)]))
 }

@@ -6,7 +6,7 @@ import { evaluate } from './evaluate.ts'
 import { toRunInput } from './given/run-input.ts'
 import type { Evaluation } from '../model/score.ts'
 import type { ScoringContext, Verdict } from './scorer.ts'
-import { scorerVersion } from './define-scorer.ts'
+import { scorerVersion, versionFor } from './scorer-version.ts'
 
 const { run } = toRunInput({ runId: 'r1', input: 'Hi', output: 'Hello' })
 
@@ -312,4 +312,14 @@ describe('a scorer version', () => {
     circular.self = circular
     expect(scorerVersion(circular)).toMatch(/^[0-9a-f]{8}$/)
   })
+})
+
+const versionWith = (handOver: readonly string[], readsHandOver = true): string =>
+  versionFor({ version: 'abcdef01', readsHandOver }, handOver)
+
+it('the version has the tools that hand over, in any order, if they can change the score', () => {
+  expect(versionWith([])).toBe('abcdef01')
+  expect(versionWith(['a'], false)).toBe('abcdef01')
+  expect(versionWith(['a'])).not.toBe('abcdef01')
+  expect(versionWith(['a', 'b', 'a'])).toBe(versionWith(['b', 'a']))
 })

@@ -4,6 +4,7 @@ import type { Evaluation, Failed, Skipped } from '../model/score.ts'
 import { scoreOfCalls, toCallScores } from './call-scores.ts'
 import type { GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
 import { adopted, isThenable } from './thenable.ts'
+import { versionFor } from './scorer-version.ts'
 import { failed } from './unscored.ts'
 import { isUnscored, toJudgeReport, toScore, verdictOfThrown } from './verdict.ts'
 
@@ -133,7 +134,8 @@ function toEvaluation(
   verdict: Verdict,
   durationMs: number,
 ): Evaluation {
-  const { version, kind, range, better, level } = scorer
+  const { kind, range, better, level } = scorer
+  const version = versionFor(scorer, options.handOver)
   const passAt = options.passAt ?? scorer.passAt
   const calls = toCallScores(scorer, options.passAt, run, verdict)
   const evaluation: Mutable<Evaluation> = {

@@ -87,6 +87,7 @@ export function readJudgeReport(report: unknown, model: string | undefined): Jud
     calls,
     usage: toUsage(isRecord(report.usage) ? report.usage : {}, Math.max(1, calls)),
     ...(isCost && { costUsd }),
+    ...(report.isEffortIgnored === true && { isEffortIgnored: true }),
   }
 }
 

@@ -163,6 +163,8 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   readonly needs: readonly Need[]
   /** The judge model and the cost of a score; absent in code scorers. */
   readonly judge?: ScorerJudge
+  /** Whether `handOver` can change its scores. Its names are then part of the version of a score. @default false */
+  readonly readsHandOver?: boolean
   /** Judges the run. It may throw or reject, which `evaluate` turns into `failed: scorer-threw`. */
   assess(
     run: AgentRun,

@@ -7,6 +7,7 @@ import { isIsolated } from '../../src/scoring/isolation.ts'
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import type { LanguageModelInstance } from '../../src/judge/transport/judge-model.ts'
 import { judgeReply } from '../../src/testing/judge-reply.ts'
+import { createScoring, runAgent } from '../processor/harness.ts'
 import { createScriptedOpenAIServer } from '../../src/testing/scripted-openai-server.ts'
 
 const criteria = [{ id: 'polite', question: 'Is it polite?' }]
@@ -17,6 +18,7 @@ const verdicts = { polite: 'pass' }
 function modelOf(
   specificationVersion: 'v2' | 'v3' | 'v4',
   seen: (options: SeenOptions) => string,
+  more: readonly object[] = [],
 ): LanguageModelInstance {
   const flat = { inputTokens: 100, outputTokens: 10, totalTokens: 110, cachedInputTokens: 40, reasoningTokens: 4 }
   const structured = {
@@ -33,7 +35,7 @@ function modelOf(
         content: [{ type: 'text', text: seen(options) }],
         finishReason: specificationVersion === 'v2' ? 'stop' : { unified: 'stop', raw: 'stop' },
         usage: specificationVersion === 'v2' ? flat : structured,
-        warnings: [{ type: 'other', message: 'This model warns.' }],
+        warnings: [{ type: 'other', message: 'This model warns.' }, ...more],
       }),
     doStream: () => Promise.reject(new Error('not asked to stream')),
   }
@@ -43,6 +45,7 @@ function modelOf(
 interface SeenOptions {
   readonly prompt: readonly { readonly role: string; readonly content: unknown }[]
   readonly temperature?: number
+  readonly reasoning?: string
   readonly responseFormat?: { readonly schema?: object }
 }
 
@@ -109,5 +112,58 @@ describe('a judge', () => {
     expect(request?.userText).toContain('{"answers":[{"id":"')
     await setImmediate()
     expect(warnings).toEqual([])
+  })
+})
+
+describe('judge.effort', () => {
+  const judge = { effort: 'low' } as const
+
+  it('is sent as reasoning, only if it is set, and is part of the version', async () => {
+    const seen: (string | undefined)[] = []
+    const model = modelOf('v4', (options) => {
+      seen.push('reasoning' in options ? options.reasoning : 'not sent')
+      return judgeReply({ verdicts })
+    })
+    const scorers = [createRubricScorer({ model, criteria, judge }), createRubricScorer({ model, criteria })]
+    for (const scorer of scorers) expect((await scorer.run(run)).evaluation.judge?.isEffortIgnored).toBeUndefined()
+    expect(seen).toEqual(['low', 'not sent'])
+    expect(scorers[0]?.version).not.toBe(scorers[1]?.version)
+  })
+
+  it('reaches the provider of OpenAI', async () => {
+    const server = await createScriptedOpenAIServer(() => judgeReply({ verdicts }))
+    const model = createOpenAI({ baseURL: server.url, apiKey: 'x' }).chat('gpt-5-mini')
+    const { score } = await createRubricScorer({ model, criteria, judge: { effort: 'high' } }).run(run)
+    await server.close()
+    expect(score).toBe(1)
+    expect(server.requests[0]?.body).toMatchObject({ reasoning_effort: 'high' })
+  })
+
+  it.each(['v2', 'v3'] as const)('is refused with a model of specification %s', (version) => {
+    const model = modelOf(version, () => '')
+    expect(() => createRubricScorer({ model, criteria, judge })).toThrow(
+      /expected a model of specification v4, as of AI SDK 7, because of judge\.effort, got specification "v[23]"\. Leave judge\.effort out/,
+    )
+  })
+
+  it('is refused if it is no effort', () => {
+    const wrong = { effort: 'much' } as never
+    expect(() => createRubricScorer({ model: 'openai/gpt-5-mini', criteria, judge: wrong })).toThrow(
+      "expected judge.effort to be 'low', 'medium' or 'high', got \"much\"",
+    )
+  })
+
+  it('is reported once if the provider warns that it was ignored', async () => {
+    const ignored = [{ type: 'unsupported', feature: 'reasoning' }]
+    const model = modelOf('v4', () => judgeReply({ verdicts }), ignored)
+    const scorer = createRubricScorer({ model, criteria, judge })
+    expect((await scorer.run(run)).evaluation.judge?.isEffortIgnored).toBe(true)
+    const { tracer, flush, diagnostics } = await createScoring({ scorers: [scorer] })
+    for (let count = 0; count < 3; count++) runAgent(tracer)
+    await flush()
+    await setImmediate()
+    expect([...diagnostics, ...warnings].filter((message) => message.includes('judge.effort'))).toEqual([
+      expect.stringContaining('rubric: the judge m does not use judge.effort. Leave it out, or use another model.'),
+    ])
   })
 })

@@ -8,6 +8,7 @@ export class JudgeUse {
   #costUsd = 0
   #priced = 0
   #unpriced = 0
+  readonly #ignoringEffort = new Set<string>()
 
   add({ judge }: Evaluation): void {
     if (judge === undefined) return
@@ -15,6 +16,7 @@ export class JudgeUse {
     this.#inputTokens += judge.usage.inputTokens ?? 0
     this.#outputTokens += judge.usage.outputTokens ?? 0
     this.#costUsd += judge.costUsd ?? 0
+    if (judge.isEffortIgnored === true) this.#ignoringEffort.add(judge.model)
     if (judge.costUsd === undefined) this.#unpriced++
     else this.#priced++
   }
@@ -23,7 +25,9 @@ export class JudgeUse {
   describe(): string {
     if (this.#calls === 0) return ''
     const tokens = `${this.#inputTokens.toLocaleString('en')} + ${this.#outputTokens.toLocaleString('en')} tokens`
-    return `Judges: ${this.#calls.toLocaleString('en')} calls, ${tokens}, ${this.#describeCost()}.`
+    const ignoring =
+      this.#ignoringEffort.size === 0 ? '' : ` judge.effort is not used by ${[...this.#ignoringEffort].join(', ')}.`
+    return `Judges: ${this.#calls.toLocaleString('en')} calls, ${tokens}, ${this.#describeCost()}.${ignoring}`
   }
 
   #describeCost(): string {

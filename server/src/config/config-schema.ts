@@ -97,6 +97,7 @@ export const configSchema = strict({
     .optional()
     .describe('Attributes of the resource or of the agent span that are copied to metrics and events.'),
   stripContent: z.boolean().optional().describe('Leaves content out of explanations. Default: false.'),
+  handOver: z.array(z.string().min(1)).optional().describe('Names of tools that hand the user over to a person.'),
   strict: z
     .boolean()
     .optional()

@@ -4,6 +4,7 @@ import type { ExplanationRules } from '../../attributes/explanation-rules.ts'
 import type { BudgetLimits } from '../../sampling/budget.ts'
 import type { Evaluation } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
+import { versionFor } from '../../scoring/scorer-version.ts'
 import { isRecord } from '../../spans/json.ts'
 import { isStripped } from '../../spans/strip-content.ts'
 import { resolveAlerts } from './resolve-alerts.ts'
@@ -93,8 +94,8 @@ function filled(options: Partial<ScoringOptions>): Filled {
   return { budget: {}, emit: {}, ...options } as Filled
 }
 
-function resolveScorers({ scorers: given, scope, sample }: Filled): readonly ResolvedScorer[] {
-  const resolved = given.map((entry, index) => resolveScorer(`options.scorers[${index}]`, entry, scope, sample))
+function resolveScorers({ scorers: given, ...more }: Filled): readonly ResolvedScorer[] {
+  const resolved = given.map((entry, index) => resolveScorer(`options.scorers[${index}]`, entry, more))
   const seen = new Map<string, number>()
   for (const [index, { id }] of resolved.entries()) {
     const first = seen.get(id)
@@ -110,8 +111,9 @@ function resolveScorers({ scorers: given, scope, sample }: Filled): readonly Res
   return resolved
 }
 
-function resolveScorer(path: string, given: unknown, scope: Scope, sample: Sample): ResolvedScorer {
-  if (isScorer(given)) return resolveScorer(path, { scorer: given }, scope, sample)
+function resolveScorer(path: string, given: unknown, more: Omit<Filled, 'scorers'>): ResolvedScorer {
+  if (isScorer(given)) return resolveScorer(path, { scorer: given }, more)
+  const { scope, sample, handOver } = more
   refuseUnfinished(path, given)
   if (isRecord(given)) refuseUnfinished(`${path}.scorer`, given['scorer'])
   const entry = readTable<ScorerEntry>(path, given, scorerEntryTable)
@@ -122,7 +124,7 @@ function resolveScorer(path: string, given: unknown, scope: Scope, sample: Sampl
   if (!(passAt >= low && passAt <= high)) {
     throw wrong(`${path}.passAt`, `a number from ${low} to ${high}, the scorer's range`, passAt)
   }
-  const about = aboutOf(scorer, id, passAt)
+  const about = aboutOf(scorer, id, passAt, handOver)
   return {
     scorer,
     id,
@@ -156,8 +158,9 @@ function refuseBareScorers(given: unknown): void {
   throw new TypeError(`options: expected an object such as { scorers: [scorer] }, got ${got}.`)
 }
 
-function aboutOf({ version, kind, range, better, level }: Scorer, id: string, passAt: number): Evaluation['scorer'] {
-  return { id, version, kind, range, better, passAt, level }
+function aboutOf(scorer: Scorer, id: string, passAt: number, handOver: readonly string[]): Evaluation['scorer'] {
+  const { kind, range, better, level } = scorer
+  return { id, version: versionFor(scorer, handOver), kind, range, better, passAt, level }
 }
 
 function resolveBudget(given: Partial<BudgetLimits>, scorers: readonly ResolvedScorer[]): BudgetLimits {

@@ -95,7 +95,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_JUDGE: {
     level: 'error',
-    when: 'A judge cannot be asked: its key or package is missing, or the provider refuses the key, the account or the model. Or it was asked, and gave no score five times in a row.',
+    when: 'A judge cannot be asked: its key or package is missing, or the provider refuses the key, the account or the model. Or it was asked, and gave no score five times in a row, or does not use `judge.effort`.',
     cure: 'The line names what is missing, or the code of the failure.',
   },
   SPANSCORE_NO_CONTENT: {

@@ -52,8 +52,14 @@ export function nestedFragments(run: AgentRun, form: CallForm): Fragment[] {
     ...run.toolCalls.flatMap((call, index) =>
       callFragments(call, { ...rest, label: `${label}.${index + 1}`, indent: inner, children: run.children }),
     ),
+    ...(mayLackCalls(run) ? [{ text: `${inner}(the record may lack calls)\n` }] : []),
     ...(run.output === undefined ? [] : payload('answer: ', run.output, 'result', { age: form.age, indent: inner })),
   ]
+}
+
+/** Whether calls of the run, or of agents below it, may be missing. */
+export function mayLackCalls({ missing }: Pick<AgentRun, 'missing'>): boolean {
+  return missing.some(({ what }) => what === 'toolCalls' || what === 'children')
 }
 
 function startedBy(call: ToolCall, children: readonly AgentRun[]): readonly AgentRun[] {

@@ -1,5 +1,5 @@
 import type { AgentRun, Conversation } from '../../model/agent-run.ts'
-import { callFragments, nestedFragments, quoted, startedByNone } from './render-call.ts'
+import { callFragments, mayLackCalls, nestedFragments, quoted, startedByNone } from './render-call.ts'
 import { instructionsSection, withoutAnswer } from './render-run.ts'
 import type { RunMaterial } from './render-run.ts'
 import type { Fragment, SectionDraft } from './section.ts'
@@ -38,7 +38,7 @@ export function conversationSections(conversation: Conversation, { handOver = []
       ...(skipped > 0 ? [{ text: `${turn}: ${skipped} calls are left out\n` }] : []),
       ...calls,
       ...startedByNone(run).flatMap((child) => nestedFragments(child, { label: 'call', age, handOver })),
-      ...(missing.has('toolCalls') ? [{ text: `${turn}: the record may lack calls\n` }] : []),
+      ...(mayLackCalls(run) ? [{ text: `${turn}: the record may lack calls\n` }] : []),
     ]
   }
   const fragments = turns.flatMap(({ user, runs }, index): Fragment[] => {

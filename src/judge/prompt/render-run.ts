@@ -1,6 +1,15 @@
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
 import type { Message, Part, ToolDefinition } from '../../model/message.ts'
-import { callFragments, nestedFragments, payload, quoted, shortName, startedByNone } from './render-call.ts'
+import { endingOf } from '../../scoring/ending.ts'
+import {
+  callFragments,
+  mayLackCalls,
+  nestedFragments,
+  payload,
+  quoted,
+  shortName,
+  startedByNone,
+} from './render-call.ts'
 import type { Fragment, SectionDraft } from './section.ts'
 import { usedRetrievals } from './used-retrievals.ts'
 
@@ -71,13 +80,13 @@ export function answerSection(run: AgentRun, { handOver }: RunMaterial = {}): Se
 }
 
 /** What is shown in place of an answer. A run may end in a call because that is what was wanted. */
-export function withoutAnswer({ toolCalls, status }: AgentRun, handOver: readonly string[] = []): string {
-  const handedOver = toolCalls.findLast((call) => call.status === 'ok' && handOver.includes(call.name))
-  if (handedOver !== undefined) return `(no text; it handed the user over to a person by ${shortName(handedOver.name)})`
-  const last = toolCalls.at(-1)
-  return last?.status === 'ok'
-    ? `(no text; its last call was ${shortName(last.name)}, which succeeded)`
-    : `(no text; the run ended as ${status})`
+export function withoutAnswer(run: AgentRun, handOver?: readonly string[]): string {
+  const ending = endingOf(run, handOver)
+  if (ending === undefined) return `(no text; the run ended as ${run.status})`
+  const name = shortName(ending.call.name)
+  return ending.isHandOver
+    ? `(no text; it handed the user over to a person by ${name})`
+    : `(no text; its last call was ${name}, which succeeded)`
 }
 
 /** The messages before the last one of the user, as far as they are known. */
@@ -162,18 +171,17 @@ export function toolCallsSection(run: AgentRun, { handOver = [], isSplit = false
       return callFragments(call, { label, about, handOver, children, unknown: unknown.of(index) })
     }),
     ...startedByNone(run).flatMap((child) => nestedFragments(child, { label: 'call', handOver })),
-    ...(unknown.calls ? [{ text: '(the record may lack calls)\n' }] : []),
+    ...(mayLackCalls(run) ? [{ text: '(the record may lack calls)\n' }] : []),
   ]
   if (fragments.length === 0) return []
   return [{ title: 'the tool calls, in their order (id, tool, outcome)', fragments }]
 }
 
 /** Facts about calls that the spans do not hold. */
-function unknownFacts({ missing }: Pick<AgentRun, 'missing'>): { of(index: number): Set<string>; calls: boolean } {
+function unknownFacts({ missing }: Pick<AgentRun, 'missing'>): { of(index: number): Set<string> } {
   const facts = new Set(missing.map(({ what }) => what))
   return {
     of: (index) => new Set(['arguments', 'result'].filter((fact) => facts.has(`toolCalls[${index}].${fact}`))),
-    calls: facts.has('toolCalls'),
   }
 }
 

@@ -15,6 +15,8 @@ export interface GenerateRequest {
   /** JSON Schema of the reply; without it, the reply is plain text. */
   readonly schema?: Readonly<Record<string, unknown>>
   readonly temperature?: number
+  /** Only for models of specification v4. */
+  readonly effort?: string
   readonly maxOutputTokens: number
   readonly signal: AbortSignal
 }
@@ -27,6 +29,8 @@ export interface Generated {
   readonly usage: Usage
   /** The model's name as the provider reports it, or as it was asked for. */
   readonly modelId: string
+  /** Whether the provider warns that it ignored the effort, or took it for another one. */
+  readonly isEffortIgnored: boolean
 }
 
 /**
@@ -37,7 +41,7 @@ export interface Generated {
  */
 export function generate(model: CallableModel, request: GenerateRequest): Promise<Generated> {
   return isolated(async () => {
-    const { instructions, user, schema, temperature, maxOutputTokens, signal } = request
+    const { instructions, user, schema, temperature, effort, maxOutputTokens, signal } = request
     // Specifications v2, v3 and v4 agree on these options.
     const reply = await model.doGenerate({
       prompt: [
@@ -48,14 +52,19 @@ export function generate(model: CallableModel, request: GenerateRequest): Promis
       abortSignal: signal,
       responseFormat: schema === undefined ? { type: 'text' } : { type: 'json', schema },
       ...(temperature !== undefined && { temperature }),
+      ...(effort !== undefined && { reasoning: effort }),
     })
-    const { content, finishReason, usage, response } = recordOf(reply)
+    const { content, finishReason, usage, response, warnings } = recordOf(reply)
     const { modelId } = recordOf(response)
     return {
       text: textOf(content),
       finishReason: finishOf(finishReason),
       usage: plausibleCounts(request, usageOf(recordOf(usage))),
       modelId: typeof modelId === 'string' ? modelId : model.modelId,
+      isEffortIgnored:
+        effort !== undefined &&
+        Array.isArray(warnings) &&
+        warnings.some((warning) => isRecord(warning) && warning.feature === 'reasoning'),
     }
   })
 }

@@ -1,6 +1,7 @@
 import { contentFree } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
+import { endingOf } from '../../scoring/ending.ts'
 import { skipWithoutFact } from '../../scoring/absence.ts'
 import type { ScoredVerdict, Scorer } from '../../scoring/scorer.ts'
 import { readOptions } from '../read-options.ts'
@@ -11,7 +12,8 @@ import type { ScorerOptions } from '../scorer-options.ts'
  * Abandoned conversations, by code: 1 if the last run failed, gave no answer, or still waits for a tool or an approval; else 0. Lower is
  * better; passes at 0.
  *
- * A user who says nothing after an answer has not abandoned the conversation. If the spans do not show an answer because content is not
+ * A user who says nothing after an answer has not abandoned the conversation. A last run without a text whose last call succeeded, or that
+ * handed the user over to a person (`handOver` of the scoring options), has an answer. If the spans do not show an answer because content is not
  * recorded, `skipped: no-content`.
  *
  * @example
@@ -32,17 +34,24 @@ export function createAbandonedScorer(options: ScorerOptions = {}): Scorer {
     passAt,
     identity: { scorer: 'abandoned' },
     needs: ['output'],
+    readsHandOver: true,
     mayLack: ['output'],
-    assess: (_view, _context, { run }) => {
+    assess: (_view, { handOver }, { run }) => {
       const why = whyAbandoned(run)
       if (why !== undefined) {
         return abandoned(run, why)
+      }
+      const isAnswered = run.output !== undefined && run.output.trim() !== ''
+      const last = run.conversation?.runs.at(-1)
+      const ending = isAnswered || last === undefined ? undefined : endingOf(last, handOver)
+      if (ending !== undefined) {
+        const how = ending.isHandOver ? 'handed the user over to a person' : 'ended in a call that succeeded'
+        return { status: 'scored', value: 0, explanation: contentFree(`The last run ${how}.`) }
       }
       if (run.output === undefined) {
         const missing = skipWithoutFact(run, 'output', id)
         if (missing !== undefined) return missing
       }
-      const isAnswered = run.output !== undefined && run.output.trim() !== ''
       return isAnswered
         ? { status: 'scored', value: 0, explanation: contentFree('The last run gave an answer.') }
         : abandoned(run, 'gave no answer')

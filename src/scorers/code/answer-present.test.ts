@@ -33,6 +33,45 @@ describe('answer present', () => {
     })
   })
 
+  describe.each([[''], [' …'], [undefined]])('of a run with the text %j', (output) => {
+    const scorer = createAnswerPresentScorer()
+    const run = (more: Partial<AgentRun> = {}) => {
+      const { output: _output, ...rest } = runOf({ toolCalls: [call('search'), call('transfer')], ...more })
+      return { ...rest, ...(output !== undefined && { output }) }
+    }
+
+    it('takes a call that hands the user over to a person for an ending', () => {
+      const given = evaluate(scorer, run(), { handOver: ['transfer'] })
+      expect(given).toMatchObject({
+        score: {
+          value: 1,
+          explanation: 'The run gave no text: it handed the user over to a person by transfer.',
+          details: { kind: 'hand-over' },
+        },
+      })
+    })
+
+    it('skips a run whose last call succeeded: it may have ended as it should', () => {
+      expect(evaluate(scorer, run())).toMatchObject({
+        score: { reason: 'no-output', message: expect.stringContaining('the last call was transfer, which succeeded') },
+      })
+    })
+
+    it('takes a call that failed, or no call, for no ending', () => {
+      const expected = output === undefined ? { reason: 'no-output' } : { value: 0, details: { kind: 'empty' } }
+      const toolCalls = [call('search'), call('transfer', {}, { status: 'error' })]
+      expect(evaluate(scorer, run({ toolCalls }), { handOver: ['transfer'] })).toMatchObject({ score: expected })
+      expect(evaluate(scorer, run({ toolCalls: [] }))).toMatchObject({ score: expected })
+    })
+  })
+
+  it('skips a run that failed after it handed over', () => {
+    const failed = { ...runOf({ output: '', toolCalls: [call('transfer')], status: 'error' }) }
+    expect(evaluate(createAnswerPresentScorer(), failed, { handOver: ['transfer'] })).not.toMatchObject({
+      score: { details: { kind: 'hand-over' } },
+    })
+  })
+
   it('accepts refusals as answers if configured, and recognises additional ones', () => {
     expect(saying(createAnswerPresentScorer({ allowRefusals: true }), "I can't help with that.")).toMatchObject({
       value: 1,

@@ -1,8 +1,13 @@
 import { contentFree, explain } from '../../model/explanation.ts'
 import { unicodePattern } from '../../model/unicode-pattern.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
-import type { Scorer } from '../../scoring/scorer.ts'
-import { answerOf } from './code-scorer.ts'
+import type { Reads } from '../../scoring/reads.ts'
+import type { Skipped } from '../../model/score.ts'
+import type { Scorer, ScoredVerdict } from '../../scoring/scorer.ts'
+import { answerOf, listNames } from './code-scorer.ts'
+import { endingOf } from '../../scoring/ending.ts'
+import { skip } from '../skip.ts'
+import { skipUnfinished } from '../../scoring/absence.ts'
 import { expectFlags, expectOption, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
@@ -29,6 +34,9 @@ const KNOWN: KeysOf<AnswerPresentOptions> = { ...scorerKeys, allowRefusals: true
  * A longer answer that declines something and then helps is not a refusal. Such texts win points from careless judges (arXiv 2507.08794),
  * and are found at no cost. Runs that failed or wait for somebody are `skipped`.
  *
+ * A run without a text that handed the user over to a person, by a tool that `handOver` of the scoring options names, scores 1. One whose last
+ * call succeeded is `skipped: no-output`, because it may have ended as it should.
+ *
  * @example
  * ```ts
  * const scorer = createAnswerPresentScorer()
@@ -51,7 +59,11 @@ export function createAnswerPresentScorer(options: AnswerPresentOptions = {}): S
     // The application's patterns may be slow, so they are only applied to short answers, and not while a span is ending.
     inline: refusals.length === 0,
     needs: ['output'],
-    assess: (_run, _context, reads) => {
+    readsHandOver: true,
+    mayLack: ['toolCalls'],
+    assess: (_run, { handOver }, reads) => {
+      const wordless = withoutWords(reads, handOver)
+      if (wordless !== undefined) return wordless
       const answer = answerOf(reads)
       if (typeof answer !== 'string') return answer
       const kind = kindOf(answer, refusals)
@@ -78,6 +90,26 @@ export function createAnswerPresentScorer(options: AnswerPresentOptions = {}): S
       }
     },
   })
+}
+
+/** What a run without a text scores that ended in a call; `undefined` for any other run. */
+function withoutWords(
+  { run, scorerId: id }: Reads,
+  handOver: readonly string[] | undefined,
+): ScoredVerdict | Skipped | undefined {
+  if (run.output !== undefined && meaningful().test(run.output)) return undefined
+  if (skipUnfinished(run, id) !== undefined) return undefined
+  const ending = endingOf(run, handOver)
+  if (ending === undefined) return undefined
+  const name = listNames([ending.call.name], new Set(handOver))
+  return ending.isHandOver
+    ? {
+        status: 'scored',
+        value: 1,
+        explanation: explain`The run gave no text: it handed the user over to a person by ${name}.`,
+        details: { kind: 'hand-over' },
+      }
+    : skip('no-output', explain`${contentFree(id)}: no text; the last call was ${name}, which succeeded.`)
 }
 
 const WORDS: Readonly<Record<NoAnswer, string>> = {

@@ -40,6 +40,7 @@ export const judgeSettingKeys: KeysOf<JudgeSettings> = {
   maxCallsPerScore: true,
   maxOutputTokens: true,
   temperature: true,
+  effort: true,
   maxPromptTokens: true,
   price: true,
 }

@@ -109,6 +109,7 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
     calls: 1,
     answers: (run) => criteria.length * countOf(run),
     identity: { criteria, prompts: [role, verdicts, ...(isWhole ? [] : [aboutCalls(unit)])] },
+    readsHandOver: true,
     needs: [
       ...(['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'] as const),
       ...(level === 'retrieval' ? (['documents'] as const) : []),

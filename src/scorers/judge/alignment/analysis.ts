@@ -17,6 +17,8 @@ export interface AlignmentAnalysis {
     readonly requirements: readonly {
       readonly requirement: string
       readonly isFulfilled: boolean
+      /** Whether it is met in part. */
+      readonly isPartlyFulfilled: boolean
       readonly reasoning: string
     }[]
     readonly overallScore: number
@@ -63,6 +65,7 @@ export function analyse(side: AlignmentSide, { answers, items, notes }: Answers)
   const requirements = listed.map(({ text, answer }) => ({
     requirement: text,
     isFulfilled: answer?.verdict === 'yes',
+    isPartlyFulfilled: answer?.verdict === 'partly',
     reasoning: answer?.reasoning ?? '',
   }))
   const fulfilled = listed.reduce((sum, { answer }) => sum + (FULFILLED[answer?.verdict ?? ''] ?? 0), 0)

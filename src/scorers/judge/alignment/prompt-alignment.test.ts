@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
+import { call, runOf } from '../../../../test/fixtures/code-runs.ts'
+import { evaluate } from '../../../scoring/evaluate.ts'
+import { readJudgePrompt } from '../../../testing/judge-prompt.ts'
 import { createScriptedJudge } from '../../../testing/scripted-judge.ts'
 import type { ScriptedVerdicts } from '../../../testing/judge-reply.ts'
 import { createPromptAlignmentScorerLLM } from './prompt-alignment.ts'
@@ -17,7 +20,7 @@ const levels = (side: string, intent: string, completeness: string, appropriaten
   [`${side}.completeness`]: completeness,
   [`${side}.appropriateness`]: appropriateness,
 })
-const requirements = (...verdicts: readonly ('yes' | 'no')[]) =>
+const requirements = (...verdicts: readonly ('yes' | 'partly' | 'no')[]) =>
   verdicts.map((verdict, index) => ({ text: `requirement ${index + 1}`, verdict }))
 
 function judging(found: ScriptedVerdicts, options: PromptAlignmentOptions = {}) {
@@ -49,6 +52,37 @@ describe('prompt alignment', () => {
     expect(result.score).toBe(score)
     expect(result.evaluation.score).toMatchObject({ status: 'scored', band })
     expect(model.calls).toHaveLength(1)
+  })
+
+  it('counts a requirement that is met in part half, and does not find it unmet', async () => {
+    const { scorer } = judging(
+      {
+        verdicts: levels('user', '1', '1', '1'),
+        lists: { userRequirements: requirements('yes', 'partly', 'no') },
+      },
+      { evaluationMode: 'user' },
+    )
+    const { score, evaluation } = await scorer.run({ input: [request], output })
+    expect(score).toBe(0.85)
+    expect(evaluation.score).toMatchObject({
+      findings: [
+        { verdict: 'fulfilled', rating: 'good' },
+        { verdict: 'partly_fulfilled', rating: 'open', text: 'requirement 2' },
+        { verdict: 'not_fulfilled', rating: 'bad' },
+      ],
+    })
+  })
+
+  it('judges a run that ended in a call in place of an answer, and says which', async () => {
+    const { scorer, model } = judging(perfect, { evaluationMode: 'user' })
+    const run = runOf({ output: '', toolCalls: [call('transfer')] })
+    expect(await evaluate(scorer, run)).toMatchObject({ score: { value: 1 } })
+    expect(await evaluate(scorer, run, { handOver: ['transfer'] })).toMatchObject({ score: { value: 1 } })
+    const shown = model.calls.map(({ prompt }) => readJudgePrompt(prompt).sections.get("the agent's response"))
+    expect(shown).toEqual([
+      '(no text; its last call was "transfer", which succeeded)',
+      '(no text; it handed the user over to a person by "transfer")',
+    ])
   })
 
   it('system: intent .35, requirements .35, completeness .15, appropriateness .15', async () => {

@@ -9,12 +9,14 @@ import {
   mainSection,
   requestSection,
   toolCallsSection,
+  withoutAnswer,
 } from '../../../judge/prompt/render-run.ts'
 import type { RunMaterial } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Failed, Skipped } from '../../../model/score.ts'
 import type { Scorer, ScoringContext } from '../../../scoring/scorer.ts'
+import { endingOf } from '../../../scoring/ending.ts'
 import { formatValue } from '../../../scoring/format-value.ts'
 import { shares, weights } from './analysis.ts'
 import { alignmentNotes, alignmentQuestions, alignmentRole, requirementsList } from './questions.ts'
@@ -63,7 +65,7 @@ const systemRequired = 'System prompt is required for system prompt alignment sc
  * | both | 0.7 × user + 0.3 × system | | | |
  *
  * Requirements are listed one by one. Code computes fulfilled ÷ listed (a partly fulfilled one counts half; 1 if there are none), and the sum. Score: weighted × `scale`, two
- * decimals. An empty response scores 0 without asking. `both` without system instructions is scored as `user`. One judge call.
+ * decimals. An empty response scores 0 without asking, unless the run ended in a call that succeeded. `both` without system instructions is scored as `user`. One judge call.
  *
  * @example
  * ```ts
@@ -105,13 +107,16 @@ export function createPromptAlignmentScorerLLM(
         alignmentNotes(['user', 'system']),
       ],
     },
+    readsHandOver: true,
     needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
     drafts: (run) => toDrafts(run, history, {}),
     assess: async (run, session, context) => {
       const sides = sidesOf(run)
       const unfit = unscorable(run, sides, context, id)
       if (unfit !== undefined) return unfit
-      if (!hasText(run.output)) return scoreEmpty(run, sides, scale, evaluationMode)
+      // A run may end in a call because that is what was wanted.
+      if (!hasText(run.output) && endingOf(run, context.handOver) === undefined)
+        return scoreEmpty(run, sides, scale, evaluationMode)
       const asked = await inquire(session, toInquiry(run, sides, history, context))
       return asked.ok ? scoreAlignment(run, sides, asked.value, scale, evaluationMode) : asked.score
     },
@@ -160,13 +165,17 @@ function refuse(message: string): Failed {
   return failed('scorer-threw', contentFree(message))
 }
 
+const RESPONSE = "the agent's response"
+
 function toDrafts(run: AgentRun, history: number, { handOver }: RunMaterial): SectionDraft[] {
   return [
     ...instructionsSection(run),
     ...historySection(run, { history }),
     ...requestSection(run),
     ...toolCallsSection(run, { handOver }),
-    mainSection("the agent's response", run.output ?? ''),
+    hasText(run.output)
+      ? mainSection(RESPONSE, run.output)
+      : { title: RESPONSE, fragments: [{ text: withoutAnswer(run, handOver) }] },
   ]
 }
 

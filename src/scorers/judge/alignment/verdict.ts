@@ -57,14 +57,19 @@ export function scoreAlignment(
 
 function findingsOf({ requirementsFulfillment, completeness }: AlignmentAnalysis): readonly Finding[] {
   return [
-    ...requirementsFulfillment.requirements.map(({ requirement, isFulfilled, reasoning }): Finding => ({
-      about: 'requirement',
-      verdict: isFulfilled ? 'fulfilled' : 'not_fulfilled',
-      rating: isFulfilled ? 'good' : 'bad',
-      text: requirement,
-      reason: reasoning,
-      places: [{ in: 'answer' }],
-    })),
+    ...requirementsFulfillment.requirements.map(
+      ({ requirement, isFulfilled, isPartlyFulfilled, reasoning }): Finding => ({
+        about: 'requirement',
+        ...(isFulfilled
+          ? { verdict: 'fulfilled', rating: 'good' }
+          : isPartlyFulfilled
+            ? { verdict: 'partly_fulfilled', rating: 'open' }
+            : { verdict: 'not_fulfilled', rating: 'bad' }),
+        text: requirement,
+        reason: reasoning,
+        places: [{ in: 'answer' }],
+      }),
+    ),
     ...completeness.missingElements.map((text): Finding => ({
       about: 'element',
       verdict: 'missing',

@@ -58,6 +58,7 @@ export function createKnowledgeRetentionScorer(
     options,
     calls: 1,
     identity: { prompts: [role, instruction, question, VERDICTS] },
+    readsHandOver: true,
     needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
     drafts: ({ conversation }) => (conversation === undefined ? [] : conversationSections(conversation)),
     assess: async (run, session, context) => {

@@ -78,6 +78,7 @@ export function createUserFrictionScorer(options: UserFrictionScorerOptions): Sc
     better: 'lower',
     answers: ({ conversation }) => (conversation === undefined ? 0 : reactionsIn(conversation).length),
     identity: { count, prompts: [role, question, VERDICTS] },
+    readsHandOver: true,
     needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
     drafts: ({ conversation }) => (conversation === undefined ? [] : conversationSections(conversation)),
     assess: async (run, session, context) => {

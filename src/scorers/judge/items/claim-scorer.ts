@@ -85,6 +85,7 @@ export function defineClaimScorer(
     options,
     better,
     calls: 1,
+    readsHandOver: true,
     needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults', 'documents'],
     identity: { context: given, better, prompts: [role, actionList, claims, MAX_CLAIMS] },
     drafts: (run) => {

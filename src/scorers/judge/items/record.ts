@@ -1,3 +1,4 @@
+import { mayLackCalls } from '../../../judge/prompt/render-call.ts'
 import {
   answerSection,
   historyOf,
@@ -49,7 +50,7 @@ export function recordOf(
   const lacksEarlier = lacksEarlierCalls(run)
   return {
     hasEvidence,
-    mayLackCalls: lacksEarlier || !run.complete || run.missing.some(({ what }) => what === 'toolCalls'),
+    mayLackCalls: lacksEarlier || !run.complete || mayLackCalls(run),
     sections: [
       ...instructionsSection(run),
       ...texts.map((text, index) => sourceSection(`given context ${index + 1}`, text)),

@@ -85,6 +85,7 @@ export function createResolutionScorer(options: ResolutionScorerOptions): Scorer
     calls: 1,
     answers: () => goals.length + 1,
     identity: { goals, prompts: [resolutionPrompts, goalVerdicts, COUNTS] },
+    readsHandOver: true,
     needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults', 'documents'],
     drafts: (run) => toSections(run, {}),
     assess: async (run, session, context) => {

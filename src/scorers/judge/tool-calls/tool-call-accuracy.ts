@@ -1,6 +1,7 @@
 import { contentFree } from '../../../model/explanation.ts'
 import { inquire } from '../../../judge/judging.ts'
 import { catalogueSection, historySection, mainSection, toolCallsSection } from '../../../judge/prompt/render-run.ts'
+import type { RunMaterial } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Scorer } from '../../../scoring/scorer.ts'
@@ -70,8 +71,9 @@ export function createToolCallAccuracyScorerLLM(
       missingTools,
       prompts: [toolCallPrompts, callVerdicts, noCallVerdicts],
     },
+    readsHandOver: true,
     needs: ['input', 'output', 'toolNames', 'toolArguments', 'toolResults', 'availableTools'],
-    drafts: (run) => toDrafts(run, run.userInput ?? '', catalogue(run)),
+    drafts: (run) => toDrafts(run, run.userInput ?? '', catalogue(run), {}),
     assess: async (run, session, context) => {
       const request = textOr(run, 'userInput', id)
       if (typeof request !== 'string') return request
@@ -95,7 +97,10 @@ export function createToolCallAccuracyScorerLLM(
         if (typeof answer !== 'string') return answer
       }
       const called = run.toolCalls.map(({ name }) => name)
-      const asked = await inquire(session, toolCallInquiry(toDrafts(run, request, tools), called.length, tools))
+      const asked = await inquire(
+        session,
+        toolCallInquiry(toDrafts(run, request, tools, context), called.length, tools),
+      )
       if (!asked.ok) return asked.score
       const { answers } = asked.value
       return called.length === 0
@@ -105,12 +110,17 @@ export function createToolCallAccuracyScorerLLM(
   })
 }
 
-function toDrafts(run: AgentRun, request: string, tools: readonly ToolDefinition[]): SectionDraft[] {
+function toDrafts(
+  run: AgentRun,
+  request: string,
+  tools: readonly ToolDefinition[],
+  { handOver }: RunMaterial,
+): SectionDraft[] {
   return [
     ...historySection(run, { history: 10 }),
     mainSection("the user's request", request),
     catalogueSection(tools),
-    ...toolCallsSection(run, { isSplit: true }),
+    ...toolCallsSection(run, { handOver, isSplit: true }),
     ...(run.output === undefined ? [] : [mainSection("the agent's answer", run.output)]),
   ]
 }

@@ -1,0 +1,23 @@
+import type { AgentRun, ToolCall } from '../model/agent-run.ts'
+
+/** What a run without a text did in place of an answer. */
+export interface Ending {
+  readonly call: ToolCall
+  /** Whether the call handed the user over to a person. Otherwise it is the last one, and it succeeded. */
+  readonly isHandOver: boolean
+}
+
+/**
+ * What a run did in place of an answer: some runs end in a call because that is what was wanted.
+ *
+ * @param handOver names of tools that hand the user over to a person
+ */
+export function endingOf(
+  { toolCalls }: Pick<AgentRun, 'toolCalls'>,
+  handOver: readonly string[] = [],
+): Ending | undefined {
+  const handedOver = toolCalls.findLast((call) => call.status === 'ok' && handOver.includes(call.name))
+  if (handedOver !== undefined) return { call: handedOver, isHandOver: true }
+  const last = toolCalls.at(-1)
+  return last?.status === 'ok' ? { call: last, isHandOver: false } : undefined
+}
