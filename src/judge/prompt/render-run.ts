@@ -1,6 +1,6 @@
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
 import type { Message, Part, ToolDefinition } from '../../model/message.ts'
-import { endingOf } from '../../scoring/ending.ts'
+import { callEndingOf } from '../../scoring/call-ending.ts'
 import {
   callFragments,
   mayLackCalls,
@@ -81,7 +81,7 @@ export function answerSection(run: AgentRun, { handOver }: RunMaterial = {}): Se
 
 /** What is shown in place of an answer. A run may end in a call because that is what was wanted. */
 export function withoutAnswer(run: AgentRun, handOver?: readonly string[]): string {
-  const ending = endingOf(run, handOver)
+  const ending = callEndingOf(run, handOver)
   if (ending === undefined) return `(no text; the run ended as ${run.status})`
   const name = shortName(ending.call.name)
   return ending.isHandOver

@@ -1,7 +1,7 @@
 import { contentFree } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
-import { endingOf } from '../../scoring/ending.ts'
+import { callEndingOf } from '../../scoring/call-ending.ts'
 import { skipWithoutFact } from '../../scoring/absence.ts'
 import type { ScoredVerdict, Scorer } from '../../scoring/scorer.ts'
 import { readOptions } from '../read-options.ts'
@@ -43,7 +43,7 @@ export function createAbandonedScorer(options: ScorerOptions = {}): Scorer {
       }
       const isAnswered = run.output !== undefined && run.output.trim() !== ''
       const last = run.conversation?.runs.at(-1)
-      const ending = isAnswered || last === undefined ? undefined : endingOf(last, handOver)
+      const ending = isAnswered || last === undefined ? undefined : callEndingOf(last, handOver)
       if (ending !== undefined) {
         const how = ending.isHandOver ? 'handed the user over to a person' : 'ended in a call that succeeded'
         return { status: 'scored', value: 0, explanation: contentFree(`The last run ${how}.`) }

@@ -5,7 +5,7 @@ import type { Reads } from '../../scoring/reads.ts'
 import type { Skipped } from '../../model/score.ts'
 import type { Scorer, ScoredVerdict } from '../../scoring/scorer.ts'
 import { answerOf, listNames } from './code-scorer.ts'
-import { endingOf } from '../../scoring/ending.ts'
+import { callEndingOf } from '../../scoring/call-ending.ts'
 import { skip } from '../skip.ts'
 import { skipUnfinished } from '../../scoring/absence.ts'
 import { expectFlags, expectOption, readOptions } from '../read-options.ts'
@@ -99,7 +99,7 @@ function withoutWords(
 ): ScoredVerdict | Skipped | undefined {
   if (run.output !== undefined && meaningful().test(run.output)) return undefined
   if (skipUnfinished(run, id) !== undefined) return undefined
-  const ending = endingOf(run, handOver)
+  const ending = callEndingOf(run, handOver)
   if (ending === undefined) return undefined
   const name = listNames([ending.call.name], new Set(handOver))
   return ending.isHandOver

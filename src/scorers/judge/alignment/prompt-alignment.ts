@@ -16,7 +16,7 @@ import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Failed, Skipped } from '../../../model/score.ts'
 import type { Scorer, ScoringContext } from '../../../scoring/scorer.ts'
-import { endingOf } from '../../../scoring/ending.ts'
+import { callEndingOf } from '../../../scoring/call-ending.ts'
 import { formatValue } from '../../../scoring/format-value.ts'
 import { shares, weights } from './analysis.ts'
 import { alignmentNotes, alignmentQuestions, alignmentRole, requirementsList } from './questions.ts'
@@ -115,7 +115,7 @@ export function createPromptAlignmentScorerLLM(
       const unfit = unscorable(run, sides, context, id)
       if (unfit !== undefined) return unfit
       // A run may end in a call because that is what was wanted.
-      if (!hasText(run.output) && endingOf(run, context.handOver) === undefined)
+      if (!hasText(run.output) && callEndingOf(run, context.handOver) === undefined)
         return scoreEmpty(run, sides, scale, evaluationMode)
       const asked = await inquire(session, toInquiry(run, sides, history, context))
       return asked.ok ? scoreAlignment(run, sides, asked.value, scale, evaluationMode) : asked.score

@@ -1,7 +1,7 @@
 import type { AgentRun, ToolCall } from '../model/agent-run.ts'
 
 /** What a run without a text did in place of an answer. */
-export interface Ending {
+export interface CallEnding {
   readonly call: ToolCall
   /** Whether the call handed the user over to a person. Otherwise it is the last one, and it succeeded. */
   readonly isHandOver: boolean
@@ -12,10 +12,10 @@ export interface Ending {
  *
  * @param handOver names of tools that hand the user over to a person
  */
-export function endingOf(
+export function callEndingOf(
   { toolCalls }: Pick<AgentRun, 'toolCalls'>,
   handOver: readonly string[] = [],
-): Ending | undefined {
+): CallEnding | undefined {
   const handedOver = toolCalls.findLast((call) => call.status === 'ok' && handOver.includes(call.name))
   if (handedOver !== undefined) return { call: handedOver, isHandOver: true }
   const last = toolCalls.at(-1)
