@@ -52,16 +52,16 @@ describe('the record that claims are compared with', () => {
   })
 
   it('asks about claimed actions alone if there is no evidence, and is not applicable without any', async () => {
-    const plain = runOf({ output: 'I have booked it.' })
+    const run = runOf({ output: 'I have booked it.' })
     const claimed = [{ text: 'booked it', verdict: 'contradicted' }]
-    const { lists, score } = await judge(plain, { actions: claimed })
+    const { lists, score } = await judge(run, { actions: claimed })
     expect(lists).toEqual(['actions'])
     expect(score).toMatchObject({
       value: 1,
       label: 'fail',
       findings: [{ about: 'claimed action', verdict: 'contradicted', rating: 'bad', text: 'booked it' }],
     })
-    expect((await judge(plain, { actions: [] })).score).toMatchObject({ reason: 'not-applicable' })
+    expect((await judge(run, { actions: [] })).score).toMatchObject({ reason: 'not-applicable' })
   })
 
   it('says that calls may be lacking, and then a claimed action without a call fails nothing', async () => {
