@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { call, runOf } from '../../../../test/fixtures/code-runs.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import { evaluate } from '../../../scoring/evaluate.ts'
-import { plain, RUN_FACTS } from '../../../model/facts.ts'
+import { plain, AGENT_RUN_FACTS } from '../../../model/facts.ts'
 import { toRunInput } from '../../../scoring/given/run-input.ts'
 import { readJudgePrompt } from '../../../testing/judge-prompt.ts'
 import type { ScriptedVerdicts } from '../../../testing/judge-reply.ts'
@@ -35,7 +35,7 @@ const later = plain(
     ],
     output: 'Yes, 40 euros.',
   }).run,
-  RUN_FACTS,
+  AGENT_RUN_FACTS,
 )
 
 const booked = [{ text: 'booked the flight', verdict: 'not_stated' }]
@@ -82,7 +82,7 @@ describe('the record that claims are compared with', () => {
       { role: 'assistant', content: 'I have booked it.' },
       { role: 'user', content: 'Really?' },
     ]
-    const run = plain(toRunInput({ input: said, output: 'Yes, booked.' }).run, RUN_FACTS)
+    const run = plain(toRunInput({ input: said, output: 'Yes, booked.' }).run, AGENT_RUN_FACTS)
     const { score, sections } = await judge({ ...run, availableTools: [{ name: 'book' }] }, { actions: booked })
     expect(score).toMatchObject({ label: 'pass' })
     expect(sections.get('about the record')).toContain('may lack calls')
