@@ -30,7 +30,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   attributes: {
     holds: 'a score as attributes of spans and events: written and documented, and each read back',
-    knows: ['model', 'spans'],
+    knows: ['model', 'spans', 'sampling'],
   },
   conversations: {
     holds: 'how runs with one id become a conversation, and a conversation a run that can be scored',
@@ -38,7 +38,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   otlp: {
     holds: 'trace files (OTLP, Jaeger, Tempo; compressed or not), the runs in them, and their scores',
-    knows: ['model', 'spans', 'runs', 'attributes'],
+    knows: ['model', 'spans', 'runs', 'attributes', 'sampling'],
   },
   sampling: { holds: 'rates, inclusion probabilities, budgets', knows: ['model', 'spans', 'runs'] },
   scoring: {
@@ -79,7 +79,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   emit: {
     holds: 'one evaluation, written as event, late span, metrics',
-    knows: ['model', 'spans', 'runs', 'attributes', 'conversations', 'sampling', 'scoring'],
+    knows: ['model', 'spans', 'runs', 'attributes', 'conversations', 'sampling', 'scoring', 'traits'],
   },
   engine: {
     holds: '`Engine`, which takes a run and a place for its scores: sampling, admission, tasks',

@@ -3,6 +3,7 @@ import type { Attributes, Counter, Histogram, Meter, MetricOptions, ObservableCa
 
 import { ScoreMetrics } from '../../src/emit/score-metrics.ts'
 import type { Evaluation, Score } from '../../src/model/score.ts'
+import { plainRun } from '../../src/scoring/given/run.ts'
 import { toRunInput } from '../../src/scoring/given/run-input.ts'
 import { code, page, table } from './markdown.ts'
 
@@ -64,14 +65,30 @@ function recordedInstruments(): ReadonlyMap<string, Instrument> {
   const provider = { getMeter: () => recordingMeter(found) }
   const metrics = new ScoreMetrics({
     gauges: { queueSize: () => 0, openRuns: () => 0, heldSpans: () => 0, budgetUsedRatio: () => 0 },
-    scorers: [{ id: 'id', alerts: { drop_severity: 1 } }],
+    scorers: [
+      {
+        id: 'id',
+        alerts: { drop_severity: 1 },
+        about: { better: 'higher' },
+        scorer: { description: 'What it looks for.' },
+      },
+    ],
+    traits: true,
+    nowMs: () => 0,
     meterProvider: () => provider,
     guard: (_, run) => run(),
     later: () => {},
   })
-  const { run } = toRunInput({ input: 'Why?', output: 'Because.' })
-  const named = { ...run, agent: { name: 'agent' }, models: ['model'], toolCalls: [] }
-  for (const score of SCORES) metrics.record(evaluationOf(score), named, {})
+  const run = plainRun(toRunInput({ input: 'Why?', output: 'Because.' }).run)
+  const named = {
+    ...run,
+    agent: { name: 'agent' },
+    models: ['model'],
+    toolCalls: [],
+    systemInstructions: 'Help.',
+    availableTools: [{ name: 'tool' }],
+  }
+  for (const score of SCORES) metrics.record({ evaluation: evaluationOf(score), run: named, extra: {}, target: SPAN })
   metrics.countFeedback('thumbs', 'fail')
   metrics.countRun('closed', 'agent')
   metrics.countConversation('closed', 'agent')
@@ -80,7 +97,10 @@ function recordedInstruments(): ReadonlyMap<string, Instrument> {
   return found
 }
 
+const SPAN = { traceId: '0'.repeat(31) + '1', spanId: '0'.repeat(15) + '1', traceFlags: 1 }
+
 const SCORES: readonly Score[] = [
+  { status: 'scored', value: 0, label: 'fail' },
   { status: 'scored', value: 1, label: 'pass' },
   { status: 'skipped', reason: 'no-output', message: '' },
   { status: 'failed', code: 'judge-http', message: '' },

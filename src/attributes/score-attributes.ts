@@ -1,4 +1,5 @@
 import type { CallScore, Evaluation, SkipReason } from '../model/score.ts'
+import { weightOf } from '../sampling/weight.ts'
 import { BoundedMap } from '../spans/bounded-map.ts'
 import { readAttribute } from './attribute-table.ts'
 import type { ReadAttribute, ScoreAttributes } from './attribute-table.ts'
@@ -12,6 +13,10 @@ export const SCORE_ATTRIBUTES = {
   calls: { type: 'int', doc: "How many calls have a score, of a scorer of calls; only on the agent's span." },
   calls_failed: { type: 'int', doc: 'How many of these calls fail.' },
   version: { type: 'string', doc: "The scorer's version, 8 characters; only on the agent's span." },
+  weight: {
+    type: 'double',
+    doc: "How many runs the run counts for, because of sampling; only on the agent's span, and absent if it is 1.",
+  },
   explanation: { type: 'string', doc: 'The explanation, 1,024 characters at most, if `emit.explanations` allows it.' },
   status: { type: 'string', doc: '`skipped` or `failed`, if there is no score.' },
   status_reason: { type: 'string', doc: 'The reason or the code: see [reasons.md](reasons.md).' },
@@ -40,7 +45,11 @@ export function scoreAttributes(evaluation: Evaluation, rules: ExplanationRules)
   attributes['spanscore.complete'] = complete
   attributes['spanscore.revision'] = revision
   // Another processor or a service that sees the span later compares it with the version of its own scorer: see `carriesScore`.
-  if (score.status === 'scored') attributes[namesOf(scorer.id).version] = scorer.version
+  if (score.status === 'scored') {
+    attributes[namesOf(scorer.id).version] = scorer.version
+    const weight = weightOf(evaluation)
+    if (weight !== undefined && weight !== 1) attributes[namesOf(scorer.id).weight] = weight
+  }
   return attributes
 }
 

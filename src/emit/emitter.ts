@@ -30,6 +30,13 @@ export interface EmitOptions {
   /** Writes the `spanscore.*` metrics. @default true */
   readonly metrics: boolean
   /**
+   * Adds what failing runs may have in common to the metrics: traits of the runs, what agents are made of, and trace ids of failing runs.
+   * [At most 128 series](../in-common.md#in-metrics-and-messages) for each scorer of an agent.
+   *
+   * @default true
+   */
+  readonly traits: boolean
+  /**
    * Whose explanations and findings leave the process: those of all scorers, of code scorers only, or none.
    *
    * @default 'all'
@@ -139,8 +146,8 @@ export class Emitter {
 
   /** Writes every enabled signal. Errors stay separate: if the meter provider throws, event and late span are still written. */
   emit(emission: Emission): void {
-    const { evaluation, run, counted, extra } = emission
-    if (counted && this.#options.metrics) this.#metrics.record(evaluation, run, extra)
+    const { evaluation, run, counted } = emission
+    if (counted && this.#options.metrics) this.#metrics.record(emission)
     if (run === undefined || isSilent(evaluation)) return
     for (const score of emittedScores(evaluation)) {
       const isEvent = this.#wantsEvent(score.evaluation) && this.#sink.takesEvents()

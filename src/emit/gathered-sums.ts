@@ -14,6 +14,11 @@ export const COUNTERS = {
     '1',
     'Sum of weights over all runs that were chosen to be scored, by whether they were scored or lost.',
   ],
+  traits: [
+    'spanscore.traits',
+    '1',
+    'Sum of weights over scored runs, by label, for each trait of the runs: what failing runs have in common. Every run has one `status`.',
+  ],
   runs: ['spanscore.runs', '{run}', 'Agent runs that were closed, or dropped at a limit.'],
   feedback: ['spanscore.feedback', '{feedback}', "Users' feedback, by its name and label."],
   conversations: [

@@ -14,11 +14,33 @@ export interface Gauges {
   readonly budgetUsedRatio: () => number
 }
 
-/** One value of the gauge of alert settings. */
-export interface AlertSetting {
+/** One value of a gauge that has a series for each scorer or agent. */
+export interface Observation {
   readonly attributes: ScoreAttributes
   readonly value: number
 }
+
+/** The gauges that have a series for each scorer or agent. */
+const OBSERVED = {
+  setting: [
+    'spanscore.alert.setting',
+    'Settings of the alerts on a scorer of an agent. Levels are positions; severities are 0 (off), 1 (ticket), 2 (page).',
+  ],
+  scorer: ['spanscore.scorer.info', 'Always 1: what a scorer looks for, and which of its scores are better.'],
+  agent: [
+    'spanscore.agent.info',
+    'Always 1: what an agent was made of in the last five minutes. Prompt and tools are hashes.',
+  ],
+  example: [
+    'spanscore.example',
+    'Always 1: the trace ids of the two latest failing runs of a scorer and agent, changed every five minutes at most.',
+  ],
+} as const
+
+const OBSERVED_KEYS = ['setting', 'scorer', 'agent', 'example'] as const
+
+/** What one processor observes for them. */
+export type Observers = Readonly<Record<keyof typeof OBSERVED, () => Iterable<Observation>>>
 
 /**
  * The instruments of one meter provider. All scoring processors that write to it share them, because an SDK keeps only one of two
@@ -27,8 +49,8 @@ export interface AlertSetting {
 export class ScoreInstruments {
   /** The gauges of all processors that have not ended. */
   readonly gauges: Set<Gauges> = new Set()
-  /** The alert settings of the same processors. */
-  readonly alertSettings: Set<() => Iterable<AlertSetting>> = new Set()
+  /** What the same processors observe of scorers and agents. */
+  readonly observers: Set<Observers> = new Set()
   /** Shutdowns that are under way. A collection of metrics waits for them, so that it has their last scores. */
   readonly shutdowns: Set<Promise<unknown>> = new Set()
   readonly score: Histogram
@@ -61,6 +83,7 @@ export class ScoreInstruments {
       w2y: counter('w2y'),
       w2y2: counter('w2y2'),
       chosen: counter('chosen'),
+      traits: counter('traits'),
       runs: counter('runs'),
       feedback: counter('feedback'),
       conversations: counter('conversations'),
@@ -87,14 +110,14 @@ export class ScoreInstruments {
         return this.shutdowns.size === 0 ? undefined : Promise.all(this.shutdowns).then(ignore)
       })
     }
-    const settings = meter.createObservableGauge('spanscore.alert.setting', {
-      description:
-        'Settings of the alerts on a scorer of an agent. Levels are positions; severities are 0 (off), 1 (ticket), 2 (page).',
-    })
-    settings.addCallback((result) => {
-      for (const each of this.alertSettings)
-        for (const { value, attributes } of each()) result.observe(value, attributes)
-    })
+    for (const key of OBSERVED_KEYS) {
+      const [name, description] = OBSERVED[key]
+      const gauge = meter.createObservableGauge(name, { description })
+      gauge.addCallback((result) => {
+        for (const observers of this.observers)
+          for (const { value, attributes } of observers[key]()) result.observe(value, attributes)
+      })
+    }
   }
 }
 

@@ -1,23 +1,46 @@
-import type { MeterProvider } from '@opentelemetry/api'
+import { TraceFlags } from '@opentelemetry/api'
+import type { MeterProvider, SpanContext } from '@opentelemetry/api'
 
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
+import { AgentsSeen } from './agents-seen.ts'
 import type { AlertSettings } from './alert-settings.ts'
+import { FailingExamples } from './failing-examples.ts'
 import { positionInRange } from './position-in-range.ts'
 import type { ScoreAttributes } from '../attributes/attribute-table.ts'
 import { instrumentsOf } from './score-instruments.ts'
-import type { AlertSetting, Gauges, ScoreInstruments } from './score-instruments.ts'
+import type { Gauges, Observation, Observers, ScoreInstruments } from './score-instruments.ts'
 import { ScoreSums } from './score-sums.ts'
 import type { ConversationOutcome } from './score-sums.ts'
 
 /** For how many milliseconds sums are gathered before they go to the SDK. */
 const GATHER_MS = 1000
 
+/** A scorer, as metrics describe it. */
+interface MetricScorer {
+  readonly id: string
+  readonly alerts: AlertSettings
+  readonly about: Pick<Evaluation['scorer'], 'better'>
+  readonly scorer: { readonly description: string }
+}
+
+/** The part of an emission that metrics read. */
+interface RecordedScore {
+  readonly evaluation: Evaluation
+  readonly run: AgentRun | undefined
+  readonly extra: ScoreAttributes
+  readonly target: SpanContext
+}
+
 /** What the metrics of a processor need. */
 export interface ScoreMetricsParts {
   readonly gauges: Gauges
   /** The scorers, with the settings of their alerts. */
-  readonly scorers: readonly { readonly id: string; readonly alerts: AlertSettings }[]
+  readonly scorers: readonly MetricScorer[]
+  /** Whether traits of runs, what agents are made of, and examples of failing runs are shown: `emit.traits`. */
+  readonly traits: boolean
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number
   /** Looks up the meter provider, at each emission. Never throws. */
   readonly meterProvider: () => MeterProvider | undefined
   /** Runs code of the provider. The result is `undefined` if the code throws, or returns a promise instead of a value. */
@@ -33,16 +56,27 @@ export interface ScoreMetricsParts {
  */
 export class ScoreMetrics {
   readonly #parts: ScoreMetricsParts
-  readonly #sums = new ScoreSums()
-  readonly #alertSettings: () => Iterable<AlertSetting>
+  readonly #sums: ScoreSums
+  readonly #agents: AgentsSeen
+  readonly #examples: FailingExamples
+  readonly #observers: Observers
   #isStopped = false
   #known: { readonly provider: MeterProvider; instruments: ScoreInstruments | undefined } | undefined
   #isDue = false
 
   constructor(parts: ScoreMetricsParts) {
     this.#parts = parts
+    this.#sums = new ScoreSums(parts.traits)
+    this.#agents = new AgentsSeen(parts.nowMs)
+    this.#examples = new FailingExamples(parts.nowMs)
     const alerts = new Map(parts.scorers.map(({ id, alerts: settings }) => [id, settings]))
-    this.#alertSettings = () => this.#sums.alertSettings(alerts)
+    const infos = parts.scorers.map(toInfo)
+    this.#observers = {
+      setting: () => this.#sums.alertSettings(alerts),
+      scorer: () => infos,
+      agent: () => this.#agents.observations(),
+      example: () => this.#examples.observations(),
+    }
   }
 
   /** Counts a run that has ended. */
@@ -74,12 +108,14 @@ export class ScoreMetrics {
   }
 
   /** Counts an evaluation, and records its score and the cost of its judge. */
-  record(evaluation: Evaluation, run: AgentRun | undefined, extra: ScoreAttributes): void {
+  record({ evaluation, run, extra, target }: RecordedScore): void {
     const { score, calls, judge, durationMs } = evaluation
     const instruments = this.#instruments()
     // The sums are complete before this line, because the application's instruments may throw.
     const judged = judge && this.#sums.countJudge(evaluation, judge)
     const base = this.#sums.count(evaluation, run, extra)
+    if (this.#parts.traits && run !== undefined && score.status === 'scored')
+      this.#show(evaluation, score.label, run, target)
     this.#arm()
     if (instruments === undefined) return
     if (judged !== undefined) this.#guard(() => instruments.judgeDuration.record(durationMs / 1000, judged))
@@ -90,6 +126,13 @@ export class ScoreMetrics {
       const position = positionInRange(evaluation, each.value)
       this.#guard(() => instruments.score.record(position, base))
     }
+  }
+
+  #show({ scorer }: Evaluation, label: 'pass' | 'fail', run: AgentRun, { traceId, traceFlags }: SpanContext): void {
+    const agent = this.#sums.nameOf(run)
+    if (agent !== undefined) this.#agents.add(agent, run)
+    // Nobody finds a trace that is not sampled.
+    if (label === 'fail' && (traceFlags & TraceFlags.SAMPLED) !== 0) this.#examples.add(scorer.id, agent, traceId)
   }
 
   /** Adds the gathered sums to the counters of the meter provider, if there is one. */
@@ -135,13 +178,13 @@ export class ScoreMetrics {
   #join(provider: MeterProvider): ScoreInstruments | undefined {
     const instruments = this.#guard(() => instrumentsOf(provider))
     instruments?.gauges.add(this.#parts.gauges)
-    instruments?.alertSettings.add(this.#alertSettings)
+    instruments?.observers.add(this.#observers)
     return instruments
   }
 
   #leave(instruments: ScoreInstruments | undefined): void {
     instruments?.gauges.delete(this.#parts.gauges)
-    instruments?.alertSettings.delete(this.#alertSettings)
+    instruments?.observers.delete(this.#observers)
   }
 
   /** Writes the sums. If the provider throws, they are lost, because nobody knows whether they were counted. */
@@ -171,4 +214,15 @@ export class ScoreMetrics {
   #guard<Result>(run: () => Result): Result | undefined {
     return this.#parts.guard('The meter provider', run)
   }
+}
+
+const MAX_DESCRIPTION = 200
+
+function toInfo({ id, about, scorer }: MetricScorer): Observation {
+  const attributes = {
+    'gen_ai.evaluation.name': id,
+    'spanscore.scorer.description': scorer.description.slice(0, MAX_DESCRIPTION),
+    'spanscore.score.better': about.better,
+  }
+  return { attributes, value: 1 }
 }

@@ -8,7 +8,8 @@ import { GatheredSums } from './gathered-sums.ts'
 import type { Cell, CounterName } from './gathered-sums.ts'
 import { positionInRange } from './position-in-range.ts'
 import type { ScoreAttributes } from '../attributes/attribute-table.ts'
-import type { AlertSetting } from './score-instruments.ts'
+import type { Observation } from './score-instruments.ts'
+import { TraitSums } from './trait-sums.ts'
 
 /** How many agents, and how many models, metrics keep apart. */
 const MAX_NAMES = 100
@@ -77,6 +78,7 @@ export type ConversationOutcome = 'closed' | 'incomplete' | 'evicted' | 'revised
 /** The sums of evaluations, runs and judges, which wait to be written as metrics. */
 export class ScoreSums {
   readonly gathered: GatheredSums = new GatheredSums()
+  readonly #traits: TraitSums | undefined
   readonly #groups = new Map<string, Group>()
   /** The latest group of each scorer and agent. An agent usually has one model, so this saves building a key. */
   readonly #latest = new Map<string, Map<string | undefined, LatestGroup>>()
@@ -94,6 +96,16 @@ export class ScoreSums {
   readonly #judgeModels = new Map<string, BoundedNames>()
   readonly #feedbackNames = new BoundedNames(MAX_NAMES)
   readonly #feedbackLabels = new BoundedNames(MAX_LABELS)
+
+  /** @param hasTraits whether traits of scored runs are counted */
+  constructor(hasTraits: boolean) {
+    this.#traits = hasTraits ? new TraitSums(this.gathered) : undefined
+  }
+
+  /** The name by which metrics call an agent. */
+  nameOf({ agent: { name } }: AgentRun): string | undefined {
+    return name === undefined ? undefined : this.#agents.of(name)
+  }
 
   countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
     const agent = agentName === undefined ? undefined : this.#agents.of(agentName)
@@ -123,7 +135,7 @@ export class ScoreSums {
   }
 
   /** The settings of each scorer for each agent of which a run was chosen to be scored, so that rules can join them to the sums. */
-  *alertSettings(alerts: ReadonlyMap<string, AlertSettings>): Iterable<AlertSetting> {
+  *alertSettings(alerts: ReadonlyMap<string, AlertSettings>): Iterable<Observation> {
     for (const [id, agents] of this.#agentsOf) {
       for (const agent of agents) {
         for (const [name, value] of Object.entries(alerts.get(id) ?? {})) {
@@ -164,6 +176,7 @@ export class ScoreSums {
       gathered.add(chosen.lost, w * lostUnits(evaluation, run))
       return group.base
     }
+    if (run !== undefined) this.#traits?.count(scorer, agent, run, { label: score.label, weight: w, extra })
     const cells = (group.scored ??= this.#scored(group))
     if (evaluation.calls !== undefined) {
       this.#addCalls(evaluation, evaluation.calls, w, chosen, cells)

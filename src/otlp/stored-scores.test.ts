@@ -14,7 +14,8 @@ import { toSpanSet } from '../emit/score-ids.ts'
 import { eventAttributes } from '../attributes/event-attributes.ts'
 import { lateSpanAttributes } from '../attributes/late-span-attributes.ts'
 import { scoreAttributes } from '../attributes/score-attributes.ts'
-import { StoredScores } from './stored-scores.ts'
+import { weightOf } from '../sampling/weight.ts'
+import { storedWeight, StoredScores } from './stored-scores.ts'
 import type { ScoreAbout, StoredScore } from './stored-scores.ts'
 
 const recorded = loadLibrary('ai-6.0.326').find((scenario) => scenario.id === '01-weather.generateText')
@@ -54,6 +55,12 @@ const scored = (value: number, version: string, delayMs: number) => ({
   'gen_ai.evaluation.evaluator.version': version,
   'spanscore.verdict_delay_ms': delayMs,
 })
+
+const readWeight = (weight: unknown) => {
+  const attributes = { 'spanscore.x.score': 1, 'spanscore.x.label': 'pass', 'spanscore.x.weight': weight }
+  const [score] = new StoredScores(withScores(attributes), []).of(run)
+  return score && storedWeight(score)
+}
 
 const said = (attributes: Record<string, unknown>, timeMs = 0): SourceLog => ({ ...event(attributes), timeMs })
 const thumb = (value: number, userId: string) => ({
@@ -152,7 +159,9 @@ describe('scores that traces already hold', () => {
           about: originOf(evaluation),
           ...(score.status === 'scored' && score.findings !== undefined && { findings: score.findings }),
         }
-        expect(new StoredScores(withScores(scoreAttributes(evaluation, rules)), []).of(run)).toEqual([stored])
+        const weight = score.status === 'scored' ? weightOf(evaluation) : undefined
+        const onSpan = { ...stored, ...(weight !== undefined && weight !== 1 && { weight }) }
+        expect(new StoredScores(withScores(scoreAttributes(evaluation, rules)), []).of(run)).toEqual([onSpan])
         expect(new StoredScores([late], []).of(run)).toEqual([{ ...stored, ...about }])
         if (evaluation.score.status === 'skipped') return
         // An event has the code of a failure, and no message.
@@ -160,6 +169,12 @@ describe('scores that traces already hold', () => {
         expect(new StoredScores(spans, [event(ofEvent)]).of(run)).toEqual([{ ...ofStored, ...about }])
       }),
     )
+  })
+
+  it('have a weight on the span, which is at most 1,000, and none that is no number above 0', () => {
+    expect([4, 5000, 0, -1, Number.NaN, Number.POSITIVE_INFINITY, '7', undefined].map(readWeight)).toEqual([
+      4, 1000, 1, 1, 1, 1, 1, 1,
+    ])
   })
 
   it('are read from the span, from late spans and from events', () => {

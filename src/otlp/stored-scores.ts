@@ -4,6 +4,7 @@ import type { Finding } from '../model/finding.ts'
 import { MAX_NAME_LENGTH, shortened } from '../attributes/explanation-rules.ts'
 import { EVENT_NAME, readEventAttribute } from '../attributes/event-attributes.ts'
 import { readScoreAttribute, scorersIn } from '../attributes/score-attributes.ts'
+import { MAX_WEIGHT, weightAt } from '../sampling/weight.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
 /** A score that the traces already have, or the reason why there is none. */
@@ -14,6 +15,8 @@ export interface StoredScore {
   readonly value?: number
   /** `pass` or `fail`; other tools that write `gen_ai.evaluation.result` use other labels. */
   readonly label?: string
+  /** How many runs the run counts for, at most 1,000, if the agent's span says so: see `storedWeight`. */
+  readonly weight?: number
   /** The reason for the score. */
   readonly explanation?: string
   /** What the scorer found, if an event or late span has it. */
@@ -36,6 +39,11 @@ export interface StoredScore {
   readonly calls?: readonly StoredCallScore[]
   /** The number of turns of the conversation, if the score is that of one. */
   readonly turns?: number
+}
+
+/** How many runs the run of a stored score counts for: 1 if nothing of it is recorded. */
+export function storedWeight({ weight, about }: Pick<StoredScore, 'weight' | 'about'>): number {
+  return weight ?? toWeight(weightAt(about?.probability ?? 1, about?.upstreamProbability)) ?? 1
 }
 
 /** What is said of the span of a tool call. */
@@ -327,6 +335,7 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
     const score = toScore(scorerId, {
       value: readScoreAttribute(attributes, scorerId, 'score'),
       label: readScoreAttribute(attributes, scorerId, 'label'),
+      weight: toWeight(readScoreAttribute(attributes, scorerId, 'weight')),
       explanation: readScoreAttribute(attributes, scorerId, 'explanation'),
       findings: origin === 'late-span' ? findingsIn(attributes) : undefined,
       status: readScoreAttribute(attributes, scorerId, 'status'),
@@ -352,6 +361,7 @@ function fromEvent(attributes: Attributes, timeMs: number): Found | undefined {
   const score = toScore(scorerId, {
     value,
     label,
+    weight: undefined,
     explanation: readEventAttribute(attributes, 'gen_ai.evaluation.explanation'),
     findings: isOther ? undefined : findingsIn(attributes),
     status: value === undefined && label === undefined ? 'failed' : undefined,
@@ -431,6 +441,7 @@ function fromAnnotations(attributes: Attributes): Found[] {
     const score = toScore(scorerId, {
       value: numberIn(parts, 'score'),
       label: textIn(parts, 'label'),
+      weight: undefined,
       explanation: textIn(parts, 'explanation'),
       findings: undefined,
       status: undefined,
@@ -461,6 +472,11 @@ function findingsIn(attributes: Attributes): readonly Finding[] | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A weight that somebody sent; `undefined` if it is none. */
+function toWeight(given: number | undefined): number | undefined {
+  return given !== undefined && Number.isFinite(given) && given > 0 ? Math.min(MAX_WEIGHT, given) : undefined
 }
 
 /** `undefined` if another tool wrote the event. */

@@ -91,6 +91,8 @@ export class ScoringPipeline {
     this.#metrics = new ScoreMetrics({
       gauges,
       scorers: options.scorers,
+      traits: options.emit.traits,
+      nowMs: () => Date.now(),
       meterProvider: () => this.#providers.meterProvider(),
       guard: (what, run) => {
         const result = runForeign(run)

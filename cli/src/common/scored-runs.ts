@@ -1,7 +1,6 @@
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
-import type { StoredScore } from '../../../src/otlp/stored-scores.ts'
-import { weightAt } from '../../../src/sampling/weight.ts'
+import { storedWeight } from '../../../src/otlp/stored-scores.ts'
 import { traitsOf } from '../../../src/traits/traits-of.ts'
 import type { TraitRun, TraitTable } from '../../../src/traits/trait-table.ts'
 import { UsageError } from '../usage-error.ts'
@@ -87,16 +86,11 @@ export class ScoredRuns {
     this.runs.push({
       traceId: run.traceId,
       fails: score.label === 'fail',
-      weight: weightOf(score),
+      weight: storedWeight(score),
       traits: this.#table.add(traits),
       startTimeMs: run.startTimeMs,
     })
   }
-}
-
-/** How many runs a stored score represents: 1 if its probability is not recorded. */
-function weightOf({ about }: StoredScore): number {
-  return weightAt(about?.probability ?? 1, about?.upstreamProbability)
 }
 
 function remember(seen: Set<string>, name: string): void {

@@ -127,6 +127,8 @@ export class ScoreOutputs {
         heldSpans: () => 0,
       },
       scorers: this.#scorers,
+      traits: this.#rules.traits,
+      nowMs: () => Date.now(),
       meterProvider: () => meters.meterProvider,
       // The provider is the service's own, so nothing it throws needs to be suppressed.
       guard: (_what, run) => run(),

@@ -39,6 +39,7 @@ export const emitTable: OptionRows<EmitOptions> = {
   events: { kind: flag, default: true },
   lateSpans: { kind: oneOf('late', 'always', 'never'), default: 'late' },
   metrics: { kind: flag, default: true },
+  traits: { kind: flag, default: true },
   explanations: { kind: oneOf('all', 'code', 'none'), variable: 'SPANSCORE_EMIT_EXPLANATIONS', default: 'all' },
 }
 

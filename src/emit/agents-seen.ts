@@ -1,0 +1,62 @@
+import type { AgentRun } from '../model/agent-run.ts'
+import { makeOf } from '../traits/metric-traits.ts'
+import type { Observation } from './score-instruments.ts'
+
+/** For how many milliseconds after its last run a make of an agent is shown. */
+const SHOWN_MS = 300_000
+const MAX_AGENTS = 100
+/** How many makes of one agent are shown at a time, such as two prompts of an experiment. */
+const MAX_MAKES = 4
+
+interface Seen {
+  readonly observation: Observation
+  lastMs: number
+}
+
+/** What agents are made of, for a gauge: a change of the prompt, the tools or the model shows in Prometheus when it happens. */
+export class AgentsSeen {
+  readonly #now: () => number
+  readonly #agents = new Map<string, Map<string, Seen>>()
+  /** Several scorers see the same run. */
+  readonly #runs = new WeakSet<AgentRun>()
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** @param agent as metrics name it */
+  add(agent: string, run: AgentRun): void {
+    if (this.#runs.has(run)) return
+    this.#runs.add(run)
+    const makes = this.#agents.get(agent) ?? new Map<string, Seen>()
+    if (!this.#agents.has(agent) && this.#agents.size >= MAX_AGENTS) return
+    this.#agents.set(agent, makes)
+    const { prompt, tools, model } = makeOf(run)
+    const key = `${prompt}\n${tools}\n${model}`
+    const known = makes.get(key)
+    if (known !== undefined) {
+      known.lastMs = this.#now()
+      return
+    }
+    this.#forget(makes)
+    if (makes.size >= MAX_MAKES) return
+    const attributes = {
+      'gen_ai.agent.name': agent,
+      ...(prompt !== undefined && { 'spanscore.agent.prompt': prompt }),
+      ...(tools !== undefined && { 'spanscore.agent.tools': tools }),
+      ...(model !== undefined && { 'gen_ai.request.model': model }),
+    }
+    makes.set(key, { observation: { attributes, value: 1 }, lastMs: this.#now() })
+  }
+
+  *observations(): Iterable<Observation> {
+    for (const makes of this.#agents.values()) {
+      this.#forget(makes)
+      for (const { observation } of makes.values()) yield observation
+    }
+  }
+
+  #forget(makes: Map<string, Seen>): void {
+    for (const [key, { lastMs }] of makes) if (this.#now() - lastMs > SHOWN_MS) makes.delete(key)
+  }
+}

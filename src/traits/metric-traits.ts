@@ -1,0 +1,47 @@
+import type { AgentRun } from '../model/agent-run.ts'
+import { hashedText } from './hashed-text.ts'
+import type { TraitKey } from './trait.ts'
+import { shortText } from './trait-values.ts'
+
+/** What an agent is made of, as far as the spans of a run show it: hashes of its prompt and tools, and its models. */
+export interface AgentMake {
+  readonly prompt?: string
+  readonly tools?: string
+  readonly model?: string
+}
+
+/** What the agent of a run is made of. */
+export function makeOf({ systemInstructions, availableTools, models }: AgentRun): AgentMake {
+  const prompt = hashedText(systemInstructions)
+  const tools = availableTools && hashedText(JSON.stringify(availableTools))
+  const [model] = models
+  return {
+    ...(prompt !== undefined && { prompt }),
+    ...(tools !== undefined && { tools }),
+    ...(model !== undefined && { model: shortText(model) }),
+  }
+}
+
+/** The traits of a run that metrics count: names and codes, never a text that a model, a tool or a user wrote. */
+export function metricTraits(run: AgentRun): readonly (readonly [TraitKey, string])[] {
+  const traits = new Map<string, readonly [TraitKey, string]>()
+  const add = (key: TraitKey, value: string | undefined): void => {
+    const text = value === undefined ? '' : shortText(value)
+    if (text !== '') traits.set(`${key}\n${text}`, [key, text])
+  }
+  const { prompt, tools } = makeOf(run)
+  add('status', run.status)
+  add('prompt', prompt)
+  add('tools offered', tools)
+  for (const model of run.models.slice(0, MAX_OF_KEY)) add('model', model)
+  for (const { name, status, error } of run.toolCalls) {
+    if (status !== 'error' || traits.size >= MAX_TRAITS) continue
+    add('failed tool', name)
+    if (error?.type !== undefined) add('tool error', `${name}: ${error.type}`)
+  }
+  for (const reason of run.steps.at(-1)?.finishReasons ?? []) add('finish reason', reason)
+  return [...traits.values()]
+}
+
+const MAX_OF_KEY = 4
+const MAX_TRAITS = 16
