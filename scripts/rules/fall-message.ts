@@ -27,13 +27,18 @@ const INTERVAL = each('sort(spanscore:fell_level{of=~"lower|upper",%s})', ['$lin
   .replace(VALUE, `{{ if $index }} to {{ end }}${VALUE}`)
 
 const WINDOW =
-  '{{ if eq $window "15m" }}15 minutes{{ else if eq $window "1h" }}hour{{ else if eq $window "6h" }}6 hours{{ else if eq $window "1d" }}day{{ else }}3 days{{ end }}'
+  '{{ if eq $window "15m" }}15 minutes{{ else if eq $window "1h" }}hour{{ else if eq $window "6h" }}6 hours{{ else if eq $window "1d" }}day{{ else if eq $window "3d" }}3 days{{ else }}week{{ end }}'
 
 const TIME = '{{ (toTime .Value).Format "2 Jan 15:04" }} UTC'
 
-/** Of the series of a scorer, the one with the most evidence. */
-const strongest = (kind: Kind, body: string) =>
-  `${SCORER}${each(`topk(1, spanscore:fell{kind="${kind}",%s})`, ['$of'], `${LINE}${body}`)}`
+/**
+ * Of the series of a scorer, the one with the most evidence. Of a scorer that says yes or no, the mean and the share that passes have the same: the
+ * share is easier to read.
+ */
+const strongest = (kind: Kind, body: string) => {
+  const of = (measure: string) => `spanscore:fell{kind="${kind}",measure="${measure}",%s}`
+  return `${SCORER}${each(`topk(1, 1.01 * ${of('passed')} or ${of('mean')})`, ['$of', '$of'], `${LINE}${body}`)}`
+}
 
 /** One sentence: what fell, from what to what, over how many runs. */
 export function summary(kind: Kind): string {
@@ -48,18 +53,77 @@ export function summary(kind: Kind): string {
   )
 }
 
+/** Both the last two hours to a minute, and four days. */
+const soonOrLater = (of: (range: string) => string) =>
+  ['4d:10m', '2h:1m'].map((range, index) => `label_replace(${of(range)}, "of", "${index}", "", "")`).join(' or ')
+
 /** When there was last no evidence. */
-const lastGood = (kind: Kind) => `max(max_over_time(timestamp(spanscore:evidence{kind="${kind}",%s} <= 0)[4d:5m]))`
+const lastGood = (kind: Kind) =>
+  `max(${soonOrLater((range) => `max_over_time(timestamp(spanscore:evidence{kind="${kind}",%s} <= 0)[${range}])`)})`
 
 /** When evidence was first seen, if there was never none: the fall may be older than the target, or than what is usual. */
 const firstSeen = (kind: Kind) =>
   `min(min_over_time(timestamp(spanscore:evidence{kind="${kind}",%s})[4d:5m])) unless ${lastGood(kind)}`
 
-/** When each version of the service was first seen: to a minute in the last two hours, which a fall is most likely due to. */
-const VERSIONS = `min by (service_version) (${['4d:10m', '2h:1m']
-  .map((range) => `min_over_time(timestamp(spanscore_runs_total{job=%q,service_version!=""})[${range}])`)
-  .map((seen, index) => `label_replace(${seen}, "of", "${index}", "", "")`)
-  .join(' or ')})`
+/** When each value of a label was first seen: to a minute in the last two hours, which a fall is most likely due to. */
+const firstSeenBy = (label: string, series: string) =>
+  `min by (${label}) (${soonOrLater((range) => `min_over_time(timestamp(${series})[${range}])`)})`
+
+const VERSIONS = firstSeenBy('service_version', 'spanscore_runs_total{job=%q,service_version!=""}')
+
+/** What an agent is made of, and how a message calls a change of it. */
+const MAKES = {
+  spanscore_agent_prompt: 'Its prompt changed',
+  spanscore_agent_tools: 'Its tools changed',
+  gen_ai_request_model: 'Model {{ .Labels.gen_ai_request_model }}',
+} as const
+
+/** The newest prompt, set of tools and model of an agent that had others before. */
+const changedMakes = Object.entries(MAKES)
+  .map(([label, text]) => {
+    const seen = firstSeenBy(label, `spanscore_agent_info{job=%q,gen_ai_agent_name=%q,${label}!=""}`)
+    const agent = ['$labels.job', '$labels.gen_ai_agent_name']
+    return each(
+      `topk(1, ${seen}) and on () count(${seen}) > 1`,
+      Array.from({ length: 4 }, () => agent).flat(),
+      ` ${text} at ${TIME}.`,
+    )
+  })
+  .join('')
+
+/** The two traits with the most evidence, far more than chance has among all of them. */
+const inCommon = each(
+  'topk(2, spanscore:trait_evidence:1h{%s} > 10)',
+  ['$of'],
+  '{{ $trait := printf "%s,spanscore_trait=%q,spanscore_trait_value=%q" $of .Labels.spanscore_trait .Labels.spanscore_trait_value }}' +
+    ' In common: {{ .Labels.spanscore_trait }} = {{ .Labels.spanscore_trait_value }}, ' +
+    each('spanscore:trait_rate:1h{of="with",%s}', ['$trait'], 'of which {{ .Value | printf "%.0f" }} % fail') +
+    each('spanscore:trait_rate:1h{of="without",%s}', ['$trait'], ', of the others {{ .Value | printf "%.2g" }} %') +
+    '.',
+)
+
+const examples = each('spanscore_example{%s}', ['$of'], '{{ .Labels.spanscore_trace_id }}')
+  .replace('{{ range ', '{{ range $index, $example := ')
+  .replace('{{ .Labels', '{{ if $index }},{{ else }} For example traces{{ end }} {{ .Labels')
+
+const checks = each(
+  'topk(1, spanscore_scorer_info{job=%q,gen_ai_evaluation_name=%q})',
+  ['$labels.job', '$labels.gen_ai_evaluation_name'],
+  '{{ with .Labels.spanscore_scorer_description }} {{ $labels.gen_ai_evaluation_name }}: {{ . }}{{ end }}',
+)
+
+/** The share of failing runs since the scores were last good, which is worse than that of a window with good runs in it. */
+const sinceThen = (kind: Kind) =>
+  each(
+    `time() - ${lastGood(kind)} > 0`,
+    ['$line', '$line'],
+    '{{ $seconds := .Value | printf "%.0f" }}' +
+      each(
+        '100 * sum(increase(spanscore_sum_w_total{gen_ai_evaluation_score_label="fail",%s}[%ss])) / sum(increase(spanscore_sum_w_total{%s}[%ss]))',
+        ['$of', '$seconds', '$of', '$seconds'],
+        ' Since then {{ .Value | printf "%.0f" }} % fail.',
+      ),
+  )
 
 /** Since when, the version of the service, and what limits the trust in the figures. */
 export function description(kind: Kind): string {
@@ -67,8 +131,11 @@ export function description(kind: Kind): string {
   return strongest(
     kind,
     [
-      each(lastGood(kind), ['$line'], `Since about ${TIME}.`),
-      each(firstSeen(kind), ['$line', '$line'], `Since ${TIME} or earlier.`),
+      each(lastGood(kind), ['$line', '$line'], `Since about ${TIME}.`),
+      each(firstSeen(kind), ['$line', '$line', '$line'], `Since ${TIME} or earlier.`),
+      sinceThen(kind),
+      inCommon,
+      examples,
       each(
         `topk(1, ${VERSIONS}) and on () count(${VERSIONS}) > 1`,
         [job, job, job, job],
@@ -79,6 +146,8 @@ export function description(kind: Kind): string {
         [job, job, job, job],
         ' Version {{ .Labels.service_version }} of {{ $labels.job }} did not change.',
       ),
+      changedMakes,
+      checks,
       each(
         '100 * (1 - (spanscore:accounted:1d{%s} < 0.95))',
         ['$of'],

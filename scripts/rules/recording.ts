@@ -32,53 +32,68 @@ export const named = (expression: string): string =>
 
 const increase = (metric: string, window: string) => named(`sum by (${SERIES}) (increase(${metric}[${window}]))`)
 
-/** The sums of a window; those of the variance for the hour, which has an interval and is what the past is made of. */
+/** The sums of a window that say how many runs passed, and the sum of positions. */
 function sums(window: string): Rule[] {
-  const hasInterval = window === '1h'
+  // After a restart, Prometheus goes on finding a recorded value for five minutes that the rule no longer gives. A sum that is really
+  // 0 beside such a value would be a fall, so that every other sum exists only where the sum of weights is of this evaluation.
+  const isNew = `(spanscore:sum_w:${window} and timestamp(spanscore:sum_w:${window}) >= time())`
+  const sum = (name: string, metric: string): Rule => ({
+    record: `spanscore:${name}:${window}`,
+    expr: `(${increase(metric, window)} or 0 * ${isNew}) and ${isNew}`,
+  })
   return [
     { record: `spanscore:sum_w:${window}`, expr: `${increase('spanscore_sum_w_total', window)} > 0` },
-    {
-      record: `spanscore:sum_pass:${window}`,
-      expr: `${increase('spanscore_sum_w_total{gen_ai_evaluation_score_label="pass"}', window)} or 0 * spanscore:sum_w:${window}`,
-    },
-    { record: `spanscore:sum_wy:${window}`, expr: increase('spanscore_sum_wy_total', window) },
-    { record: `spanscore:sum_w2:${window}`, expr: `${increase('spanscore_sum_w2_total', window)} > 0` },
-    ...(hasInterval
+    sum('sum_pass', `spanscore_sum_w_total{${PASS}}`),
+    sum('sum_wy', 'spanscore_sum_wy_total'),
+    ...(HAS_EVIDENCE.has(window)
       ? [
-          { record: `spanscore:sum_w2y:${window}`, expr: increase('spanscore_sum_w2y_total', window) },
-          { record: `spanscore:sum_w2y2:${window}`, expr: increase('spanscore_sum_w2y2_total', window) },
+          sum('sum_w2', 'spanscore_sum_w2_total'),
+          sum('sum_w2_pass', `spanscore_sum_w2_total{${PASS}}`),
+          sum('sum_w2y', 'spanscore_sum_w2y_total'),
+          sum('sum_w2y2', 'spanscore_sum_w2y2_total'),
+          ...effectiveRuns(window),
         ]
       : []),
   ]
 }
 
-/** The mean of a window, its variance, the effective number of runs, and Wilson's bounds. */
-function interval(window: string): Rule[] {
+const PASS = 'gen_ai_evaluation_score_label="pass"'
+
+/** The windows in which falls are looked for, the shortest first. */
+const WINDOWS = [...new Set(FALLS.map(({ window }) => window))]
+
+/** In the others, only the sign of the evidence counts. */
+const HAS_EVIDENCE: ReadonlySet<string> = new Set(WINDOWS)
+
+/** The mean of a window and the share of runs that pass, and the effective number of runs of each. */
+function effectiveRuns(window: string): Rule[] {
   const of = (name: string) => `spanscore:${name}:${window}`
   return [
     { record: of('mean'), expr: `clamp(${of('sum_wy')} / ${of('sum_w')}, 0, 1)` },
-    {
-      record: of('mean_variance'),
-      expr: variance(of('mean'), of),
-    },
+    { record: of('mean_variance'), expr: variance(of('mean'), of) },
     { record: of('n'), expr: effective(of('mean'), of('mean_variance'), of) },
-    { record: of('mean_lower'), expr: wilson(of('mean'), of('n'), '-') },
-    { record: of('mean_upper'), expr: wilson(of('mean'), of('n'), '+') },
+    { record: of('passed'), expr: `clamp_max(${of('sum_pass')} / ${of('sum_w')}, 1)` },
+    { record: of('passed_n'), expr: effective(of('passed'), `(${passedVariance(of('passed'), of)})`, of) },
   ]
 }
 
-/** The share of runs that pass. */
-function passed(window: string): Rule {
-  return {
-    record: `spanscore:passed:${window}`,
-    expr: `clamp_max(spanscore:sum_pass:${window} / spanscore:sum_w:${window}, 1)`,
-  }
+/** Wilson's bounds of the mean. */
+function interval(window: string): Rule[] {
+  const of = (name: string) => `spanscore:${name}:${window}`
+  return [
+    { record: of('mean_lower'), expr: wilson(of('mean'), of('n'), '-') },
+    { record: of('mean_upper'), expr: wilson(of('mean'), of('n'), '+') },
+  ]
 }
 
 type Name = (name: string) => string
 
 const variance = (mean: string, of: Name) =>
   `clamp_min(${of('sum_w2y2')} - 2 * ${mean} * ${of('sum_w2y')} + ${mean} ^ 2 * ${of('sum_w2')}, 0) / ${of('sum_w')} ^ 2`
+
+/** The variance of the share of runs that pass: Σw²(y - p)² / (Σw)². Calls of a run that differ count as if they did not, which is rather too much. */
+const passedVariance = (share: string, of: Name) =>
+  `(clamp_min(1 - ${share}, 0) ^ 2 * ${of('sum_w2_pass')} + ${share} ^ 2 * clamp_min(${of('sum_w2')} - ${of('sum_w2_pass')}, 0)) / ${of('sum_w')} ^ 2`
 
 const kish = (of: Name) => `${of('sum_w')} ^ 2 / ${of('sum_w2')}`
 
@@ -137,32 +152,34 @@ function usual(window: string): Rule[] {
     return { record, expr: `clamp_max(${setting(`usual_${measure}`)}, ${BEST})\nor ((${learning}) unless ${isSet})` }
   }
   return [
-    ...['sum_w', 'sum_pass', 'sum_wy', 'sum_w2', 'sum_w2y', 'sum_w2y2'].map(sum),
+    ...['sum_w', 'sum_pass', 'sum_wy', 'sum_w2', 'sum_w2_pass', 'sum_w2y', 'sum_w2y2'].map(sum),
     { record: past('mean'), expr: `clamp(${past('sum_wy')} / ${past('sum_w')}, 0, 1)` },
     { record: past('n'), expr: effective(past('mean'), `(${variance(past('mean'), past)})`, past) },
     learn('mean', `clamp_max(${surely(past('mean'), `(${past('n')} / spanscore:together)`)}, ${BEST})`),
     { record: past('passed'), expr: `clamp_max(${past('sum_pass')} / ${past('sum_w')}, 1)` },
-    learn('passed', `clamp_max(${surely(past('passed'), `(${kish(past)} / spanscore:together)`)}, ${BEST})`),
+    { record: past('passed_n'), expr: effective(past('passed'), `(${passedVariance(past('passed'), past)})`, past) },
+    learn('passed', `clamp_max(${surely(past('passed'), `(${past('passed_n')} / spanscore:together)`)}, ${BEST})`),
   ]
 }
 
 const KINDS = ['target', 'usual'] as const
 const MEASURES = ['mean', 'passed'] as const
+type Measure = (typeof MEASURES)[number]
 
 /** The level that scores are compared with. */
 const level = (kind: (typeof KINDS)[number], measure: string, window: string) =>
   kind === 'target' ? `spanscore:target_${measure}` : `spanscore:usual_${measure}:${window}`
 
-/** Evidence of a fall within one window, in the sums of `over`. */
-function evidence(good: string, measure: string, fall: number, over: string): string {
-  const total = `spanscore:sum_w:${over}`
-  const gained = measure === 'mean' ? `spanscore:sum_wy:${over}` : `spanscore:sum_pass:${over}`
+/** How much better a fall explains the sums of a window than the good level does, if each unit of weight were a run. */
+function explained(good: string, measure: Measure, fall: number, window: string): string {
+  const total = `spanscore:sum_w:${window}`
+  const gained = measure === 'mean' ? `spanscore:sum_wy:${window}` : `spanscore:sum_pass:${window}`
   const fallen = `(${good} - ${fall} >= ${LEAST})`
   return [
     `(`,
     `  clamp_min(${total} - ${gained}, 0) * ln((1 - ${fallen}) / (1 - ${good}))`,
     `  + ${gained} * ln(${fallen} / ${good})`,
-    `) * ${total} / spanscore:sum_w2:${over} / spanscore:together`,
+    `)`,
   ].join('\n')
 }
 
@@ -173,9 +190,14 @@ function evidences(): Rule[] {
         const good = level(kind, measure, window)
         const labels = { kind, measure, window, fall: String(fall) }
         const twelfth = TWELFTH[window]
-        const whole: Rule = { record: 'spanscore:evidence', expr: evidence(good, measure, fall, window), labels }
+        const n = `spanscore:${measure === 'mean' ? 'n' : 'passed_n'}:${window}`
+        const whole: Rule = {
+          record: 'spanscore:evidence',
+          expr: `${explained(good, measure, fall, window)} * ${n} / spanscore:sum_w:${window} / spanscore:together`,
+          labels,
+        }
         if (twelfth === undefined) return [whole]
-        return [whole, { record: 'spanscore:evidence_lately', expr: evidence(good, measure, fall, twelfth), labels }]
+        return [whole, { record: 'spanscore:evidence_lately', expr: explained(good, measure, fall, twelfth), labels }]
       }),
     ),
   )
@@ -227,15 +249,12 @@ const ACCOUNTED: readonly Rule[] = [
   },
 ]
 
-/** The windows in which falls are looked for, the shortest first. */
-const WINDOWS = [...new Set(FALLS.map(({ window }) => window))]
-
 /** Takes a value of each window, and labels it with the window. */
 const perWindow = (of: (window: string) => string) =>
   WINDOWS.map((window) => `label_replace(${of(window)}, "window", "${window}", "", "")`).join('\nor ')
 
 /** Takes a value of each measure and window, and labels it with both. */
-const measures = (of: (measure: 'mean' | 'passed', window: string) => string) =>
+const measures = (of: (measure: Measure, window: string) => string) =>
   MEASURES.map(
     (measure) => `label_replace(${perWindow((window) => of(measure, window))}, "measure", "${measure}", "", "")`,
   ).join('\nor ')
@@ -259,7 +278,7 @@ function message(): Rule[] {
     return `label_replace(${levels}, "kind", "${kind}", "", "")`
   })
   const independent = `(spanscore:fell_runs / on (${SERIES}) group_left () spanscore:together)`
-  const bound = (sign: '+' | '-') => wilson('spanscore:fell_share', independent, sign)
+  const bound = (sign: '+' | '-') => `clamp(${wilson('spanscore:fell_share', independent, sign)}, 0, 1)`
   const shown = {
     now: 'spanscore:fell_share',
     lower: bound('-'),
@@ -276,6 +295,48 @@ function message(): Rule[] {
       expr: inOwnUnits(expr),
       labels: { of },
     })),
+  ]
+}
+
+/**
+ * What failing runs have in common, of the traits that metrics have, for scorers that fell: G of a 2×2 table of failing and having the trait, in
+ * nats, on the effective number of runs. Every run has one `status`, so its sums are those of all runs.
+ */
+function traits(): Rule[] {
+  const by = `${AGENT_AND_SCORER}, spanscore_trait, spanscore_trait_value`
+  const name = (of: string) => `spanscore:trait_${of}:1h`
+  const increased = (matcher: string) =>
+    `${named(`sum by (${by}) (increase(spanscore_traits_total{${matcher}}[1h]))`)}\nand on (${AGENT_AND_SCORER}) spanscore:fell`
+  const all = (of: string) => `sum by (${AGENT_AND_SCORER}) (${name(of)}{spanscore_trait="status"})`
+  const joined = (one: string, operator: string, of: string) =>
+    `${one} ${operator} on (${AGENT_AND_SCORER}) group_left () (${of})`
+  const term = (count: string, share: string, level: string) => `${count} * ln(clamp_min(${share}, 1e-9) / ${level})`
+  const [fail, runs, failOthers, others, level] = ['fail', 'runs', 'others_fail', 'others', 'level'].map(name)
+  const perWeight = `sum by (${AGENT_AND_SCORER}) (spanscore:sum_w:1h) / sum by (${AGENT_AND_SCORER}) (spanscore:sum_w2:1h)`
+  const g = [
+    term(`${fail}`, `(${fail} / ${runs})`, `${level}`),
+    term(`(${runs} - ${fail})`, `(1 - ${fail} / ${runs})`, `(1 - ${level})`),
+    term(`${failOthers}`, `(${failOthers} / ${others})`, `${level}`),
+    term(`(${others} - ${failOthers})`, `(1 - ${failOthers} / ${others})`, `(1 - ${level})`),
+  ].join('\n  + ')
+  return [
+    { record: name('runs'), expr: `(${increased('spanscore_trait_value!="other"')}) > 0` },
+    {
+      record: name('fail'),
+      expr: `clamp_min(${increased('gen_ai_evaluation_score_label="fail", spanscore_trait_value!="other"')}, 0)`,
+    },
+    { record: name('others'), expr: `(${joined(`-1 * ${runs}`, '+', all('runs'))}) > 0` },
+    { record: name('others_fail'), expr: `clamp_min(${joined(`-1 * ${fail}`, '+', all('fail'))}, 0)` },
+    {
+      record: name('level'),
+      expr: `clamp(${joined(`0 * ${runs}`, '+', `${all('fail')} / ${all('runs')}`)}, 1e-9, 1 - 1e-9)`,
+    },
+    {
+      record: name('evidence'),
+      expr: `${joined(`(\n  ${g}\n)`, '*', perWeight)}\nand ${fail} / ${runs} > ${failOthers} / ${others}`,
+    },
+    { record: name('rate'), expr: `100 * ${fail} / ${runs}`, labels: { of: 'with' } },
+    { record: name('rate'), expr: `100 * ${failOthers} / ${others}`, labels: { of: 'without' } },
   ]
 }
 
@@ -299,15 +360,15 @@ function inOwnUnits(expression: string): string {
  * @param alertsOnScores alerts that end the group of the evidence which they read: in a group of their own they might wait a minute for it
  */
 export function recordingGroups(alertsOnScores: readonly Rule[] = []): RuleGroup[] {
-  const short = [...new Set(['15m', '30m', '1h', '2h', '6h'])]
+  const short = ['15m', '30m', '1h', '2h', '6h']
   const gated = WINDOWS.filter((window) => TWELFTH[window] !== undefined)
   const prompt = WINDOWS.filter((window) => TWELFTH[window] === undefined)
   return [
-    { name: 'spanscore-sums', interval: '1m', rules: [...short.flatMap(sums), ...interval('1h'), passed('1h')] },
+    { name: 'spanscore-sums', interval: '1m', rules: [...short.flatMap(sums), ...interval('1h')] },
     {
       name: 'spanscore-sums-long',
       interval: '2m',
-      rules: [...['1d', '3d'].flatMap(sums), passed('1d'), ...ACCOUNTED],
+      rules: [...['14h', '1d', '3d', '7d'].flatMap(sums), ...ACCOUNTED],
     },
     {
       name: 'spanscore-levels',
@@ -333,6 +394,7 @@ export function recordingGroups(alertsOnScores: readonly Rule[] = []): RuleGroup
           ].join('\n'),
         },
         ...message(),
+        ...traits(),
         ...alertsOnScores,
       ],
     },

@@ -23,7 +23,8 @@ const METRIC: Readonly<Record<CounterName, string>> = {
   pass: 'spanscore_sum_w_total',
   fail: 'spanscore_sum_w_total',
   wy: 'spanscore_sum_wy_total',
-  w2: 'spanscore_sum_w2_total',
+  w2pass: 'spanscore_sum_w2_total',
+  w2fail: 'spanscore_sum_w2_total',
   w2y: 'spanscore_sum_w2y_total',
   w2y2: 'spanscore_sum_w2y2_total',
 }
@@ -40,8 +41,16 @@ export interface Recorded {
 export function record(seed: number, labels: Readonly<Record<string, string>>): Recorded {
   const random = createRandom(seed)
   const counters = new Counters(MINUTES + 1)
-  const values: Record<CounterName, string[]> = { pass: [], fail: [], wy: [], w2: [], w2y: [], w2y2: [] }
-  const now = { pass: 0, fail: 0, wy: 0, w2: 0, w2y: 0, w2y2: 0 }
+  const values: Record<CounterName, string[]> = {
+    pass: [],
+    fail: [],
+    wy: [],
+    w2pass: [],
+    w2fail: [],
+    w2y: [],
+    w2y2: [],
+  }
+  const now = { pass: 0, fail: 0, wy: 0, w2pass: 0, w2fail: 0, w2y: 0, w2y2: 0 }
   let gap = 0
   for (let minute = 0; minute <= MINUTES; minute += 1) {
     if (random() < 1 / 400) for (const name of COUNTER_NAMES) now[name] = 0
@@ -52,7 +61,7 @@ export function record(seed: number, labels: Readonly<Record<string, string>>): 
       const y = Math.round((passes ? 0.7 + 0.3 * random() : 0.6 * random()) * 100) / 100
       now[passes ? 'pass' : 'fail'] += w
       now.wy += w * y
-      now.w2 += w * w
+      now[passes ? 'w2pass' : 'w2fail'] += w * w
       now.w2y += w * w * y
       now.w2y2 += w * w * y * y
     }
@@ -70,7 +79,8 @@ export function record(seed: number, labels: Readonly<Record<string, string>>): 
 export function inputSeries({ labels, values }: Recorded): { series: string; values: string }[] {
   const text = Object.entries(labels).map(([name, value]) => `${name}="${value}"`)
   return COUNTER_NAMES.map((name) => {
-    const label = name === 'pass' || name === 'fail' ? [`gen_ai_evaluation_score_label="${name}"`] : []
+    const [of] = /pass|fail/.exec(name) ?? []
+    const label = of === undefined ? [] : [`gen_ai_evaluation_score_label="${of}"`]
     return { series: `${METRIC[name]}{${[...text, ...label].join(', ')}}`, values: values[name].join(' ') }
   })
 }

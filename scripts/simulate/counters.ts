@@ -1,5 +1,5 @@
 /** The counters of one series of scores, as they were sampled; `pass` and `fail` are the two of `spanscore.sum.w`. */
-export const COUNTER_NAMES = ['pass', 'fail', 'wy', 'w2', 'w2y', 'w2y2'] as const
+export const COUNTER_NAMES = ['pass', 'fail', 'wy', 'w2pass', 'w2fail', 'w2y', 'w2y2'] as const
 
 /** Name of one of them. */
 export type CounterName = (typeof COUNTER_NAMES)[number]
@@ -9,6 +9,16 @@ export type Values = Readonly<Record<CounterName, number>>
 
 /** The increases of the counters within a window. */
 export type Increases = Record<CounterName, number>
+
+/** Before anything was counted. */
+export function noIncreases(): Increases {
+  return { pass: 0, fail: 0, wy: 0, w2pass: 0, w2fail: 0, w2y: 0, w2y2: 0 }
+}
+
+/** Σw² of both labels. */
+export function squares({ w2pass, w2fail }: Values): number {
+  return w2pass + w2fail
+}
 
 const MINUTE_S = 60
 

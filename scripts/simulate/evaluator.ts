@@ -1,6 +1,7 @@
 import { BEST, FALLS, FREEZE, LEAST, SECONDS, TWELFTH } from '../rules/limits.ts'
+import { noIncreases, squares } from './counters.ts'
 import type { Counters, Increases } from './counters.ts'
-import { Past } from './past.ts'
+import { effective, passedSpread, Past, spreadOf } from './past.ts'
 
 const HOUR = 60
 
@@ -89,7 +90,7 @@ export class Evaluator {
       if (wantsAll) evidence.set(line.key, value)
       if (line.level.kind === 'usual' && value > FREEZE) isWorse = true
       if (now !== undefined && value <= now) continue
-      if (line.lately !== undefined && !((this.#evidence(line, line.lately) ?? 0) > 0)) continue
+      if (line.lately !== undefined && !((this.#explained(line, line.lately) ?? 0) > 0)) continue
       now = value
     }
     this.#isWorse = isWorse
@@ -100,10 +101,23 @@ export class Evaluator {
     const { increases } = window
     const isKnown = this.#counters.increase(minute, window.minutes, increases)
     window.w = increases.pass + increases.fail
-    window.isKnown = isKnown && window.w > 0 && increases.w2 > 0
+    window.isKnown = isKnown && window.w > 0 && squares(increases) > 0
   }
 
   #evidence(line: Line, window: Window): number | undefined {
+    const nats = this.#explained(line, window)
+    if (nats === undefined) return undefined
+    const { w, increases } = window
+    const { pass, wy, w2pass, w2y, w2y2 } = increases
+    const w2 = squares(increases)
+    const isMean = line.level.measure === 'mean'
+    const mean = Math.min(1, Math.max(0, (isMean ? wy : pass) / w))
+    const spread = isMean ? spreadOf(mean, w2, w2y, w2y2) : passedSpread(mean, w2, w2pass)
+    return (nats * effective(mean, w, w2, spread)) / w / this.#together
+  }
+
+  /** The evidence if each unit of weight were a run; its sign is that of the evidence. */
+  #explained(line: Line, window: Window): number | undefined {
     const good = line.level.value
     if (good === undefined || !window.isKnown || good - line.fall < LEAST) return undefined
     if (line.good !== good) {
@@ -113,8 +127,7 @@ export class Evaluator {
     }
     const { w, increases } = window
     const gained = line.level.measure === 'mean' ? increases.wy : increases.pass
-    const nats = Math.max(0, w - gained) * line.gain + gained * line.loss
-    return (nats * w) / increases.w2 / this.#together
+    return Math.max(0, w - gained) * line.gain + gained * line.loss
   }
 
   /** What is usual, for each window: nothing new is learnt while the last minute's evidence spoke against it. */
@@ -137,8 +150,12 @@ const minutesOf = (window: string) => (SECONDS[window] ?? 0) / 60
 function linesOf({ usual, ...target }: Levels) {
   const windows = new Map<string, Window>()
   const windowOf = (name: string) => {
-    const increases = { pass: 0, fail: 0, wy: 0, w2: 0, w2y: 0, w2y2: 0 }
-    const window = windows.get(name) ?? { minutes: minutesOf(name), increases, isKnown: false, w: 0 }
+    const window = windows.get(name) ?? {
+      minutes: minutesOf(name),
+      increases: noIncreases(),
+      isKnown: false,
+      w: 0,
+    }
     windows.set(name, window)
     return window
   }

@@ -7,7 +7,7 @@
 import { findProgram } from '../e2e-tools.ts'
 import { compareWithPromtool, MINUTES } from './agreement.ts'
 import type { Outcome, Task } from './series.ts'
-import { DROPS, RATES, SERIES, SETTINGS } from './settings.ts'
+import { DROPS, FALL_ROWS, FALL_SERIES, RATES, SERIES, SETTINGS } from './settings.ts'
 import { simulateAll } from './threads.ts'
 
 const series = Number(process.argv[2] ?? SERIES)
@@ -80,7 +80,32 @@ async function drops(): Promise<void> {
   }
 }
 
+async function falls(): Promise<void> {
+  const count = Math.min(series, FALL_SERIES)
+  const rows = FALL_ROWS.map((row, index) => ({ ...row, index }))
+  const tasks = rows.flatMap(({ index }) =>
+    Array.from({ length: count }, (_, one): Task => ({ kind: 'fall', row: index, series: one })),
+  )
+  const outcomes = await simulateAll(tasks)
+  say('\na fall below what was usual for a month: found within 14 days, and half of them within')
+  for (const { index, perDay, from, to } of rows) {
+    const ofRow = outcomes.slice(index * count, (index + 1) * count)
+    const found = (of: 'foundAfterHours' | 'ticketAfterHours') => {
+      const hours = ofRow
+        .map((outcome) => outcome[of] ?? Number.POSITIVE_INFINITY)
+        .toSorted((one, other) => one - other)
+      const median = hours[Math.floor(count / 2)] ?? Number.POSITIVE_INFINITY
+      return `${hours.filter(Number.isFinite).length} of ${count}, ${median < 48 ? `${median.toFixed(1)} h` : `${(median / 24).toFixed(1)} d`}`
+    }
+    say(
+      `${perDay} a day, ${from} to ${to}: ticket ${found('ticketAfterHours')}; page ${found('foundAfterHours')}; before the fall ${total(ofRow, 'pages')} pages, ${total(ofRow, 'tickets')} tickets`,
+    )
+    check(total(ofRow, 'pages') === 0, 'no page before the fall')
+  }
+}
+
 compare()
+await falls()
 await months()
 await drops()
 say(`\n${Math.round((performance.now() - startMs) / 1000)} s`)

@@ -1,5 +1,5 @@
 import { PAGE, TICKET } from '../rules/limits.ts'
-import { Counters } from './counters.ts'
+import { Counters, noIncreases } from './counters.ts'
 import { Evaluator } from './evaluator.ts'
 import type { Levels } from './evaluator.ts'
 import { binomial, createRandom, poisson } from './random.ts'
@@ -11,11 +11,20 @@ export interface Traffic {
   readonly sample: number
   /** The probability that a run passes, at a minute. */
   readonly passes: (minute: number) => number
+  /**
+   * Runs of which some are sampled less often and pass less often: by share of all runs, by how much the probability of passing differs, and
+   * by how much the rate is multiplied. The shares sum to 1, and the differences to 0 when they are weighted by them.
+   *
+   * @default one group
+   */
+  readonly groups?: readonly { readonly share: number; readonly differs: number; readonly times: number }[]
   /** How many runs in a row have one outcome. @default 1 */
   readonly conversation?: number
   /** How many calls of a run are scored, from one to this number; they have one outcome. @default 1 */
   readonly calls?: number
 }
+
+const ONE_GROUP = [{ share: 1, differs: 0, times: 1 }]
 
 /** The alerts of one series: the times at which they began, in minutes. */
 export interface Fired {
@@ -34,32 +43,34 @@ export function simulate(traffic: Traffic, levels: Levels, minutes: number, seed
   const random = createRandom(seed)
   const counters = new Counters(minutes)
   const evaluator = new Evaluator(levels, counters, minutes)
-  const { runsPerHour, sample, passes, conversation = 1, calls = 1 } = traffic
-  const weight = 1 / sample
+  const { runsPerHour, sample, passes, conversation = 1, calls = 1, groups = ONE_GROUP } = traffic
   const pages = new Alert(PAGE, 0)
   const tickets = new Alert(TICKET, TICKET_FOR_MINUTES)
-  const values = { pass: 0, fail: 0, wy: 0, w2: 0, w2y: 0, w2y2: 0 }
+  const values = noIncreases()
   /** How many runs of one outcome are scored in a minute: conversations come by chance, and so are their runs sampled. */
-  const scored = (share: number): number => {
+  const scored = (share: number, rate: number): number => {
     const mean = (runsPerHour / 60 / conversation) * share
     // Independent runs that are thinned out come by chance again.
-    if (conversation === 1) return poisson(mean * sample, random)
-    return binomial(conversation * poisson(mean, random), sample, random)
+    if (conversation === 1) return poisson(mean * rate, random)
+    return binomial(conversation * poisson(mean, random), rate, random)
   }
   /** Adds runs of one outcome, each as the cluster of its calls. */
-  const add = (label: 'pass' | 'fail', runs: number): void => {
+  const add = (label: 'pass' | 'fail', runs: number, weight: number): void => {
     for (let run = 0; run < runs; run += 1) {
       const n = calls === 1 ? 1 : 1 + Math.floor(random() * calls)
       const squared = (weight * n) ** 2
       values[label] += weight * n
-      values.w2 += squared
+      values[`w2${label}`] += squared
       if (label === 'pass') values.w2y += squared
     }
   }
   for (let minute = 0; minute < minutes; minute += 1) {
     const share = passes(minute)
-    add('pass', scored(share))
-    add('fail', scored(1 - share))
+    for (const { share: part, differs, times } of groups) {
+      const passing = share + differs
+      add('pass', scored(part * passing, sample * times), 1 / (sample * times))
+      add('fail', scored(part * (1 - passing), sample * times), 1 / (sample * times))
+    }
     values.wy = values.pass
     values.w2y2 = values.w2y
     counters.sample(values)

@@ -10,7 +10,7 @@ export const SERIES = 50
 /** Traffic that is as good as it should be, and the levels that the rules compare it with. */
 export interface Setting {
   readonly name: string
-  readonly traffic: (good: number) => Pick<Traffic, 'passes' | 'conversation' | 'calls'>
+  readonly traffic: (good: number) => Pick<Traffic, 'passes' | 'conversation' | 'calls' | 'groups'>
   readonly levels: (good: number) => Levels
 }
 
@@ -33,6 +33,28 @@ export const SETTINGS: readonly Setting[] = [
     levels: at,
   },
   {
+    name: 'a fifth of the runs sampled at a twentieth of the rate, and passing .35 less',
+    traffic: (good) => ({
+      passes: () => good,
+      groups: [
+        { share: 0.8, differs: 0.07, times: 1 },
+        { share: 0.2, differs: -0.28, times: 0.05 },
+      ],
+    }),
+    levels: at,
+  },
+  {
+    name: 'half of the runs sampled at a twentieth of the rate, and passing .1 less',
+    traffic: (good) => ({
+      passes: () => good,
+      groups: [
+        { share: 0.5, differs: 0.05, times: 1 },
+        { share: 0.5, differs: -0.05, times: 0.05 },
+      ],
+    }),
+    levels: at,
+  },
+  {
     name: 'a season of ±.03, `usual` its lowest hour',
     traffic: (good) => ({ passes: season(good) }),
     levels: (good) => ({ ...at(good), usual: { mean: good, passed: good } }),
@@ -40,9 +62,24 @@ export const SETTINGS: readonly Setting[] = [
 ]
 
 /** Runs an hour, and the rates at which they are scored, that every setting is tried with. */
-export const RATES: readonly Pick<Traffic, 'runsPerHour' | 'sample'>[] = [10, 1000].flatMap((runsPerHour) =>
+export const RATES: readonly Pick<Traffic, 'runsPerHour' | 'sample'>[] = [2, 10, 1000].flatMap((runsPerHour) =>
   [0.05, 1].map((sample) => ({ runsPerHour, sample })),
 )
+
+/** Runs a day, and falls from a level that was learnt, of the table with which docs/alerts.md begins. */
+export const FALL_ROWS: readonly { readonly perDay: number; readonly from: number; readonly to: number }[] = [
+  50, 200, 1000, 10_000,
+].flatMap((perDay) =>
+  [
+    [0.95, 0.8],
+    [0.9, 0.8],
+    [0.9, 0.75],
+    [0.8, 0.65],
+  ].map(([from = 0, to = 0]) => ({ perDay, from, to })),
+)
+
+/** Series of each row of this table. */
+export const FALL_SERIES = 20
 
 /** A fall from .90 under a target of .88. */
 export interface Drop {

@@ -6,7 +6,7 @@ export const COUNTERS = {
   w: ['spanscore.sum.w', '1', 'Sum of weights w = 1/probability over scored runs.'],
   wy: ['spanscore.sum.wy', '1', 'Sum of w·y, y the position of the score in its range, higher is better.'],
   wy2: ['spanscore.sum.wy2', '1', 'Sum of w·y².'],
-  w2: ['spanscore.sum.w2', '1', 'Sum of w².'],
+  w2: ['spanscore.sum.w2', '1', 'Sum of w², by label.'],
   w2y: ['spanscore.sum.w2y', '1', 'Sum of w²·y.'],
   w2y2: ['spanscore.sum.w2y2', '1', 'Sum of w²·y².'],
   chosen: [

@@ -32,7 +32,8 @@ interface ScoredCells {
   readonly fail: Cell
   readonly wy: Cell
   readonly wy2: Cell
-  readonly w2: Cell
+  readonly w2Pass: Cell
+  readonly w2Fail: Cell
   readonly w2y: Cell
   readonly w2y2: Cell
 }
@@ -219,7 +220,9 @@ export class ScoreSums {
     if (passed < n) gathered.add(cells.fail, w * (n - passed))
     gathered.add(cells.wy, w * t)
     gathered.add(cells.wy2, w * squares)
-    gathered.add(cells.w2, w * n * w * n)
+    // Of calls that differ, each has its share, so that both labels together are (w·n)².
+    if (passed > 0) gathered.add(cells.w2Pass, w * n * w * passed)
+    if (passed < n) gathered.add(cells.w2Fail, w * n * w * (n - passed))
     gathered.add(cells.w2y, w * n * w * t)
     gathered.add(cells.w2y2, w * t * w * t)
   }
@@ -343,14 +346,15 @@ export class ScoreSums {
    */
   #scored({ attributes, base }: Group): ScoredCells {
     const cell = (counter: CounterName) => this.gathered.cell(counter, attributes)
-    const w = (label: 'pass' | 'fail') =>
-      this.gathered.cell('w', base === OVERFLOW ? OVERFLOW : { ...attributes, [LABEL]: label })
+    const labelled = (counter: CounterName, label: 'pass' | 'fail') =>
+      this.gathered.cell(counter, base === OVERFLOW ? OVERFLOW : { ...attributes, [LABEL]: label })
     return {
-      pass: w('pass'),
-      fail: w('fail'),
+      pass: labelled('w', 'pass'),
+      fail: labelled('w', 'fail'),
       wy: cell('wy'),
       wy2: cell('wy2'),
-      w2: cell('w2'),
+      w2Pass: labelled('w2', 'pass'),
+      w2Fail: labelled('w2', 'fail'),
       w2y: cell('w2y'),
       w2y2: cell('w2y2'),
     }

@@ -82,7 +82,16 @@ export function traffic(phases: readonly Phase[], labels: SomeLabels = {}, level
       eachMinute(phases, (phase) => w(phase) - good(phase)),
     ),
     sum('wy', good),
-    sum('w2', (phase) => w(phase) * squared(phase)),
+    counter(
+      'spanscore_sum_w2_total',
+      ofW('pass'),
+      eachMinute(phases, (phase) => good(phase) * squared(phase)),
+    ),
+    counter(
+      'spanscore_sum_w2_total',
+      ofW('fail'),
+      eachMinute(phases, (phase) => (w(phase) - good(phase)) * squared(phase)),
+    ),
     sum('w2y', (phase) => good(phase) * squared(phase)),
     sum('w2y2', (phase) => good(phase) * squared(phase)),
     counter('spanscore_chosen_w_total', { ...base, spanscore_outcome: 'scored' }, eachMinute(phases, w)),

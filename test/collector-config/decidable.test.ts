@@ -58,7 +58,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     const series = Object.entries(minute).map(([name, value]) =>
       counter(
         `spanscore_sum_${name}_total`,
-        name === 'w' ? { ...labels, gen_ai_evaluation_score_label: 'pass' } : labels,
+        name === 'w' || name === 'w2' ? { ...labels, gen_ai_evaluation_score_label: 'pass' } : labels,
         Array.from({ length: 120 }, () => value),
       ),
     )

@@ -83,7 +83,8 @@ test('each call has an event and a late span with the ids of its own span, and t
         metric.name === name && Object.entries(attributes).every(([key, text]) => metric.attributes[key] === text),
     )?.value
   expect(value('spanscore.sum.w', { 'gen_ai.evaluation.score.label': 'fail' })).toBe(1)
-  expect(value('spanscore.sum.w2')).toBe(4)
+  expect(value('spanscore.sum.w2', { 'gen_ai.evaluation.score.label': 'pass' })).toBe(2)
+  expect(value('spanscore.sum.w2', { 'gen_ai.evaluation.score.label': 'fail' })).toBe(2)
   expect(value('spanscore.sum.w2y')).toBe(2)
   expect(value('spanscore.sum.w2y2')).toBe(1)
   expect(value('spanscore.chosen.w', { 'spanscore.outcome': 'scored' })).toBe(2)

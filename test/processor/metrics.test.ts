@@ -284,7 +284,7 @@ test('sums name the version of the scorer and the model that answered; twenty mo
   await flush()
   const latest = new Map(
     receiver.metrics
-      .filter(({ name }) => name === 'spanscore.sum.w2')
+      .filter(({ name, value }) => name === 'spanscore.sum.w2' && value !== 0)
       .map(({ attributes, value }) => [attributes['spanscore.judge.model'], { attributes, value }]),
   )
   expect(latest.size).toBe(21)
