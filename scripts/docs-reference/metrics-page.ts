@@ -3,7 +3,7 @@ import type { Attributes, Counter, Histogram, Meter, MetricOptions, ObservableCa
 
 import { ScoreMetrics } from '../../src/emit/score-metrics.ts'
 import type { Evaluation, Score } from '../../src/model/score.ts'
-import { plainRun } from '../../src/scoring/given/run.ts'
+import { AGENT_RUN_FACTS, plain } from '../../src/model/facts.ts'
 import { toRunInput } from '../../src/scoring/given/run-input.ts'
 import { code, page, table } from './markdown.ts'
 
@@ -79,7 +79,7 @@ function recordedInstruments(): ReadonlyMap<string, Instrument> {
     guard: (_, run) => run(),
     later: () => {},
   })
-  const run = plainRun(toRunInput({ input: 'Why?', output: 'Because.' }).run)
+  const run = plain(toRunInput({ input: 'Why?', output: 'Because.' }).run, AGENT_RUN_FACTS)
   const named = {
     ...run,
     agent: { name: 'agent' },

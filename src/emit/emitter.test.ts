@@ -48,6 +48,7 @@ function written(
       events: true,
       lateSpans: 'late',
       metrics: true,
+      traits: true,
       explanations: 'all',
       stripContent: false,
       ...options,

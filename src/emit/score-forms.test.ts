@@ -74,6 +74,7 @@ test('A score says the same as a record of the application, and in a file', () =
           events: true,
           lateSpans: 'late',
           metrics: false,
+          traits: false,
           explanations: 'all',
           stripContent: false,
         },
