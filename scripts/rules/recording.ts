@@ -311,12 +311,13 @@ function traits(): Rule[] {
   const joined = (one: string, operator: string, of: string) =>
     `${one} ${operator} on (${AGENT_AND_SCORER}) group_left () (${of})`
   const term = (count: string, share: string, level: string) => `${count} * ln(clamp_min(${share}, 1e-9) / ${level})`
-  const [fail, runs, failOthers, others, level] = ['fail', 'runs', 'others_fail', 'others', 'level'].map(name)
+  const [fail, runs, level] = [name('fail'), name('runs'), name('level')]
+  const [failOthers, others] = [name('others_fail'), name('others')]
   const perWeight = `sum by (${AGENT_AND_SCORER}) (spanscore:sum_w:1h) / sum by (${AGENT_AND_SCORER}) (spanscore:sum_w2:1h)`
   const g = [
-    term(`${fail}`, `(${fail} / ${runs})`, `${level}`),
+    term(fail, `(${fail} / ${runs})`, level),
     term(`(${runs} - ${fail})`, `(1 - ${fail} / ${runs})`, `(1 - ${level})`),
-    term(`${failOthers}`, `(${failOthers} / ${others})`, `${level}`),
+    term(failOthers, `(${failOthers} / ${others})`, level),
     term(`(${others} - ${failOthers})`, `(1 - ${failOthers} / ${others})`, `(1 - ${level})`),
   ].join('\n  + ')
   return [
