@@ -298,46 +298,49 @@ function message(): Rule[] {
   ]
 }
 
+const traitName = (of: string) => `spanscore:trait_${of}:1h`
+
+/** A term of G. */
+const term = (count: string, share: string, usual: string) => `${count} * ln(clamp_min(${share}, 1e-9) / ${usual})`
+
 /**
  * What failing runs have in common, of the traits that metrics have, for scorers that fell: G of a 2×2 table of failing and having the trait, in
  * nats, on the effective number of runs. Every run has one `status`, so its sums are those of all runs.
  */
 function traits(): Rule[] {
   const by = `${AGENT_AND_SCORER}, spanscore_trait, spanscore_trait_value`
-  const name = (of: string) => `spanscore:trait_${of}:1h`
   const increased = (matcher: string) =>
     `${named(`sum by (${by}) (increase(spanscore_traits_total{${matcher}}[1h]))`)}\nand on (${AGENT_AND_SCORER}) spanscore:fell`
-  const all = (of: string) => `sum by (${AGENT_AND_SCORER}) (${name(of)}{spanscore_trait="status"})`
+  const all = (of: string) => `sum by (${AGENT_AND_SCORER}) (${traitName(of)}{spanscore_trait="status"})`
   const joined = (one: string, operator: string, of: string) =>
     `${one} ${operator} on (${AGENT_AND_SCORER}) group_left () (${of})`
-  const term = (count: string, share: string, level: string) => `${count} * ln(clamp_min(${share}, 1e-9) / ${level})`
-  const [fail, runs, level] = [name('fail'), name('runs'), name('level')]
-  const [failOthers, others] = [name('others_fail'), name('others')]
+  const [fail, runs, whole] = [traitName('fail'), traitName('runs'), traitName('level')]
+  const [failOthers, others] = [traitName('others_fail'), traitName('others')]
   const perWeight = `sum by (${AGENT_AND_SCORER}) (spanscore:sum_w:1h) / sum by (${AGENT_AND_SCORER}) (spanscore:sum_w2:1h)`
   const g = [
-    term(fail, `(${fail} / ${runs})`, level),
-    term(`(${runs} - ${fail})`, `(1 - ${fail} / ${runs})`, `(1 - ${level})`),
-    term(failOthers, `(${failOthers} / ${others})`, level),
-    term(`(${others} - ${failOthers})`, `(1 - ${failOthers} / ${others})`, `(1 - ${level})`),
+    term(fail, `(${fail} / ${runs})`, whole),
+    term(`(${runs} - ${fail})`, `(1 - ${fail} / ${runs})`, `(1 - ${whole})`),
+    term(failOthers, `(${failOthers} / ${others})`, whole),
+    term(`(${others} - ${failOthers})`, `(1 - ${failOthers} / ${others})`, `(1 - ${whole})`),
   ].join('\n  + ')
   return [
-    { record: name('runs'), expr: `(${increased('spanscore_trait_value!="other"')}) > 0` },
+    { record: traitName('runs'), expr: `(${increased('spanscore_trait_value!="other"')}) > 0` },
     {
-      record: name('fail'),
+      record: traitName('fail'),
       expr: `clamp_min(${increased('gen_ai_evaluation_score_label="fail", spanscore_trait_value!="other"')}, 0)`,
     },
-    { record: name('others'), expr: `(${joined(`-1 * ${runs}`, '+', all('runs'))}) > 0` },
-    { record: name('others_fail'), expr: `clamp_min(${joined(`-1 * ${fail}`, '+', all('fail'))}, 0)` },
+    { record: traitName('others'), expr: `(${joined(`-1 * ${runs}`, '+', all('runs'))}) > 0` },
+    { record: traitName('others_fail'), expr: `clamp_min(${joined(`-1 * ${fail}`, '+', all('fail'))}, 0)` },
     {
-      record: name('level'),
+      record: traitName('level'),
       expr: `clamp(${joined(`0 * ${runs}`, '+', `${all('fail')} / ${all('runs')}`)}, 1e-9, 1 - 1e-9)`,
     },
     {
-      record: name('evidence'),
+      record: traitName('evidence'),
       expr: `${joined(`(\n  ${g}\n)`, '*', perWeight)}\nand ${fail} / ${runs} > ${failOthers} / ${others}`,
     },
-    { record: name('rate'), expr: `100 * ${fail} / ${runs}`, labels: { of: 'with' } },
-    { record: name('rate'), expr: `100 * ${failOthers} / ${others}`, labels: { of: 'without' } },
+    { record: traitName('rate'), expr: `100 * ${fail} / ${runs}`, labels: { of: 'with' } },
+    { record: traitName('rate'), expr: `100 * ${failOthers} / ${others}`, labels: { of: 'without' } },
   ]
 }
 

@@ -23,7 +23,7 @@ export interface Outcome {
 
 /** Simulates one series. The same task has the same outcome every time. */
 export function simulateSeries(task: Task): Outcome {
-  return task.kind === 'month' ? month(task) : task.kind === 'drop' ? drop(task) : fall(task)
+  return task.kind === 'month' ? month(task) : task.kind === 'drop' ? drop(task) : findFall(task)
 }
 
 function month({ setting: settingIndex, rate: rateIndex, series }: Extract<Task, { kind: 'month' }>): Outcome {
@@ -37,7 +37,7 @@ function month({ setting: settingIndex, rate: rateIndex, series }: Extract<Task,
 }
 
 /** A fall below the level of the thirty days before it. */
-function fall({ row: index, series }: Extract<Task, { kind: 'fall' }>): Outcome {
+function findFall({ row: index, series }: Extract<Task, { kind: 'fall' }>): Outcome {
   const row = FALL_ROWS[index]
   if (row === undefined) throw new Error('expected a row that exists')
   const { perDay, from, to } = row
