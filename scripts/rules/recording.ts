@@ -301,7 +301,7 @@ function message(): Rule[] {
 const traitName = (of: string) => `spanscore:trait_${of}:1h`
 
 /** A term of G. */
-const term = (count: string, share: string, usual: string) => `${count} * ln(clamp_min(${share}, 1e-9) / ${usual})`
+const term = (count: string, share: string, among: string) => `${count} * ln(clamp_min(${share}, 1e-9) / ${among})`
 
 /**
  * What failing runs have in common, of the traits that metrics have, for scorers that fell: G of a 2×2 table of failing and having the trait, in
