@@ -126,7 +126,13 @@ export class Service {
     this.#latestSweepMs = nowMs()
     const beforeMs = expiresBeforeMs?.()
     if (beforeMs !== undefined && beforeMs >= this.#nextExpiryMs) this.#expire(beforeMs)
-    this.#finish(buffer.makeRoom(nowMs()))
+    try {
+      this.#finish(buffer.makeRoom(nowMs()))
+      // Runs whose scores cannot be delivered would be missing in their conversations. Those that are over do not wait for many runs to be scored.
+      if (outbox.failingForMs === 0 && !this.#isPaused && !this.#isStopping) this.#parts.conversations?.sweep()
+    } catch (error) {
+      this.#failed(error)
+    }
     // While scores cannot be delivered, spans stay on the log and their runs unscored.
     if (this.#isSweeping || this.#isPaused || outbox.isFull) return
     this.#isSweeping = true
@@ -136,8 +142,6 @@ export class Service {
       this.#finish(finished)
       await this.#scoreAll(settled)
       if (settled.length === 0) this.#contents.forget()
-      // Runs whose scores cannot be delivered would be missing in their conversations.
-      if (outbox.failingForMs === 0) this.#parts.conversations?.sweep()
     } catch (error) {
       this.#failed(error)
     }
