@@ -65,7 +65,18 @@ export function toConversationRun(conversation: Conversation): AgentRun {
   } satisfies AgentRun)
 }
 
-const OF_LAST = facts('traceId', 'spanId', 'userInput', 'output', 'unanswered', 'status', 'error', 'resource', 'scope')
+const OF_LAST = facts(
+  'traceId',
+  'spanId',
+  'userInput',
+  'output',
+  'unanswered',
+  'status',
+  'error',
+  'surrounding',
+  'resource',
+  'scope',
+)
 
 /** What was said before the last answer. */
 function messagesOf({ turns }: Conversation): AgentRun['input'] {

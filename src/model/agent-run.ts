@@ -77,6 +77,11 @@ export interface AgentRun {
   readonly revision: number
   /** Attributes of the agent span, without content. */
   readonly attributes: Readonly<Record<string, unknown>>
+  /**
+   * Attributes of the spans around the run that no instrumentation of agents wrote, such as a customer's plan on the request: at most 32 numbers,
+   * booleans and texts of up to 200 characters, the nearest span's first; none of the transport (`http.*`, `url.*`, `db.*`) and no content. Absent if there are none.
+   */
+  readonly surrounding?: Readonly<Record<string, string | number | boolean>> | undefined
   /** Resource attributes of the process that wrote the agent span. */
   readonly resource: Readonly<Record<string, unknown>>
   /** The instrumentation scope of the agent span. */

@@ -18,7 +18,7 @@ export const AGENT_RUN_FACTS: Facts<AgentRun> = {
     'parent',
   ),
   ...facts('children', 'models', 'usage', 'status', 'error', 'startTimeMs', 'endTimeMs', 'content', 'missing'),
-  ...facts('complete', 'revision', 'attributes', 'resource', 'scope', 'conversation'),
+  ...facts('complete', 'revision', 'attributes', 'surrounding', 'resource', 'scope', 'conversation'),
 }
 
 /** The facts of a tool call. */

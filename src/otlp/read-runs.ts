@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { isContentLog } from '../spans/content-logs.ts'
 import { recognise } from '../spans/recognise.ts'
 import type { SourceSpan } from '../spans/source-span.ts'
+import { surroundingOf } from '../spans/surrounding.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { OtlpBatch } from './batch.ts'
 import { createProtobufDecoder } from './protobuf.ts'
@@ -183,7 +184,7 @@ class OtlpReader {
 /** Codex writes what its agent did as log records. */
 const CODEX = "log records of Codex are not read: they lack the agent's answers, and the trace in which each happened"
 
-/** Only the place in the trace is needed of a span that no dialect recognises. */
+/** Of a span that no dialect recognises, only its place in the trace is needed, its ids, and what describes the runs below it. */
 function toLink(span: SourceSpan): SourceSpan {
-  return { ...span, attributes: {}, events: [], resource: {} }
+  return { ...span, attributes: surroundingOf(span.attributes) ?? {}, events: [], resource: {} }
 }

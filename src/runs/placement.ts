@@ -98,7 +98,7 @@ export function aboveChildrenOf(
   if (above.isExcluded) return above
   if (role === 'evaluator') return EXCLUDED
   if (role === 'tool' || role === 'handoff') return above.isInRun ? IN_TOOL : above
-  if (role === 'aside') return above.isInRun && !above.isBelowTool ? IN_ASIDE : above
+  if (role === 'aside') return above.isInRun ? IN_ASIDE : above
   if (role === 'agent' && placement !== 'part')
     return resumedFrom === undefined ? IN_AGENT : { ...IN_AGENT, resumedFrom }
   if (role === 'agent')

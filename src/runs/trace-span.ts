@@ -1,6 +1,7 @@
 import type { Message, ToolCallPart } from '../model/message.ts'
 import { SpanFacts } from '../spans/facts.ts'
 import type { IdsOnSpan } from '../spans/ids.ts'
+import type { Surrounding } from '../spans/surrounding.ts'
 import type { Below } from './placement.ts'
 
 /**
@@ -63,6 +64,9 @@ export class TraceSpan extends SpanFacts {
       if (parent.ids !== undefined) yield parent.ids
     }
   }
+
+  /** What describes its run on spans above it that no dialect recognises, from the nearest. */
+  *surroundings(): Generator<Surrounding, void> {}
 
   addInner(span: TraceSpan): void {
     if (this.#inner === undefined) {

@@ -162,6 +162,8 @@ export interface Dialect {
   agent?(span: SourceSpan): AgentIdentity | undefined
   /** The library's own attribute keys of the conversation, best first. `gen_ai.conversation.id` and `session.id` are read of every span. */
   readonly conversationKeys?: readonly string[]
+  /** Attribute keys with the JSON of a request or reply, whose `conversation` is OpenAI's id of a conversation. */
+  readonly conversationIn?: readonly string[]
   /** The library's own attribute keys of the user for whom the agent ran. `user.id` and `enduser.id` are read of every span. */
   readonly userKeys?: readonly string[]
   /** Default: the span's status, then its exception event (see `outcomeOf`). */

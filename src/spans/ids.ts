@@ -1,4 +1,4 @@
-import { parseJson } from './json.ts'
+import { isRecord, parseJson } from './json.ts'
 import type { Dialect } from './dialect.ts'
 
 type Attributes = Readonly<Record<string, unknown>>
@@ -32,7 +32,9 @@ export function idsOf(attributes: Attributes, dialect: Dialect | undefined): Ids
   const named = toId(attributes['gen_ai.conversation.id'])
   const conversationId =
     named !== undefined && dialect?.quirks?.isNoConversation?.(attributes) === true ? undefined : named
-  const ownConversationId = firstId(attributes, dialect?.conversationKeys ?? AROUND)
+  const ownConversationId =
+    firstId(attributes, dialect?.conversationKeys ?? AROUND) ??
+    conversationIn(attributes, dialect?.conversationIn ?? NO_KEYS)
   const sessionId = toId(attributes['session.id'])
   const userId = toId(attributes['user.id']) ?? toId(attributes['enduser.id'])
   const ownUserId = firstId(attributes, dialect?.userKeys ?? NO_KEYS)
@@ -68,8 +70,8 @@ const NO_KEYS: readonly string[] = []
 const known = new Map<Dialect | undefined, ReadonlySet<string>>()
 
 function namesOf(dialect: Dialect | undefined): ReadonlySet<string> {
-  const { conversationKeys = AROUND, userKeys = NO_KEYS } = dialect ?? {}
-  const names = new Set<string>([...GENERAL, ...conversationKeys, ...userKeys])
+  const { conversationKeys = AROUND, userKeys = NO_KEYS, conversationIn: within = NO_KEYS } = dialect ?? {}
+  const names = new Set<string>([...GENERAL, ...conversationKeys, ...userKeys, ...within])
   known.set(dialect, names)
   return names
 }
@@ -82,6 +84,20 @@ function hasOneOf(attributes: Attributes, names: ReadonlySet<string>): boolean {
 function firstId(attributes: Attributes, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const id = toId(attributes[key])
+    if (id !== undefined) return id
+  }
+  return undefined
+}
+
+/** OpenAI's id of a conversation in a request or reply: `{ conversation: { id } }`, or the id alone. */
+function conversationIn(attributes: Attributes, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const written = attributes[key]
+    // A reply may be long, and most have none.
+    if (typeof written !== 'string' || !/"conversation": ?[{"]/.test(written)) continue
+    const value = parseJson(written)
+    const conversation = isRecord(value) ? value.conversation : undefined
+    const id = toId(isRecord(conversation) ? conversation.id : conversation)
     if (id !== undefined) return id
   }
   return undefined

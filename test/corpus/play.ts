@@ -162,7 +162,8 @@ export function factsOf(run: AgentRun): string {
 }
 
 function withoutPlace(run: AgentRun): unknown {
-  const { complete: _, revision: __, children, ...facts } = (run as AgentRun & { toJSON(): AgentRun }).toJSON()
+  // Spans around a run may get attributes after it is final.
+  const { complete: _, revision: __, surrounding: ___, children, ...facts } = (run as AgentRun & { toJSON(): AgentRun }).toJSON()
   return { ...facts, children: children.map(withoutPlace) }
 }
 

@@ -247,9 +247,9 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
 
   /** @param run the offered run, or one that is nested in it */
   #placeOf({ spans, isCounted }: OfferedRun, run: AgentRun): ScorePlace {
-    const { resource, endTimeMs, attributes } = run
+    const { resource, endTimeMs, attributes, surrounding } = run
     const target = targetOf(run)
-    const extra = this.#copied.of({ attributes, resource: { attributes: resource } })
+    const extra = this.#copied.of({ attributes, surrounding, resource: { attributes: resource } })
     const revision = spans.count
     return {
       target,

@@ -75,6 +75,7 @@ export class HeldSpan extends TracePlace implements HeldBytes, LogPosition {
     this.isAnchor = role === 'agent' || role === 'entry'
     this.dialect = dialect
     this.isFlat = isFlat(dialect, source)
+    if (dialect === undefined) this.describe(source.attributes, undefined)
   }
 
   /** Whether a dialect recognised it. */

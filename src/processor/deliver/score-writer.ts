@@ -69,7 +69,11 @@ export class ScoreWriter {
       endTime: place.span.endTime,
       isOnSpan: this.#writeToSpan(place, scoreAttributes(evaluation, options.emit)),
       counted: isFirst,
-      extra: this.#copied.of(place.span),
+      extra: this.#copied.of({
+        attributes: place.span.attributes,
+        surrounding: run?.surrounding,
+        resource: place.span.resource,
+      }),
     })
   }
 

@@ -1,6 +1,5 @@
 import { dialectsWithoutScopes, dialectWithoutScope } from '../../spans/lost-scopes.ts'
 import type { Dialect } from '../../spans/dialect.ts'
-import { idsOf } from '../../spans/ids.ts'
 import { recognise } from '../../spans/recognise.ts'
 import { isRedactionMark } from '../../spans/redaction-mark.ts'
 import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
@@ -49,8 +48,7 @@ export function placeSpans(recorded: readonly RecordedSpan[]): void {
   const withoutScopes = dialectsWithoutScopes(recorded.map(({ source }) => source))
   for (const { place, dialect: general, source, logs } of recorded) {
     const dialect = general && dialectWithoutScope(source, general, withoutScopes)
-    // They outlive the span in its place.
-    place.ids = (dialect && idsOf(source.attributes, dialect)) ?? idsOf(source.attributes, undefined)
+    place.describe(source.attributes, dialect)
     if (dialect !== undefined) place.span = new PlacedSpan(place, source, dialect, { logs })
   }
 }

@@ -32,6 +32,7 @@ export function standingOf(
   }: { readonly recognise: (place: TracePlace) => void; readonly options: { readonly countsNested: boolean } },
 ): Standing {
   let isBelowTool = !span.isAgent
+  let isServing = false
   let found: Standing | undefined
   let steps = 0
   let [top, topSpan] = [place, span]
@@ -65,7 +66,9 @@ export function standingOf(
     }
     // An entry with an agent directly below is never the agent.
     if (role === 'entry' && (isBelowTool || span.role === 'entry')) return 'not-yet'
-    if (role === 'tool' || role === 'handoff' || (role === 'aside' && startsBelowAside(span))) isBelowTool = true
+    // What serves a run starts none, whatever is around it.
+    if (role === 'aside' && !startsBelowAside(span)) isServing = true
+    else if (role === 'tool' || role === 'handoff' || role === 'aside') isBelowTool ||= !isServing
   }
   if (found !== undefined) return found
   // What is below a lost parent may be put below another agent.

@@ -172,6 +172,7 @@ export class TraceBuffer {
       if (unit !== undefined && unit.byId.size < MAX_PLACES) unit.register(place)
     }
     place.isOpen = false
+    if (place.span === undefined && place.below !== undefined) place.surrounding = place.describes()
     place.sdk = undefined
     this.#ending.delete(place)
     if (place.isCut) this.#options.onLate()

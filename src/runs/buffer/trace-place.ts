@@ -5,6 +5,8 @@ import { saysItsKind } from '../../spans/recognition-hints.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
 import { idsOf } from '../../spans/ids.ts'
+import { surroundingOf } from '../../spans/surrounding.ts'
+import type { Surrounding } from '../../spans/surrounding.ts'
 import type { IdsOnSpan } from '../../spans/ids.ts'
 import { MAX_ABOVE, TraceSpan } from '../trace-span.ts'
 
@@ -25,6 +27,8 @@ export class TracePlace {
   sdk: SdkSpanLike | undefined
   /** The ids of the conversation and the user that the span has, whether a dialect recognises it or not; of this process, those at its start. */
   ids: IdsOnSpan | undefined
+  /** What describes the runs below it, if no dialect recognises it and it has ended. */
+  surrounding: Surrounding | undefined
   /** The ids in the baggage of its parent context. */
   idsInBaggage: IdsOnSpan | undefined
   /** How many spans had started before it in this process. */
@@ -72,16 +76,31 @@ export class TracePlace {
     return this.openBelow > 0 || this.span?.isOpen === true
   }
 
+  /** Keeps what the span says about the runs below it: the ids outlive the span in its place. */
+  describe(attributes: SourceSpan['attributes'], dialect: Dialect | undefined): void {
+    this.ids = (dialect && idsOf(attributes, dialect)) ?? idsOf(attributes, undefined)
+    if (dialect === undefined) this.surrounding = surroundingOf(attributes)
+  }
+
+  /** What describes the runs below it, of an open span as far as it is written. */
+  describes(): Surrounding | undefined {
+    return this.surrounding ?? (this.sdk && this.role === undefined ? readSdk(this.sdk, surroundingOf) : undefined)
+  }
+
   /** Whether its parent is named and belongs to this process, but was not seen. */
   get isLost(): boolean {
     return this.above === undefined && this.parentId !== '' && !this.isRemote
   }
 }
 
+function idsAtStart(span: SdkSpanLike): IdsOnSpan | undefined {
+  return readSdk(span, (attributes) => idsOf(attributes, undefined))
+}
+
 /** Attributes are the application's own object: reading them may throw. */
-function idsAtStart({ attributes }: SdkSpanLike): IdsOnSpan | undefined {
+function readSdk<T>({ attributes }: SdkSpanLike, read: (attributes: SdkSpanLike['attributes']) => T): T | undefined {
   try {
-    return idsOf(attributes, undefined)
+    return read(attributes)
   } catch {
     return undefined
   }
@@ -177,6 +196,15 @@ export class PlacedSpan extends TraceSpan {
       if (ids !== undefined) yield ids
     }
     if (this.place.idsInBaggage !== undefined) yield this.place.idsInBaggage
+  }
+
+  override *surroundings(): Generator<Surrounding, void> {
+    let left = MAX_ABOVE
+    for (let { above } = this.place; above !== undefined && left > 0; above = above.above) {
+      left -= 1
+      const surrounding = above.span === undefined ? above.describes() : undefined
+      if (surrounding !== undefined) yield surrounding
+    }
   }
 
   addLog(log: SourceLog): void {

@@ -129,7 +129,7 @@ class Planner {
       seen.addInner(span)
       return { ...place, model: seen }
     }
-    if (place.plan !== undefined && place.tool === undefined) {
+    if (place.plan !== undefined && (place.tool === undefined || place.aside !== undefined)) {
       this.#remember(span)
       const { aside } = place
       if (!span.isOpen && aside === undefined) place.plan.models.push(span)
@@ -214,9 +214,9 @@ function placeAside(span: TraceSpan, place: Place): Place {
   }
   const isSearch = kind === 'retrieval' || kind === 'memory'
   const below = { ...withoutModel(place), above, ...(isSearch && placeRetrieval(span, place, plan)) }
-  if (place.tool !== undefined) return below
-  if (place.aside === undefined) plan.asides.push(span)
   const aside = place.aside ?? span
+  if (place.tool !== undefined) return { ...below, aside }
+  if (place.aside === undefined) plan.asides.push(span)
   if (kind !== 'decision') return { ...below, aside }
   if (!span.isOpen) plan.sideModels.push({ model: span, aside })
   return { ...below, aside, model: span }

@@ -76,7 +76,7 @@ export const ORDER: { readonly [Fact in keyof DecidedFacts]: readonly Row<Decide
     ['own span', ({ loop }) => stated(loop.stated)],
     ['undecided', ({ loop }) => (loop.undecided === 'nothing' ? undefined : 'undecided')],
     ['last call', (run) => stated(run.lastCallSaid)],
-    ['agent inside', (run) => stated(run.asksAlone ? undefined : saidOf(run.loop.plan))],
+    ['agent inside', (run) => stated(run.asksAlone ? undefined : (run.remoteAnswer ?? saidOf(run.loop.plan)))],
     ['empty answer', (run) => stated(run.emptyAnswer)],
     ['tool that started it', (run) => stated(isFailed(run.root.outcome) ? undefined : run.starter?.output)],
     ['failed', (run) => (run.failure !== undefined || endsInAbortedTool(run.loop.plan) ? 'stopped' : undefined)],
@@ -294,6 +294,15 @@ export class Evidence {
   get lastCallSaid(): string | undefined {
     const last = this.loop.plan.models.at(-1)
     return last === undefined || isFailed(last.outcome) ? undefined : answerIn(last)
+  }
+
+  /** The answer of an agent that the last call handed over to, in a run of its own: it may be in another process. */
+  get remoteAnswer(): string | undefined {
+    const last = this.lastCall?.span.startTimeMs ?? 0
+    const child = this.plan.children.findLast(
+      ({ root, parent }) => parent?.tool === undefined && parent?.callId === undefined && root.span.startTimeMs >= last,
+    )
+    return child && !isFailed(child.root.outcome) ? new Evidence(child, () => []).answer : undefined
   }
 
   /** Whether the run is one model call that only asked for tools: its span has no other answer. */

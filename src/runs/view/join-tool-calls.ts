@@ -2,6 +2,7 @@ import type { Message, ToolCallPart, ToolCallResponsePart } from '../../model/me
 import type { SourceSpan } from '../../spans/source-span.ts'
 import { comparisonKey } from '../comparison-key.ts'
 import type { TraceSpan } from '../trace-span.ts'
+import { isFailed } from './run-ending.ts'
 
 /** One tool call: as requested by the model, as executed, or both. */
 export interface JoinedCall {
@@ -38,14 +39,17 @@ export function joinToolCalls(
     for (const asked of calls) drafts.push({ asked, tool: undefined, step, by })
   }
   let left = tools
-  for (const join of [joinById, joinByArguments, joinInOrder, joinBySpanName]) {
+  for (const join of [joinById, joinByArguments, joinInOrder, joinBySpanName, joinByBareName]) {
     if (left.length === 0) return drafts
     left = join(left, drafts)
   }
   for (const tool of left) {
     // Nothing shows which tool it was.
     if (nameOf(tool) === undefined) continue
-    drafts.push({ asked: undefined, tool, step: lastBefore(models, tool.span), by: tool })
+    const step = lastBefore(models, tool.span)
+    const place = drafts.findIndex((draft) => draft.step === step && isRetried(tool, draft))
+    if (place === -1) drafts.push({ asked: undefined, tool, step, by: tool })
+    else drafts.splice(place, 0, attemptOf(drafts[place], tool))
   }
   // The sort is stable: it keeps the model's own order, and calls known only from spans come after it.
   const sorted = drafts.toSorted((one, other) => one.step - other.step)
@@ -133,6 +137,40 @@ function joinBySpanName(tools: readonly TraceSpan[], drafts: readonly Draft[]): 
     if (draft !== undefined) draft.tool = tool
     return draft === undefined
   })
+}
+
+/** Joins a tool whose name has a prefix of its server or group, or lacks that of the call: `Tool: search`, `files__search`, `search`. */
+function joinByBareName(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
+  const free = Map.groupBy(freeDrafts(drafts), (draft) => bareName(draft.asked?.name))
+  return tools.filter((tool) => {
+    const name = nameOf(tool)
+    const [draft, ...others] = free.get(bareName(name)) ?? []
+    if (name === undefined || draft?.asked === undefined || others.length > 0 || draft.tool !== undefined) return true
+    // One of them has no prefix: those of two servers are two tools.
+    if (bareName(name) !== name && bareName(draft.asked.name) !== draft.asked.name) return true
+    draft.tool = tool
+    return false
+  })
+}
+
+/** What follows the last prefix. */
+function bareName(name: string | undefined): string | undefined {
+  return name
+    ?.slice(0, MAX_NAME)
+    .split(/__|[:./]\s?/)
+    .at(-1)
+}
+
+/** Whether a tool failed before the one of this call, of the same name, ran: an attempt, which the library repeated by itself. */
+function isRetried(tool: TraceSpan, { tool: later }: Draft): boolean {
+  if (later === undefined || idOf(tool) !== undefined || nameOf(later) !== nameOf(tool)) return false
+  return isFailed(tool.outcome) && tool.span.endTimeMs <= later.span.startTimeMs
+}
+
+/** The call of an attempt has the arguments of the one that it became; the result with its id is not that of the attempt. */
+function attemptOf(draft: Draft | undefined, tool: TraceSpan): Draft {
+  const { id: _, ...asked } = draft?.asked ?? { type: 'tool_call', name: nameOf(tool) ?? '' }
+  return { asked, tool, step: draft?.step ?? 0, by: draft?.by ?? tool }
 }
 
 /** No tool has a longer name. */

@@ -115,7 +115,7 @@ export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefine
   if (hasLeftOut(run, plan)) return { what: 'toolCalls', why: 'not-recorded' }
   if (lacksFirstCall(plan) || repeatsUnknownCall(run, plan)) return { what: 'toolCalls', why: 'span-lost' }
   const silent = silentCall(run, plan)
-  return silent && { what: 'toolCalls', ...explain('toolCalls', silent, plan.root) }
+  return silent && { what: 'toolCalls', ...explain('toolCalls', silent, silent) }
 }
 
 /**

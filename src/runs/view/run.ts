@@ -18,6 +18,7 @@ import { printAsJson } from './print-as-json.ts'
 import { endsConversation } from '../../spans/ends-conversation.ts'
 import { copyOf } from '../../spans/json.ts'
 import { isShared } from '../../spans/shared-resource.ts'
+import { mergedSurroundings } from '../../spans/surrounding.ts'
 import { takenRecord } from '../../spans/take-values.ts'
 import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
@@ -36,6 +37,7 @@ const SLOT = {
   userInput: 7,
   output: 8,
   missingCalls: 9,
+  surrounding: 10,
 } as const
 
 const SLOTS = Object.keys(SLOT).length
@@ -202,6 +204,10 @@ export class ReconstructedRun implements AgentRun {
       }
       return kept
     })
+  }
+
+  get surrounding(): AgentRun['surrounding'] {
+    return this.#memo.shared(SLOT.surrounding, () => mergedSurroundings(this.#plan.root.surroundings()))
   }
 
   get resource(): Readonly<Record<string, unknown>> {

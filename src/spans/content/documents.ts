@@ -147,14 +147,20 @@ const QUERY_KEYS = ['query', 'query_str', 'queryText', 'query_text', 'question',
   'str_or_query_bundle',
   'kwargs',
   'input',
+  'content',
+  'text',
 ])
+
+/** Genkit's query is a document: `{ query: { content: [{ text }] } }`. */
+const MAX_QUERY_DEPTH = 4
 
 /** What was searched for, in the input of a retriever: a text, or an object that has one under a usual name or as its only value. */
 export function queryIn(value: unknown, depth = 0): string | undefined {
-  const parsed = typeof value === 'string' && value.startsWith('{') ? (parseJson(value) ?? value) : value
+  const parsed = typeof value === 'string' && /^[{"]/.test(value) ? (parseJson(value) ?? value) : value
   if (typeof parsed === 'string') return textOf(parsed)
-  if (Array.isArray(parsed)) return parsed.length === 1 && depth < MAX_DEPTH ? queryIn(parsed[0], depth + 1) : undefined
-  if (!isRecord(parsed) || depth >= MAX_DEPTH) return undefined
+  if (Array.isArray(parsed))
+    return parsed.length === 1 && depth < MAX_QUERY_DEPTH ? queryIn(parsed[0], depth + 1) : undefined
+  if (!isRecord(parsed) || depth >= MAX_QUERY_DEPTH) return undefined
   for (const key of QUERY_KEYS) {
     const found = parsed[key] === undefined ? undefined : queryIn(parsed[key], depth + 1)
     if (found !== undefined) return found

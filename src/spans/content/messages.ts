@@ -179,7 +179,9 @@ function answerParts(value: Record<string, unknown>, role: string, list: readonl
 
 function contentParts(value: Record<string, unknown>, role: string): Part[] {
   // An attribute of a span may be a list that only claims to have billions of items.
-  const content = Array.isArray(value.content) && !isList(value.content) ? undefined : value.content
+  // Dify writes `{ role, text }`.
+  const written = value.content ?? value.text
+  const content = Array.isArray(written) && !isList(written) ? undefined : written
   const callId =
     textOf(value.tool_call_id) ?? textOf(value.toolCallId) ?? (role === 'tool' ? textOf(value.id) : undefined)
   if (role === 'tool' && !hasResponsePart(content)) {

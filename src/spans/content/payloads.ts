@@ -1,6 +1,7 @@
 import { isRecord, parseJson, textOf } from '../json.ts'
 import type { Message, ToolDefinition } from '../../model/message.ts'
 import { systemTextOf, textMessage, toInstructions, toMessage, toMessages } from './messages.ts'
+import { withGrounding } from './gemini.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
 
 /**
@@ -76,7 +77,7 @@ export function replyMessages(value: unknown, depth = 0): readonly Message[] | u
   }
   if (Array.isArray(parsed.output)) return toMessages(parsed.output)
   const message = toMessage(parsed) ?? toMessage(parsed.message) ?? toMessage(parsed.content)
-  if (message !== undefined) return [message]
+  if (message !== undefined) return [withGrounding(message, parsed)]
   // Reassembled streams have no role.
   return Array.isArray(parsed.tool_calls) || isRecord(parsed.function_call)
     ? toMessages([{ ...parsed, role: 'assistant' }])
@@ -87,7 +88,7 @@ function fromFirst(list: readonly unknown[], key: 'message' | 'content'): readon
   const [first] = list
   if (!isRecord(first)) return undefined
   const message = toMessage(first[key])
-  if (message !== undefined) return [message]
+  if (message !== undefined) return [withGrounding(message, first)]
   return typeof first.text === 'string' ? [textMessage('assistant', first.text)] : undefined
 }
 

@@ -57,6 +57,7 @@ import { qwenCode } from './qwen-code.ts'
 import { sentry } from './sentry.ts'
 import { springAi } from './spring-ai.ts'
 import { strands } from './strands.ts'
+import { pipecat } from './pipecat.ts'
 import { voltAgent } from './voltagent.ts'
 
 /**
@@ -91,6 +92,7 @@ export const allDialects: readonly Dialect[] = [
   claudeCode,
   googleAdk,
   genkit,
+  pipecat,
   voltAgent,
   agentOps,
   openLit,

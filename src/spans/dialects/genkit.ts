@@ -1,5 +1,6 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { asideKind } from '../asides.ts'
+import { retrievalOfKind, toDocuments } from '../content/documents.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
@@ -77,6 +78,9 @@ export const genkit: Dialect = {
   },
   toolArguments: (span) => inputOf(span),
   toolResult: (span) => jsonAttribute(span, 'genkit:output'),
+
+  retrieval: (span) => retrievalOfKind(subtypeOf(span), () => inputOf(span)),
+  documents: (span) => toDocuments(jsonAttribute(span, 'genkit:output')),
 
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)

@@ -45,6 +45,12 @@ export const otelOpenAiAgents: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
+  // OpenLLMetry records neither the tools that OpenAI runs nor their calls. Functions are recorded.
+  mayHideCalls: ({ name, attributes }) =>
+    name === 'openai.response' &&
+    attributes['gen_ai.output.messages'] !== undefined &&
+    attributes['gen_ai.tool.definitions'] === undefined,
+
   input: (span, logs) => spoken(genAi.input?.(span, logs)),
   output: (span, logs) => spoken(genAi.output?.(span, logs)),
 

@@ -1,5 +1,6 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { asideKind } from '../asides.ts'
+import { retrievalOfKind, toDocuments } from '../content/documents.ts'
 import { numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import { systemTextOf, textMessage, toMessages } from '../content/messages.ts'
 import { outcomeOf } from '../outcome.ts'
@@ -100,6 +101,13 @@ export const voltAgent: Dialect = {
   toolArguments: (span) => parseJson(span.attributes.input),
   toolResult: (span) => parseJson(span.attributes.output),
 
+  retrieval: (span) => retrievalOfKind(span.attributes['span.type'], () => lastUserText(span) ?? span.attributes.input),
+  // A retriever returns documents, or their texts as one.
+  documents(span) {
+    const { output } = span.attributes
+    return toDocuments(output) ?? (typeof output === 'string' ? toDocuments([output]) : undefined)
+  },
+
   // Everything is always recorded, so missing instructions and tools did not exist.
   absence: (_span, fact) =>
     fact === 'systemInstructions' || fact === 'toolDefinitions' ? undefined : { why: 'not-recorded' },
@@ -127,6 +135,12 @@ const TYPES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
 
 function messagesOf(span: SourceSpan): ReturnType<typeof toMessages> {
   return toMessages(span.attributes['agent.messages'] ?? span.attributes['llm.messages'])
+}
+
+/** A retriever may be given the messages in place of a text. */
+function lastUserText({ attributes: { input } }: SourceSpan): string | undefined {
+  const messages = typeof input === 'string' && input.startsWith('[') ? toMessages(input) : undefined
+  return messages?.findLast(({ role }) => role === 'user')?.text
 }
 
 /** VoltAgent wraps a supervisor's own instructions. */

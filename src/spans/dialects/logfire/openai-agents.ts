@@ -38,6 +38,7 @@ export const logfireOpenAiAgents: Dialect = {
   },
 
   conversationKeys: ['group_id'],
+  conversationIn: ['response'],
 
   systemInstructions: (span) => requestInstructions(jsonAttribute(span, 'response')),
   input: (span) =>

@@ -3,7 +3,7 @@ import { asideKind } from '../../asides.ts'
 import { isRecord, numberOf, parseJson, parseJsonTwice, textOf } from '../../json.ts'
 import type { Message } from '../../../model/message.ts'
 import { systemTextOf, textMessage } from '../../content/messages.ts'
-import { retrievalOfKind } from '../../content/documents.ts'
+import { retrievalOfKind, toDocuments } from '../../content/documents.ts'
 import {
   flattenedDocuments,
   flattenedMessages,
@@ -30,7 +30,8 @@ export const openInference: Dialect = {
   recognises: (scopeName, attributes) =>
     typeof attributes['openinference.span.kind'] === 'string' || isScope(scopeName),
 
-  roleOf: (span) => ROLES.get(kindOf(span)) ?? 'step',
+  // Amazon Bedrock searches and answers in one call.
+  roleOf: (span) => (span.name === 'bedrock.retrieve_and_generate' ? 'model' : (ROLES.get(kindOf(span)) ?? 'step')),
 
   aside: (span) => asideKind(kindOf(span)),
 
@@ -41,6 +42,8 @@ export const openInference: Dialect = {
       (isNamed(span) ? textOf(span.name) : undefined)
     return name === undefined ? undefined : { name }
   },
+
+  conversationIn: ['llm.invocation_parameters'],
 
   systemInstructions(span) {
     return (
@@ -128,7 +131,9 @@ export const openInference: Dialect = {
       kindOf(span),
       () => shownText(span.attributes['reranker.query']) ?? shownText(span.attributes['input.value']),
     ),
-  documents: (span) => flattenedDocuments(span.attributes),
+  documents: (span) =>
+    flattenedDocuments(span.attributes) ??
+    (kindOf(span) === 'RETRIEVER' ? toDocuments(shownJson(span, 'output.value')) : undefined),
 
   outcome: (span) => outcomeWithoutStack(span),
 
