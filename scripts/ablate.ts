@@ -135,8 +135,7 @@ function print(name: string, before: readonly string[], readAgain: () => readonl
 }
 
 function read(...hook: readonly string[]): readonly string[] {
-  const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1e9 } as const
-  return execFileSync(process.execPath, ['read.ts', ...hook], options)
-    .trimEnd()
-    .split('\n')
+  const args = ['read.ts', ...hook]
+  const printed = execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8', stdio: 'pipe', maxBuffer: 1e9 })
+  return printed.trimEnd().split('\n')
 }
