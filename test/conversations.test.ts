@@ -131,7 +131,8 @@ describe('scorers of conversations by code', () => {
     const transferred = (fails: boolean) =>
       runsOf([...parcel, { user: 'A person, please.', answer: '', tools: [{ name: 'transfer', fails }] }])
     expect(await outcomeOf(scorer, transferred(false))).toBe(0)
-    expect(await outcomeOf(scorer, transferred(true))).toBe(1)
+    // The spans do not show whether a text came after the call that failed.
+    expect(await outcomeOf(scorer, transferred(true))).toBe('no-content')
   })
 })
 
