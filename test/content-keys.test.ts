@@ -23,6 +23,7 @@ for (const library of libraryNames()) {
 /** What the readers of content read in addition: kinds, types, counts, states, ids and names that a library gave. */
 const NO_CONTENT: ReadonlySet<string> = new Set([
   'agent.name',
+  'ag2.span.type',
   'agentops.span.kind',
   'ai.operationId',
   'ai.response.finish_reason',
@@ -35,12 +36,15 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'gcp.vertex.agent.event_id',
   'gen_ai.agent.invocation.end_reason',
   'gen_ai.operation.name',
+  'gen_ai.provider.name',
   'gen_ai.request.choice.count',
   'gen_ai.request.model',
   'gen_ai.response.finish_reasons',
   'gen_ai.response.model',
+  'gen_ai.system',
   'gen_ai.tool.call.id',
   'gen_ai.tool.call.outcome',
+  'gen_ai.tool.name',
   'gen_ai.tool.status',
   'gen_ai.usage.output_tokens',
   'genkit:metadata:subtype',

@@ -208,12 +208,12 @@ describe('spanscore inspect', () => {
     const cases: readonly [readonly string[], string][] = [
       [
         [],
-        'expected a command: score, inspect, view, cases, calibrate, canary, judge-check, doctor, serve; see spanscore --help',
+        'expected a command: score, common, inspect, view, cases, calibrate, canary, judge-check, doctor, serve; see spanscore --help',
       ],
       [['insepct', empty], "unknown command 'insepct' (Did you mean inspect?); see spanscore --help"],
       [
         ['scan', empty],
-        "unknown command 'scan', expected one of score, inspect, view, cases, calibrate, canary, judge-check, doctor, serve; see spanscore --help",
+        "unknown command 'scan', expected one of score, common, inspect, view, cases, calibrate, canary, judge-check, doctor, serve; see spanscore --help",
       ],
       [['inspect'], "missing required argument 'files'; see spanscore inspect --help"],
       [['inspect', '--jsno', empty], "unknown option '--jsno' (Did you mean --json?); see spanscore inspect --help"],

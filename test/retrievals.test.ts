@@ -96,7 +96,7 @@ describe('Documents as evidence', () => {
   it('are shown once if a tool retrieved them, as what the model was given', async () => {
     const { prompt } = await faithfulness(recording('python-openinference-langchain-rag', '02-retriever-in-tool'))
     expect(prompt.split('Oslo had four degrees below zero on Monday.')).toHaveLength(2)
-    expect(prompt).toContain('results of tool calls')
+    expect(prompt).toContain('begin: the tool calls')
     expect(prompt).not.toContain('retrieved documents')
   })
 

@@ -27,6 +27,8 @@ export class TracePlace {
   sdk: SdkSpanLike | undefined
   /** The ids of the conversation and the user that the span has, whether a dialect recognises it or not; of this process, those at its start. */
   ids: IdsOnSpan | undefined
+  /** The place above it that was removed from the tree before it. */
+  removedAbove: TracePlace | undefined
   /** What describes the runs below it, if no dialect recognises it and it has ended. */
   surrounding: Surrounding | undefined
   /** The ids in the baggage of its parent context. */
@@ -85,6 +87,11 @@ export class TracePlace {
   /** What describes the runs below it, of an open span as far as it is written. */
   describes(): Surrounding | undefined {
     return this.surrounding ?? (this.sdk && this.role === undefined ? readSdk(this.sdk, surroundingOf) : undefined)
+  }
+
+  /** The place above it, also if it was removed from the tree. */
+  get describedBy(): TracePlace | undefined {
+    return this.above ?? this.removedAbove
   }
 
   /** Whether its parent is named and belongs to this process, but was not seen. */
@@ -190,7 +197,7 @@ export class PlacedSpan extends TraceSpan {
 
   override *idsAbove(): Generator<IdsOnSpan, void> {
     let left = MAX_ABOVE
-    for (let { above } = this.place; above !== undefined && left > 0; above = above.above) {
+    for (let above = this.place.describedBy; above !== undefined && left > 0; above = above.describedBy) {
       left -= 1
       const ids = above.span?.ids ?? above.ids
       if (ids !== undefined) yield ids
@@ -200,7 +207,7 @@ export class PlacedSpan extends TraceSpan {
 
   override *surroundings(): Generator<Surrounding, void> {
     let left = MAX_ABOVE
-    for (let { above } = this.place; above !== undefined && left > 0; above = above.above) {
+    for (let above = this.place.describedBy; above !== undefined && left > 0; above = above.describedBy) {
       left -= 1
       const surrounding = above.span === undefined ? above.describes() : undefined
       if (surrounding !== undefined) yield surrounding

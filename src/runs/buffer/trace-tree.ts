@@ -93,6 +93,8 @@ export class TraceTree {
       onRemoved(place)
     }
     for (const place of left) {
+      // What is above goes on to describe the run: which conversation and user, and what the request was.
+      place.removedAbove = place.above ?? place.removedAbove
       place.above = undefined
       place.isListed = false
       this.list(place)

@@ -43,16 +43,19 @@ export function joinToolCalls(
     if (left.length === 0) return drafts
     left = join(left, drafts)
   }
+  const retried = left.some((tool) => isFailed(tool.outcome)) ? joinedByName(drafts) : NOTHING
+  const attempts = new Map<Draft, TraceSpan[]>()
   for (const tool of left) {
     // Nothing shows which tool it was.
     if (nameOf(tool) === undefined) continue
     const step = lastBefore(models, tool.span)
-    const place = drafts.findIndex((draft) => draft.step === step && isRetried(tool, draft))
-    if (place === -1) drafts.push({ asked: undefined, tool, step, by: tool })
-    else drafts.splice(place, 0, attemptOf(drafts[place], tool))
+    const later = laterCallOf(tool, retried.get(keyOf(step, nameOf(tool))))
+    if (later === undefined) drafts.push({ asked: undefined, tool, step, by: tool })
+    else attempts.set(later, [...(attempts.get(later) ?? []), tool])
   }
+  const all = attempts.size === 0 ? drafts : drafts.flatMap((draft) => withAttempts(draft, attempts.get(draft)))
   // The sort is stable: it keeps the model's own order, and calls known only from spans come after it.
-  const sorted = drafts.toSorted((one, other) => one.step - other.step)
+  const sorted = all.toSorted((one, other) => one.step - other.step)
   // A tool that ran before any model call counts with the first one.
   for (const draft of sorted) draft.step = Math.max(0, draft.step)
   return sorted
@@ -161,16 +164,44 @@ function bareName(name: string | undefined): string | undefined {
     .at(-1)
 }
 
-/** Whether a tool failed before the one of this call, of the same name, ran: an attempt, which the library repeated by itself. */
-function isRetried(tool: TraceSpan, { tool: later }: Draft): boolean {
-  if (later === undefined || idOf(tool) !== undefined || nameOf(later) !== nameOf(tool)) return false
-  return isFailed(tool.outcome) && tool.span.endTimeMs <= later.span.startTimeMs
+const NOTHING: ReadonlyMap<string, readonly Draft[]> = new Map()
+
+function keyOf(step: number, name: string | undefined): string {
+  return `${step} ${name}`
 }
 
-/** The call of an attempt has the arguments of the one that it became; the result with its id is not that of the attempt. */
-function attemptOf(draft: Draft | undefined, tool: TraceSpan): Draft {
-  const { id: _, ...asked } = draft?.asked ?? { type: 'tool_call', name: nameOf(tool) ?? '' }
-  return { asked, tool, step: draft?.step ?? 0, by: draft?.by ?? tool }
+/** The calls whose tools ran, by step and name, in the order of their starts. */
+function joinedByName(drafts: readonly Draft[]): ReadonlyMap<string, readonly Draft[]> {
+  const ran = drafts.filter(({ tool }) => tool !== undefined).toSorted((one, other) => startOf(one) - startOf(other))
+  return Map.groupBy(ran, ({ step, tool }) => keyOf(step, tool && nameOf(tool)))
+}
+
+function startOf({ tool }: Draft): number {
+  return tool?.span.startTimeMs ?? 0
+}
+
+/** The call of which a failed tool was an attempt, which the library repeated by itself: the first of its name that began after it. */
+function laterCallOf(tool: TraceSpan, calls: readonly Draft[] = []): Draft | undefined {
+  if (calls.length === 0 || idOf(tool) !== undefined || !isFailed(tool.outcome)) return undefined
+  let [from, to] = [0, calls.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    const call = calls[middle]
+    if (call !== undefined && startOf(call) < tool.span.endTimeMs) from = middle + 1
+    else to = middle
+  }
+  return calls[from]
+}
+
+/** An attempt has the arguments of the call that it became; the result with its id is not that of the attempt. */
+function withAttempts(draft: Draft, attempts: readonly TraceSpan[] = []): readonly Draft[] {
+  return [
+    ...attempts.map((tool): Draft => {
+      const { id: _, ...asked } = draft.asked ?? { type: 'tool_call', name: nameOf(tool) ?? '' }
+      return { asked, tool, step: draft.step, by: draft.by ?? tool }
+    }),
+    draft,
+  ]
 }
 
 /** No tool has a longer name. */
