@@ -102,9 +102,11 @@ const inCommon = each(
     '.',
 )
 
-const examples = each('spanscore_example{%s}', ['$of'], '{{ .Labels.spanscore_trace_id }}')
-  .replace('{{ range ', '{{ range $index, $example := ')
-  .replace('{{ .Labels', '{{ if $index }},{{ else }} For example traces{{ end }} {{ .Labels')
+const examples =
+  each('spanscore_example{%s}', ['$of'], '{{ .Labels.spanscore_trace_id }}')
+    .replace('{{ range ', '{{ range $index, $example := ')
+    .replace('{{ .Labels', '{{ if $index }},{{ else }} For example traces{{ end }} {{ .Labels') +
+  each('count(spanscore_example{%s})', ['$of'], '.')
 
 const checks = each(
   'topk(1, spanscore_scorer_info{job=%q,gen_ai_evaluation_name=%q})',

@@ -41,6 +41,26 @@ const release = (version: string, values: string) => ({
   values,
 })
 
+const OF_AGENT = 'job="shop", gen_ai_agent_name="support"'
+const OF_SCORER = 'gen_ai_evaluation_name="prompt_alignment"'
+
+/** The counter of a trait: passing and failing runs of each minute, in the first 100 minutes and in the 60 after them. */
+const trait = (name: string, value: string, before: readonly [number, number], after: readonly [number, number]) =>
+  (['pass', 'fail'] as const).map((label, index) =>
+    counter(
+      'spanscore_traits_total',
+      {
+        job: 'shop',
+        gen_ai_agent_name: 'support',
+        gen_ai_evaluation_name: 'prompt_alignment',
+        gen_ai_evaluation_score_label: label,
+        spanscore_trait: name,
+        spanscore_trait_value: value,
+      },
+      Array.from({ length: 160 }, (_, minute) => (minute < 100 ? before : after)[index]),
+    ),
+  )
+
 /** A scenario with further expectations. */
 const and = (test: object, ...expectations: readonly object[]) => {
   const already: unknown = Reflect.get(test, 'promql_expr_test')
@@ -171,6 +191,18 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
       ...settings({ ...PAGES, worst_score: 0, best_score: 10 }),
       release('1.4.0', '0+10x96'),
       release('1.5.0', '_x96 0+10x64'),
+      // Of the failing runs, nearly all are German.
+      ...trait('status', 'ok', [9.7, 0.3], [1.6, 2.4]),
+      ...trait('app.language', 'de', [2, 0], [0.2, 2.4]),
+      ...trait('app.language', 'en', [7.7, 0.3], [1.4, 0]),
+      { series: `spanscore_agent_info{${OF_AGENT}, spanscore_agent_prompt="4b6162bd"}`, values: '1x96' },
+      { series: `spanscore_agent_info{${OF_AGENT}, spanscore_agent_prompt="22579f7d"}`, values: '_x96 1x64' },
+      { series: `spanscore_example{${OF_AGENT}, ${OF_SCORER}, spanscore_trace_id="30c2fc0d"}`, values: '_x120 1x40' },
+      { series: `spanscore_example{${OF_AGENT}, ${OF_SCORER}, spanscore_trace_id="724fb7e8"}`, values: '_x120 1x40' },
+      {
+        series: `spanscore_scorer_info{job="shop", ${OF_SCORER}, spanscore_scorer_description="Whether the answer does what was asked."}`,
+        values: '1x160',
+      },
     ]
     const expected = {
       exp_labels: {
@@ -183,7 +215,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
         summary:
           'support: prompt_alignment passes 40 % of 60 runs (28.6 to 52.6 %) in the last 15 minutes; target 80 %.',
         description:
-          'Since about 1 Jan 01:50 UTC. Version 1.5.0 of shop since 1 Jan 01:36 UTC. Of the runs chosen in the last day, 17 % have no score, so the real figure may be another.',
+          'Since about 1 Jan 01:51 UTC. Since then 60 % fail. In common: app.language = de, of which 67 % fail, of the others 3.5 %. For example traces 724fb7e8, 30c2fc0d. Version 1.5.0 of shop since 1 Jan 01:36 UTC. Its prompt changed at 1 Jan 01:36 UTC. prompt_alignment: Whether the answer does what was asked. Of the runs chosen in the last day, 17 % have no score, so the real figure may be another.',
         runs_url: 'http://jaeger/search?service=shop&tags=spanscore.prompt_alignment.label%3Dfail',
         dashboard_url: '',
         runbook_url: 'http://wiki/runbooks.md#spanscorebelowtarget',
