@@ -18,6 +18,7 @@ describe('the traits of a run', () => {
     const run = runOf({
       resource: { 'service.version': '1.1.0', 'cloud.region': 'eu-west-1' },
       attributes: { 'app.plan': 'free', 'app.beta': true },
+      surrounding: { 'app.tenant': 'shop' },
       systemInstructions: 'Help customers.',
       availableTools: [{ name: 'lookup' }],
       models: ['gpt-5-mini'],
@@ -36,6 +37,7 @@ describe('the traits of a run', () => {
         'cloud.region = eu-west-1',
         'app.plan = free',
         'app.beta = true',
+        'app.tenant = shop',
         'model = gpt-5-mini',
         'tool called = search',
         'failed tool = lookup',

@@ -41,7 +41,7 @@ export function traitsOf(run: AgentRun, { turn, failing = [] }: TraitContext = {
   const addFact = (key: TraitKey, value: string | number | undefined): void => add(key, value)
 
   add('agent version', run.agent.version)
-  for (const attributes of [run.resource, run.attributes]) addAttributes(attributes, add)
+  for (const attributes of [run.resource, run.attributes, run.surrounding ?? {}]) addAttributes(attributes, add)
   addFact('prompt', hashedText(run.systemInstructions))
   addFact('tools offered', run.availableTools && hashedText(JSON.stringify(run.availableTools)))
   for (const model of run.models) addFact('model', model)
