@@ -13,7 +13,7 @@ interface Seen {
   lastMs: number
 }
 
-/** What agents are made of, for a gauge: a change of the prompt, the tools or the model shows in Prometheus when it happens. */
+/** The prompts, tools and models of agents, for a gauge: a change of the prompt, the tools or the model shows in Prometheus when it happens. */
 export class AgentsSeen {
   readonly #now: () => number
   readonly #agents = new Map<string, Map<string, Seen>>()

@@ -4,7 +4,7 @@ export interface Finding {
   readonly about: string
   /** What the scorer says of it, in a word of its own, such as `not_stated`. It never quotes the run. */
   readonly verdict: string
-  /** Whether that is as it should be, is wrong, or counts neither way. */
+  /** `good`, `bad`, or `open` if it counts neither way. */
   readonly rating: 'good' | 'bad' | 'open'
   /** The thing itself in a few words: the claim, the goal, the name of the tool. It may quote the run. */
   readonly text: string
@@ -17,7 +17,7 @@ export interface Finding {
 /** A place in a run or a conversation. */
 export interface FindingPlace {
   /**
-   * What it is a part of: the instructions, a message of the input, the answer, a tool call (its arguments, its result), a retrieval, or a turn
+   * The part of the record: the instructions, a message of the input, the answer, a tool call (its arguments, its result), a retrieval, or a turn
    * of a conversation.
    */
   readonly in: 'instructions' | 'message' | 'answer' | 'call' | 'arguments' | 'result' | 'retrieval' | 'turn'

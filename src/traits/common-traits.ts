@@ -57,6 +57,8 @@ const ENOUGH_EVIDENCE = 4
 
 /** A trait of fewer runs is not tried. */
 const LEAST_RUNS = 5
+/** Fewer failing runs share many things by chance. */
+export const LEAST_FAILING = 5
 const MAX_LINES = 4
 /** A rarer value is not tried if its key has more values than these. */
 const MAX_VALUES = 50
@@ -94,7 +96,7 @@ export function* commonTraits(
   const common: CommonTrait[] = []
   let left = runs
   let all = counted
-  while (common.length < MAX_LINES && all.all.failing >= LEAST_RUNS) {
+  while (common.length < MAX_LINES && all.all.failing >= LEAST_FAILING) {
     const ranked = rank(all, table)
     const best = ranked.find(({ trait }) => !isPartOfFailure(trait, same)) ?? ranked[0]
     if (best === undefined) break

@@ -1,4 +1,4 @@
-import { changedTraits, commonTraits } from '../../../src/traits/common-traits.ts'
+import { changedTraits, commonTraits, LEAST_FAILING } from '../../../src/traits/common-traits.ts'
 import { TraitTable } from '../../../src/traits/trait-table.ts'
 import type { TraitRun } from '../../../src/traits/trait-table.ts'
 import { withoutPause } from '../../../src/scoring/background.ts'
@@ -35,8 +35,6 @@ export interface CommonOptions {
 
 const NARROWEST = 40
 const WIDEST = 120
-/** Fewer failing runs share many things by chance. */
-const LEAST_FAILING = 5
 
 /** Reads scored runs, and prints what the failing ones have in common. */
 export async function common(files: readonly string[], options: CommonOptions, context: CommandContext): Promise<void> {

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { Evaluation } from '../../../src/model/score.ts'
 import { withoutPause } from '../../../src/scoring/background.ts'
-import { commonTraits } from '../../../src/traits/common-traits.ts'
+import { commonTraits, LEAST_FAILING } from '../../../src/traits/common-traits.ts'
 import { TraitTable } from '../../../src/traits/trait-table.ts'
 import type { TraitRun } from '../../../src/traits/trait-table.ts'
 import { traitsOf } from '../../../src/traits/traits-of.ts'
@@ -9,8 +9,6 @@ import { sentenceOf } from '../common/common-report.ts'
 
 /** Maximum number of runs of which traits are kept: later runs are not compared. */
 const MAX_KEPT_RUNS = 20_000
-/** Fewer failing runs share many things by chance. */
-const LEAST_FAILING = 5
 const MAX_SENTENCES = 2
 
 /** What the failing runs of an agent and scorer have in common, as sentences for the reports of `spanscore score`. */

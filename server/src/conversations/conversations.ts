@@ -26,7 +26,7 @@ export interface ConversationsParts {
 /** Conversations that are scored at the same time. Others wait, and lose nothing. */
 const MAX_AT_ONCE = 16
 
-/** For so long a conversation waits until the judges' budget has room for its service. Then it is treated as any run is. */
+/** A conversation waits at most this long for room in the judges' budget of its service, and is then treated as a run is. */
 const MAX_WAIT_MS = 600_000
 
 /** Collects runs to conversations, and scores each when it is over. */
