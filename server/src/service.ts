@@ -9,6 +9,7 @@ import { EMITTED, FINISHED, RecordStates } from './log/record-states.ts'
 import type { DecodedRecord, LogRecord, SpanLog } from './log/span-log.ts'
 import type { RequestReader } from './receive/read-request.ts'
 import { RunSpans } from './score/run-spans.ts'
+import { ServicesInTurn } from './score/services-in-turn.ts'
 import { SettledRuns } from './score/settled-runs.ts'
 import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
 import type { Conversations } from './conversations/conversations.ts'
@@ -79,6 +80,8 @@ export class Service {
   readonly #states: RecordStates
   readonly #contents: RecordContents
   readonly #runs: SettledRuns
+  /** Those that are complete and wait to be scored. */
+  readonly #settled = new ServicesInTurn<SettledSpans>()
   /** Ids of runs. Whoever sends their spans again, with other content or another service's name, changes nothing. */
   readonly #deliveredRuns = new BoundedMap<string, true>(MAX_DELIVERED)
   /** Traces that were to be forgotten. */
@@ -89,6 +92,7 @@ export class Service {
   #isStopping = false
   #isPaused = false
   #latestSweepMs: number
+  #nextSettlingMs = 0
   #nextExpiryMs = 0
   readonly #scoring = new Set<Promise<void>>()
   /** Delivered runs that are being stored. */
@@ -137,11 +141,8 @@ export class Service {
     if (this.#isSweeping || this.#isPaused || outbox.isFull) return
     this.#isSweeping = true
     try {
-      const { settled, finished, freed } = buffer.settle(nowMs())
-      this.#mark(freed, FINISHED)
-      this.#finish(finished)
-      await this.#scoreAll(settled)
-      if (settled.length === 0) this.#contents.forget()
+      this.#settle()
+      if (!(await this.#scoreSettled())) this.#contents.forget()
     } catch (error) {
       this.#failed(error)
     }
@@ -196,18 +197,33 @@ export class Service {
     log.close()
   }
 
-  async #scoreAll(settled: readonly SettledSpans[]): Promise<void> {
+  /** Takes what is complete, also while many other runs wait to be scored. */
+  #settle(): void {
+    const { buffer, nowMs } = this.#parts
+    const { settled, finished, freed } = buffer.settle(nowMs())
+    this.#mark(freed, FINISHED)
+    this.#finish(finished)
+    for (const each of settled) this.#settled.add(each.spans[0]?.resource['service.name'], each)
+    this.#nextSettlingMs = nowMs() + SWEEP_MS
+  }
+
+  /** @returns whether there was anything to score */
+  async #scoreSettled(): Promise<boolean> {
     const turn = new Turn()
-    for (const each of settled) {
+    let scored = 0
+    for (let each = this.#settled.take(); each !== undefined; each = this.#settled.take()) {
+      scored += 1
       if (each.spans.every(({ isLeftOut }) => isLeftOut)) continue
       if (this.#parts.outbox.isFull) await this.#parts.outbox.room()
       // After an outage many runs are complete together. They wait here, where nothing is refused.
       while ((this.#isPaused || this.#parts.scorer.isBusy) && !this.#isStopping) await sleep(BUSY_MS)
-      if (this.#isStopping) return
+      if (this.#isStopping) break
       await this.#track(this.#score(each, turn))
       // Follow-up work of a scored run precedes the next run.
       await (turn.hasRoomFor(0) ? undefined : turn.next())
+      if (this.#parts.nowMs() >= this.#nextSettlingMs) this.#settle()
     }
+    return scored > 0
   }
 
   #track(scoring: Promise<void>): Promise<void> {

@@ -250,7 +250,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const http = createHttpReceiver(receiver, access, limits, tls, otherPaths, httpConnections)
   const grpc = new GrpcReceiver(receiver, access, limits, tls, grpcConnections)
   const metrics = new ServiceMetrics(
-    { receiver, buffer, outbox, forwarder, feedback, service, log, configTrouble: () => watcher?.trouble },
+    {
+      receiver,
+      buffer,
+      outbox,
+      forwarder,
+      feedback,
+      service,
+      conversations,
+      log,
+      configTrouble: () => watcher?.trouble,
+    },
     meters,
   )
   try {

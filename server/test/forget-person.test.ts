@@ -91,6 +91,31 @@ it.each(['user', 'conversation'])('a %s is deleted from the page and the log, an
   expect([found(ann), found(bob)]).toEqual([0, 3])
 })
 
+it('a trace is deleted with what was said of it, and with log records that wait for their spans', async () => {
+  const page = await startWithPage(folder)
+  const [gone, kept] = [[mark(), mark(), mark()] as const, [mark()]]
+  const [run, other] = [runOf('ann', gone[0]), runOf('bob', kept[0] ?? '')]
+  await post(page.server.httpPort, toRequest([...run.spans, ...other.spans]))
+  await eventually(
+    () => page.get<{ runs: readonly unknown[] }>('/api/runs'),
+    (listed) => listed.runs.length === 2,
+  )
+  const feedback = { runId: run.runId, name: 'thumbs', value: false, comment: gone[1] }
+  expect(await post(page.server.httpPort, feedback, '/v1/feedback')).toBe(200)
+  const record = { traceId: run.traceId, spanId: 'ab'.repeat(8), body: { stringValue: gone[2] } }
+  const logs = { resourceLogs: [{ scopeLogs: [{ scope: { name: 'x' }, logRecords: [record] }] }] }
+  expect(await post(page.server.httpPort, logs, '/v1/logs')).toBe(200)
+  expect([found(gone), found(kept)]).toEqual([3, 1])
+  const answer = await fetch(`${page.origin}/api/forget?trace=${run.traceId}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${page.token}` },
+  })
+  expect(await answer.json()).toEqual({ traces: 1, runs: 1 })
+  expect([found(gone), found(kept)]).toEqual([0, 1])
+  await page.server.stop()
+  expect([found(gone), found(kept)]).toEqual([0, 1])
+})
+
 it('a command forgets somebody while a service uses the folder, and while none does', async () => {
   const options = serverOptions('http://127.0.0.1:1', { dataFolder: folder })
   const server = await startServer({ ...options, traces: { ...options.traces, settleMs: 600_000 } })

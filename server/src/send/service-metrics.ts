@@ -17,6 +17,7 @@ export interface MeasuredParts {
   readonly forwarder: Forwarder | undefined
   readonly feedback: Pick<FeedbackIntake, 'counts'>
   readonly service: Service
+  readonly conversations: { readonly open: number; readonly waiting: number }
   readonly log: SpanLog
   /** Why the configuration file is not in effect as it is now; `undefined` if it is. */
   readonly configTrouble: () => string | undefined
@@ -27,7 +28,7 @@ export class ServiceMetrics {
   readonly #output: MeterOutput
 
   constructor(
-    { receiver, buffer, outbox, forwarder, feedback, service, log, configTrouble }: MeasuredParts,
+    { receiver, buffer, outbox, forwarder, feedback, service, conversations, log, configTrouble }: MeasuredParts,
     meters: ServiceMeters,
   ) {
     this.#output = meters.create({ 'service.name': 'spanscore' })
@@ -82,6 +83,13 @@ export class ServiceMetrics {
     gauge('content_bytes', 'Content of spans in memory, as an estimate.', 'By', () => buffer.contentBytes)
     gauge('receiving_bytes', 'Bytes of requests that are not answered yet.', 'By', () => receiver.inFlight.bytes)
     gauge('outbox_size', 'Runs whose scores wait for the destination.', '{run}', () => outbox.size)
+    gauge('open_conversations', 'Conversations that are not over.', '{conversation}', () => conversations.open)
+    gauge(
+      'waiting_conversations',
+      'Conversations that are over and wait for their scores, such as for room in the budget of judges.',
+      '{conversation}',
+      () => conversations.waiting,
+    )
     gauge('forward_waiting', 'Requests that wait to be forwarded.', '{request}', () => log.waitingToForward)
     gauge('log_bytes', 'Bytes on the log.', 'By', () => log.heldBytes)
     gauge(

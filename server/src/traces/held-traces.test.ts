@@ -48,6 +48,14 @@ const ordinary = (spanId: string, parent?: string, made?: Made) => span({ 'http.
 const orphans = (count: number, sender: string) =>
   Array.from({ length: count }, () => chat(id(), id(), { sender, traceId: id().padStart(32, 'b') }))
 
+const logOf = (traceId: string, spanId: string) => ({
+  traceId,
+  spanId,
+  timeMs: 1,
+  attributes: {},
+  scope: { name: 'x' },
+})
+
 function onlyOne<T>(items: readonly T[]): T {
   const [first] = items
   if (first === undefined || items.length > 1) throw new Error(`Expected one, got ${items.length}.`)
@@ -286,11 +294,29 @@ describe('when a run is complete', () => {
 
   it('forgets log records whose span never arrives', () => {
     const buffer = new HeldTraces(BUFFER_OPTIONS)
-    const log = { traceId: TRACE, spanId: id(), timeMs: 1, attributes: {}, scope: { name: 'x' } }
-    expect(buffer.add(7, toRecord([], [log]), 0)).toEqual([])
+    expect(buffer.add(7, toRecord([], [logOf(TRACE, id())]), 0)).toEqual([])
     expect(buffer.settle(299_000).freed).toEqual([])
     expect(buffer.settle(301_000).freed).toMatchObject([{ offset: 7, index: 0 }])
     expect(buffer.traces).toBe(0)
+  })
+
+  it('holds as many log records without a span as spans, and leaves out the oldest above it', () => {
+    const buffer = new HeldTraces({ ...BUFFER_OPTIONS, maxSpans: 100 })
+    for (let offset = 0; offset < 250; offset++)
+      buffer.add(offset, toRecord([], [logOf(id().padStart(32, 'e'), id())]), 0)
+    expect(buffer.traces).toBe(100)
+    expect(buffer.counts.overLimit).toBe(150)
+    expect(buffer.settle(1000).freed).toHaveLength(150)
+    expect(buffer.settle(301_000).freed).toHaveLength(100)
+    // Those whose span has come wait no more.
+    const spanId = id()
+    for (let offset = 300; offset < 390; offset++) buffer.add(offset, toRecord([], [logOf(TRACE, spanId)]), 302_000)
+    buffer.add(400, toRecord([agent(spanId)]), 302_000)
+    for (let offset = 401; offset < 500; offset++)
+      buffer.add(offset, toRecord([], [logOf(id().padStart(32, 'f'), id())]), 302_000)
+    expect(buffer.counts.overLimit).toBe(150)
+    const { settled } = buffer.settle(320_000)
+    expect(onlyOne(settled).spans[0]?.held).toHaveLength(90)
   })
 
   it('leaves out spans of a service that wait for parents when nobody could be taken for two seconds', () => {

@@ -69,6 +69,11 @@ export class HeldTraces {
   readonly #finished = new BoundedMap<string, true>(MAX_FINISHED)
   readonly counts: HeldTracesCounts = { late: 0, overLimit: 0, expired: 0, cutShort: 0 }
   readonly #waiting = new WaitingSpans()
+  /** Traces with log records that wait for their spans, those with the oldest first. */
+  readonly #early = new Set<HeldTrace>()
+  #earlyLogs = 0
+  /** Log records that are no longer needed, until the next settling. */
+  #freed: LogPosition[] = []
   #spans = 0
   #fullSinceMs: number | undefined
 
@@ -137,7 +142,8 @@ export class HeldTraces {
 
   /** What is due at a time of the log. What is settled must be passed to `emitted` once its scores are delivered. */
   settle(nowMs: number): Due {
-    const due: Due = { settled: [], finished: [], freed: [] }
+    const due: Due = { settled: [], finished: [], freed: this.#freed }
+    this.#freed = []
     for (const trace of this.#due.take(nowMs)) this.#look(trace, nowMs, due)
     this.#giveWay(due.finished)
     return due
@@ -184,10 +190,11 @@ export class HeldTraces {
    * @returns spans that are no longer needed
    */
   forget(traceIds: ReadonlySet<string>): readonly FinishedSpans[] {
-    return this.#drop(
-      [...traceIds].flatMap((traceId) => this.#traces.get(traceId) ?? []),
-      () => true,
-    )
+    const traces = [...traceIds].flatMap((traceId) => this.#traces.get(traceId) ?? [])
+    for (const trace of traces) this.#freeLooseLogs(trace, this.#freed)
+    const finished = this.#drop(traces, () => true)
+    for (const trace of traces) this.#forgetEmpty(trace)
+    return finished
   }
 
   #drop(traces: Iterable<HeldTrace>, isDropped: (unit: RunUnit) => boolean): readonly FinishedSpans[] {
@@ -238,7 +245,9 @@ export class HeldTraces {
       this.#forgetEmpty(trace)
       return false
     }
+    this.#earlyLogs -= trace.looseLogs.get(span.spanId)?.length ?? 0
     trace.hold(span)
+    if (trace.looseLogs.size === 0) this.#early.delete(trace)
     this.#spans += 1
     if (span.isEmitted) {
       // It was scored before the service restarted.
@@ -262,6 +271,8 @@ export class HeldTraces {
     logs.push(log)
     if (span === undefined) {
       trace.looseLogs.set(facts.spanId, logs)
+      this.#early.add(trace)
+      this.#earlyLogs += 1
       this.#due.atLatest(trace, nowMs + this.#options.orphanMs)
     } else {
       span.held = logs
@@ -270,7 +281,16 @@ export class HeldTraces {
       span.sinceMs = nowMs
     }
     this.#contents.add(trace, log, bytes.body, nowMs)
+    if (this.#earlyLogs > this.#options.maxSpans) this.#leaveOutEarlyLogs()
     return true
+  }
+
+  /** There is room for as many log records without a span as for spans. */
+  #leaveOutEarlyLogs(): void {
+    const [trace] = this.#early
+    if (trace === undefined) return
+    this.counts.overLimit += this.#freeLooseLogs(trace, this.#freed)
+    this.#forgetEmpty(trace)
   }
 
   /** Settles and finishes what is due in a trace. */
@@ -310,10 +330,21 @@ export class HeldTraces {
     const logs = [...looseLogs.values()].flat()
     const dueMs = logs.reduce((lastMs, { sinceMs }) => Math.max(lastMs, sinceMs), 0) + this.#options.orphanMs
     if (dueMs > nowMs) return dueMs
-    for (const log of logs) this.#contents.release(trace, log)
-    freed.push(...logs)
-    looseLogs.clear()
+    this.#freeLooseLogs(trace, freed)
     return Number.POSITIVE_INFINITY
+  }
+
+  /** @returns how many there were */
+  #freeLooseLogs(trace: HeldTrace, freed: LogPosition[]): number {
+    const logs = [...trace.looseLogs.values()].flat()
+    for (const log of logs) {
+      this.#contents.release(trace, log)
+      freed.push(log)
+    }
+    trace.looseLogs.clear()
+    this.#early.delete(trace)
+    this.#earlyLogs -= logs.length
+    return logs.length
   }
 
   /** If too many spans are held, the traces that were scored first stop waiting for late spans. */
