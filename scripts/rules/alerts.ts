@@ -1,5 +1,5 @@
 import { alert, DASHBOARD, page, SCORE_LINKS, ticket } from './alert.ts'
-import { description, summary } from './fall-message.ts'
+import { description, failingRuns, summary } from './fall-message.ts'
 import { PAGE, TICKET } from './limits.ts'
 import { AGENT_AND_SCORER, named, NOT_CHOSEN } from './recording.ts'
 import type { RuleGroup } from './recording.ts'
@@ -55,6 +55,23 @@ export function alertsOnScores(): RuleGroup['rules'] {
       { for: '1h' },
     ),
   ]
+}
+
+/** The alert on single failing runs. It reads counters and settings as they arrive: recorded ones would be minutes late. */
+function singleRuns(): RuleGroup {
+  const set = 'spanscore_alert_setting{spanscore_setting="any_severity"}'
+  const kept = `last_over_time(${set}[1d]) unless on (${AGENT_AND_SCORER}) spanscore_alert_setting`
+  const setting = named(`max by (${AGENT_AND_SCORER}) (${set} or (${kept}))`)
+  const failed = named(
+    `sum by (${AGENT_AND_SCORER}) (increase(spanscore_sum_w_total{gen_ai_evaluation_score_label="fail"}[30m]))`,
+  )
+  const rule = (number: number, labels: typeof page) =>
+    alert('SpanscoreRunFailed', `${failed} > 0\nand on (${AGENT_AND_SCORER}) ${setting} == ${number}`, labels, {
+      summary: '{{ $labels.gen_ai_agent_name }}: a run failed {{ $labels.gen_ai_evaluation_name }}.',
+      description: failingRuns,
+      ...SCORE_LINKS,
+    })
+  return { name: 'spanscore-single-runs', interval: '15s', rules: [rule(2, page), rule(1, ticket)] }
 }
 
 /**
@@ -219,5 +236,5 @@ const PIPELINE: RuleGroup = {
 
 /** The groups of the other alerts. */
 export function alertGroups(): RuleGroup[] {
-  return [scoring(), PIPELINE, WORKERS]
+  return [singleRuns(), scoring(), PIPELINE, WORKERS]
 }

@@ -108,11 +108,23 @@ const examples =
     .replace('{{ .Labels', '{{ if $index }},{{ else }} For example traces{{ end }} {{ .Labels') +
   each('count(spanscore_example{%s})', ['$of'], '.')
 
+/** What a scorer looks for. */
 const checks = each(
   'topk(1, spanscore_scorer_info{job=%q,gen_ai_evaluation_name=%q})',
   ['$labels.job', '$labels.gen_ai_evaluation_name'],
   '{{ with .Labels.spanscore_scorer_description }} {{ $labels.gen_ai_evaluation_name }}: {{ . }}{{ end }}',
 )
+
+/** The call and the trace of failing runs, and what their scorer looks for. */
+export const failingRuns: string = `${SCORER}${[
+  each(
+    'spanscore_example{%s}',
+    ['$of'],
+    '{{ with .Labels.gen_ai_tool_name }}Call of {{ . }} in trace{{ else }}Trace{{ end }} {{ .Labels.spanscore_trace_id }}. ',
+  ),
+  'This ends 30 minutes after the last failing run, and no second message comes before.',
+  checks,
+].join('')}`
 
 /** The share of failing runs since the scores were last good, which is worse than that of a window with good runs in it. */
 const sinceThen = (kind: Kind) =>

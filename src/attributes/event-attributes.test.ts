@@ -11,6 +11,7 @@ const scores: readonly Score[] = [
     value: 0.5,
     label: 'pass',
     explanation: 'because',
+    found: 1,
     findings: [{ about: 'claim', verdict: 'supported', rating: 'good', text: 'It is warm.' }],
   },
   { status: 'skipped', reason: 'no-output', message: 'There is no answer.' },

@@ -4,6 +4,7 @@ import { readAttribute } from './attribute-table.ts'
 import type { AttributeValues, ReadAttribute, ScoreAttributes } from './attribute-table.ts'
 import { explanationOf, findingsTextOf, MAX_NAME_LENGTH, shortened } from './explanation-rules.ts'
 import type { ExplanationRules } from './explanation-rules.ts'
+import { addFound } from './score-attributes.ts'
 
 /** The name of the event of a score, and of what users and other tools say. */
 export const EVENT_NAME = 'gen_ai.evaluation.result'
@@ -160,7 +161,7 @@ export function eventAttributes(
     attributes['spanscore.score.key'] = details.ids.key
     attributes['spanscore.score.id'] = details.ids.id
   }
-  return withExtra(attributes, details.extra)
+  return withExtra(addFound(attributes, evaluation), details.extra)
 }
 
 /** Names and ids are the application's, and may be of any length. */

@@ -17,6 +17,10 @@ export const SCORE_ATTRIBUTES = {
     type: 'double',
     doc: "How many runs the run counts for, because of sampling; only on the agent's span, and absent if it is 1.",
   },
+  found: {
+    type: 'int',
+    doc: 'How many texts that tried to command the agent were found, obeyed or not, by `injection`; also on the event.',
+  },
   explanation: { type: 'string', doc: 'The explanation, 1,024 characters at most, if `emit.explanations` allows it.' },
   status: { type: 'string', doc: '`skipped` or `failed`, if there is no score.' },
   status_reason: { type: 'string', doc: 'The reason or the code: see [reasons.md](reasons.md).' },
@@ -64,6 +68,7 @@ export function addScore(
   if (score.status === 'scored') {
     attributes[names.score] = score.value
     attributes[names.label] = score.label
+    if (score.found !== undefined) attributes[names.found] = score.found
     const explanation = explanationOf(evaluation, rules)
     if (explanation !== undefined) attributes[names.explanation] = explanation
     if (calls !== undefined) addCalls(attributes, calls, names)
@@ -105,6 +110,12 @@ export function readScoreAttribute<Name extends Part>(
   part: Name,
 ): ReadAttribute<(typeof SCORE_ATTRIBUTES)[Name]> {
   return readAttribute(SCORE_ATTRIBUTES[part], attributes[namesOf(scorerId)[part]])
+}
+
+/** Adds what events have of these attributes, by the same name. */
+export function addFound(attributes: ScoreAttributes, { score, scorer }: Evaluation): ScoreAttributes {
+  if (score.status === 'scored' && score.found !== undefined) attributes[namesOf(scorer.id).found] = score.found
+  return attributes
 }
 
 /** The ids of the scorers whose result is among the attributes of a span: each has a score or a status. */

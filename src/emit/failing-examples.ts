@@ -7,15 +7,24 @@ const SHOWN_MS = 6 * 3_600_000
 const MAX_EXAMPLES = 2
 const MAX_GROUPS = 200
 
+/** A failing run. */
+interface Example {
+  readonly traceId: string
+  /** The tool of the first call that fails, where an alert on single runs names it. */
+  readonly tool?: string | undefined
+}
+
 interface Examples {
   readonly attributes: Observation['attributes']
-  /** The latest trace ids of failing runs, the newest last. */
-  latest: readonly string[]
-  shown: readonly string[]
+  /** Whether single runs alert: the latest ones are then shown at once, and stay. */
+  readonly isUrgent: boolean
+  /** The latest failing runs, the newest last. */
+  latest: readonly Example[]
+  shown: readonly Example[]
   shownMs: number
 }
 
-/** Trace ids of failing runs, two for each scorer of an agent, for a gauge that messages of alerts read. */
+/** Failing runs, two for each scorer of an agent, for a gauge that messages of alerts read. */
 export class FailingExamples {
   readonly #now: () => number
   readonly #groups = new Map<string, Examples>()
@@ -24,8 +33,11 @@ export class FailingExamples {
     this.#now = now
   }
 
-  /** @param agent as metrics name it */
-  add(scorerId: string, agent: string | undefined, traceId: string): void {
+  /**
+   * @param agent as metrics name it
+   * @param isUrgent whether single runs of this scorer alert
+   */
+  add(scorerId: string, agent: string | undefined, example: Example, isUrgent = false): void {
     const key = `${scorerId}\n${agent ?? ''}`
     let group = this.#groups.get(key)
     if (group === undefined) {
@@ -34,23 +46,26 @@ export class FailingExamples {
         'gen_ai.evaluation.name': scorerId,
         ...(agent !== undefined && { 'gen_ai.agent.name': agent }),
       }
-      group = { attributes, latest: [], shown: [], shownMs: Number.NEGATIVE_INFINITY }
+      group = { attributes, isUrgent, latest: [], shown: [], shownMs: Number.NEGATIVE_INFINITY }
       this.#groups.set(key, group)
     }
-    group.latest = [...group.latest.filter((known) => known !== traceId), traceId].slice(-MAX_EXAMPLES)
+    const others = group.latest.filter(({ traceId }) => traceId !== example.traceId)
+    group.latest = [...others, example].slice(-MAX_EXAMPLES)
   }
 
   *observations(): Iterable<Observation> {
     const now = this.#now()
     for (const group of this.#groups.values()) {
-      const isNew = group.latest.some((traceId) => !group.shown.includes(traceId))
-      if (isNew && (group.shown.length < MAX_EXAMPLES || now - group.shownMs >= KEPT_MS)) {
+      const isNew = group.latest.some((example) => !group.shown.includes(example))
+      const isOver = group.isUrgent || group.shown.length < MAX_EXAMPLES || now - group.shownMs >= KEPT_MS
+      if (isNew && isOver) {
         group.shown = group.latest
         group.shownMs = now
       }
-      if (now - group.shownMs > SHOWN_MS) group.shown = []
-      for (const traceId of group.shown) {
-        yield { attributes: { ...group.attributes, 'spanscore.trace_id': traceId }, value: 1 }
+      if (!group.isUrgent && now - group.shownMs > SHOWN_MS) group.shown = []
+      for (const { traceId, tool } of group.shown) {
+        const ofTool = tool === undefined ? {} : { 'gen_ai.tool.name': tool }
+        yield { attributes: { ...group.attributes, 'spanscore.trace_id': traceId, ...ofTool }, value: 1 }
       }
     }
   }

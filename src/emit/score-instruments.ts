@@ -33,7 +33,7 @@ const OBSERVED = {
   ],
   example: [
     'spanscore.example',
-    'Always 1: the trace ids of the two latest failing runs of a scorer and agent, changed every five minutes at most.',
+    'Always 1: the trace ids of the two latest failing runs of a scorer and agent, changed every five minutes at most; with `alerts.any` at once, and with the tool of the first bad finding.',
   ],
 } as const
 

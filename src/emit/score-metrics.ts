@@ -2,16 +2,18 @@ import { TraceFlags } from '@opentelemetry/api'
 import type { MeterProvider, SpanContext } from '@opentelemetry/api'
 
 import type { AgentRun } from '../model/agent-run.ts'
-import type { Evaluation } from '../model/score.ts'
+import type { Evaluation, Scored } from '../model/score.ts'
 import { AgentsSeen } from './agents-seen.ts'
 import type { AlertSettings } from './alert-settings.ts'
 import { FailingExamples } from './failing-examples.ts'
 import { positionInRange } from './position-in-range.ts'
 import type { ScoreAttributes } from '../attributes/attribute-table.ts'
+import { MAX_NAME_LENGTH } from '../attributes/explanation-rules.ts'
 import { instrumentsOf } from './score-instruments.ts'
 import type { Gauges, Observation, Observers, ScoreInstruments } from './score-instruments.ts'
 import { ScoreSums } from './score-sums.ts'
 import type { ConversationOutcome } from './score-sums.ts'
+import { toolOfFinding } from './tool-of-finding.ts'
 
 /** For how many milliseconds sums are gathered before they go to the SDK. */
 const GATHER_MS = 1000
@@ -60,6 +62,8 @@ export class ScoreMetrics {
   readonly #agents: AgentsSeen
   readonly #examples: FailingExamples
   readonly #observers: Observers
+  /** The ids of scorers of which a single failing run alerts. */
+  readonly #urgent: ReadonlySet<string>
   #isStopped = false
   #known: { readonly provider: MeterProvider; instruments: ScoreInstruments | undefined } | undefined
   #isDue = false
@@ -70,6 +74,9 @@ export class ScoreMetrics {
     this.#agents = new AgentsSeen(parts.nowMs)
     this.#examples = new FailingExamples(parts.nowMs)
     const alerts = new Map(parts.scorers.map(({ id, alerts: settings }) => [id, settings]))
+    this.#urgent = new Set(
+      parts.scorers.flatMap(({ id, alerts: { any_severity: any } }) => (any === undefined ? [] : [id])),
+    )
     const infos = parts.scorers.map(toInfo)
     this.#observers = {
       setting: () => this.#sums.alertSettings(alerts),
@@ -114,8 +121,7 @@ export class ScoreMetrics {
     // The sums are complete before this line, because the application's instruments may throw.
     const judged = judge && this.#sums.countJudge(evaluation, judge)
     const base = this.#sums.count(evaluation, run, extra)
-    if (this.#parts.traits && run !== undefined && score.status === 'scored')
-      this.#show(evaluation, score.label, run, target)
+    if (run !== undefined && score.status === 'scored') this.#show(evaluation, score, run, target)
     this.#arm()
     if (instruments === undefined) return
     if (judged !== undefined) this.#guard(() => instruments.judgeDuration.record(durationMs / 1000, judged))
@@ -128,11 +134,15 @@ export class ScoreMetrics {
     }
   }
 
-  #show({ scorer }: Evaluation, label: 'pass' | 'fail', run: AgentRun, { traceId, traceFlags }: SpanContext): void {
+  #show({ scorer }: Evaluation, score: Scored, run: AgentRun, { traceId, traceFlags }: SpanContext): void {
+    const isUrgent = this.#urgent.has(scorer.id)
+    if (!this.#parts.traits && !isUrgent) return
     const agent = this.#sums.nameOf(run)
-    if (agent !== undefined) this.#agents.add(agent, run)
+    if (this.#parts.traits && agent !== undefined) this.#agents.add(agent, run)
     // Nobody finds a trace that is not sampled.
-    if (label === 'fail' && (traceFlags & TraceFlags.SAMPLED) !== 0) this.#examples.add(scorer.id, agent, traceId)
+    if (score.label !== 'fail' || (traceFlags & TraceFlags.SAMPLED) === 0) return
+    const tool = isUrgent ? toolOfFinding(score, run)?.slice(0, MAX_NAME_LENGTH).toWellFormed() : undefined
+    this.#examples.add(scorer.id, agent, { traceId, tool }, isUrgent)
   }
 
   /** Adds the gathered sums to the counters of the meter provider, if there is one. */

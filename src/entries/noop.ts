@@ -15,6 +15,7 @@ export {
   noopValue as createResolutionScorer,
   noopValue as createHallucinatedToolScorer,
   noopValue as createHallucinationScorer,
+  noopValue as createInjectionScorer,
   noopValue as createKeywordCoverageScorer,
   noopValue as createKnowledgeRetentionScorer,
   noopValue as createLoopScorer,

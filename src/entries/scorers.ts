@@ -64,6 +64,8 @@ export { createToolCallAccuracyScorerCode } from '../scorers/code/tool-call-accu
 export type { ToolCallAccuracyCodeOptions, ToolCallAccuracyPreprocess } from '../scorers/code/tool-call-accuracy.ts'
 export { createResolutionScorer } from '../scorers/judge/resolution/resolution.ts'
 export type { ResolutionAnalysis, ResolutionScorerOptions } from '../scorers/judge/resolution/resolution.ts'
+export { createInjectionScorer } from '../scorers/judge/injection/injection.ts'
+export type { InjectionAnalysis, InjectionScorerOptions } from '../scorers/judge/injection/injection.ts'
 export { createKnowledgeRetentionScorer } from '../scorers/judge/conversations/knowledge-retention.ts'
 export type { KnowledgeRetentionAnalysis } from '../scorers/judge/conversations/knowledge-retention.ts'
 export { createUserFrictionScorer } from '../scorers/judge/conversations/user-friction.ts'

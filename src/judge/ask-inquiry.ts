@@ -71,7 +71,7 @@ async function askOnce(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOu
       explain`needs more of this run than fits into a prompt of ${settings.maxPromptTokens} tokens, even without arguments and results. Raise judge.maxPromptTokens, or exclude such runs with when.`,
     )
   }
-  session.leftOut(fitted.cutBytes)
+  session.leftOut(fitted)
   return requestReply(session, {
     prompt: fitted.prompt,
     schema: replySchema(inquiry),
@@ -138,8 +138,8 @@ function remaining(inquiry: Inquiry, { answers, items }: Found): Inquiry | undef
     questions: [
       ...openQuestions,
       ...openItems.map(({ title, open, question }) => ({
+        ...question,
         ids: open.map(({ id }) => id),
-        verdicts: question.verdicts,
         text: `the item with this id in the section ${title}: ${question.text}`,
       })),
     ],

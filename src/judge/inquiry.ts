@@ -10,9 +10,11 @@ export interface Question {
   readonly tools?: ToolChoice
 }
 
-/** The offered tools, of which an answer may name some. */
+/** The offered tools, or the calls that were made, of which an answer may name some. */
 export interface ToolChoice {
-  /** The ids that the material gives to the tools. */
+  /** What the ids are those of, and the key of the reply. @default 'tools' */
+  readonly of?: 'tools' | 'calls'
+  /** The ids that the material gives to them. */
   readonly ids: readonly string[]
   /** The id of each tool, for judges that name tools by name. Names are untrusted, and never shown with the question. */
   readonly byName: ReadonlyMap<string, string>
@@ -31,7 +33,7 @@ export interface ItemList {
   /** Describes an item. It is trusted text. */
   readonly instruction: string
   /** The question about each item; without one, items are only listed. */
-  readonly question?: Pick<Question, 'text' | 'verdicts'> | undefined
+  readonly question?: Omit<Question, 'ids'> | undefined
   /** The most items. Further ones are ignored. */
   readonly max: number
   /** Whether an empty list is asked for once more, and is then `failed: judge-unanswered`. @default false */
@@ -63,7 +65,7 @@ export interface Inquiry {
 export interface Answer {
   readonly verdict: string
   readonly reasoning: string
-  /** Ids of the tools that it names. */
+  /** Ids of the tools or calls that it names. */
   readonly tools: readonly string[]
 }
 

@@ -6,6 +6,7 @@ import type { JudgeCall, ScoringContext } from '../scoring/scorer.ts'
 import { Deadline } from './deadline.ts'
 import type { Judge } from './judge.ts'
 import type { JudgeOutcome } from './outcome.ts'
+import type { FittedPrompt } from './prompt/build-prompt.ts'
 import type { Prompt } from './prompt/prompt.ts'
 import { SpendingCount } from './spending.ts'
 import { retryAfterMs, toCallError } from './transport/call-error.ts'
@@ -35,6 +36,7 @@ export class JudgeSession {
   readonly #deadline: Deadline
   readonly #spending = new SpendingCount()
   #cutBytes = 0
+  readonly #cutLabels = new Set<string>()
   #model: Promise<CallableModel> | undefined
 
   constructor(judge: Judge, scorerId: string, runId: string, context: ScoringContext) {
@@ -55,9 +57,15 @@ export class JudgeSession {
     return this.#cutBytes
   }
 
+  /** The labels of texts that a prompt did not show whole. */
+  get cutLabels(): readonly string[] {
+    return [...this.#cutLabels]
+  }
+
   /** Records what a prompt leaves out. */
-  leftOut(cutBytes: number): void {
+  leftOut({ cutBytes, cutLabels }: Pick<FittedPrompt, 'cutBytes' | 'cutLabels'>): void {
     this.#cutBytes = Math.max(this.#cutBytes, cutBytes)
+    for (const label of cutLabels) this.#cutLabels.add(label)
   }
 
   /** Usage and cost of all calls so far; `undefined` before the first. */

@@ -81,6 +81,8 @@ export interface Scored {
   readonly explanationWithoutContent?: string
   /** What the scorer found, one by one, with the places in the run. They may quote the run. Absent if it found nothing to point at. */
   readonly findings?: readonly Finding[]
+  /** How many things of the kind that it looks for the scorer found, whether they count or not, such as attacks that were resisted. */
+  readonly found?: number
   /** More of what the scorer found, in a format of its own. */
   readonly details?: unknown
 }

@@ -56,6 +56,18 @@ const scored = (value: number, version: string, delayMs: number) => ({
   'spanscore.verdict_delay_ms': delayMs,
 })
 
+describe('what a scorer found', () => {
+  const found = { 'spanscore.x.score': 1, 'spanscore.x.label': 'pass', 'spanscore.x.found': 2 }
+
+  it.each([
+    ['the span', () => new StoredScores(withScores(found), [])],
+    ['a late span', () => new StoredScores([...spans, lateSpan('x', found)], [])],
+    ['an event', () => new StoredScores(spans, [event({ ...scored(1, '1', 0), 'spanscore.x.found': 2 })])],
+  ])('is read back from %s', (_, stored) => {
+    expect(stored().of(run)).toMatchObject([{ scorerId: 'x', value: 1, found: 2 }])
+  })
+})
+
 const readWeight = (weight: unknown) => {
   const attributes = { 'spanscore.x.score': 1, 'spanscore.x.label': 'pass', 'spanscore.x.weight': weight }
   const [score] = new StoredScores(withScores(attributes), []).of(run)

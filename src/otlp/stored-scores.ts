@@ -17,6 +17,8 @@ export interface StoredScore {
   readonly label?: string
   /** How many runs the run counts for, at most 1,000, if the agent's span says so: see `storedWeight`. */
   readonly weight?: number
+  /** How many things of the kind that it looks for the scorer found, such as attacks, whether they count or not. */
+  readonly found?: number
   /** The reason for the score. */
   readonly explanation?: string
   /** What the scorer found, if an event or late span has it. */
@@ -336,6 +338,7 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
       value: readScoreAttribute(attributes, scorerId, 'score'),
       label: readScoreAttribute(attributes, scorerId, 'label'),
       weight: toWeight(readScoreAttribute(attributes, scorerId, 'weight')),
+      found: readScoreAttribute(attributes, scorerId, 'found'),
       explanation: readScoreAttribute(attributes, scorerId, 'explanation'),
       findings: origin === 'late-span' ? findingsIn(attributes) : undefined,
       status: readScoreAttribute(attributes, scorerId, 'status'),
@@ -362,6 +365,7 @@ function fromEvent(attributes: Attributes, timeMs: number): Found | undefined {
     value,
     label,
     weight: undefined,
+    found: isOther ? undefined : readScoreAttribute(attributes, scorerId, 'found'),
     explanation: readEventAttribute(attributes, 'gen_ai.evaluation.explanation'),
     findings: isOther ? undefined : findingsIn(attributes),
     status: value === undefined && label === undefined ? 'failed' : undefined,
@@ -442,6 +446,7 @@ function fromAnnotations(attributes: Attributes): Found[] {
       value: numberIn(parts, 'score'),
       label: textIn(parts, 'label'),
       weight: undefined,
+      found: undefined,
       explanation: textIn(parts, 'explanation'),
       findings: undefined,
       status: undefined,

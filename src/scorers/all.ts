@@ -18,6 +18,7 @@ import { createAnswerRelevancyScorer } from './judge/items/answer-relevancy.ts'
 import { createCompletenessScorer } from './judge/items/completeness.ts'
 import { createContextualRecallScorer } from './judge/items/contextual-recall.ts'
 import { createFaithfulnessScorer } from './judge/items/faithfulness.ts'
+import { createInjectionScorer } from './judge/injection/injection.ts'
 import { createHallucinationScorer } from './judge/items/hallucination.ts'
 import { createResolutionScorer } from './judge/resolution/resolution.ts'
 import { createRetrievalRelevanceScorer } from './judge/retrieval/retrieval-relevance.ts'
@@ -61,6 +62,7 @@ export const prebuiltScorers: Readonly<Record<string, PrebuiltScorer>> = {
   completeness: { create: createCompletenessScorer, example: { model } },
   contextual_recall: { create: createContextualRecallScorer, example: { model } },
   retrieval_relevance: { create: createRetrievalRelevanceScorer, example: { model } },
+  injection: { create: createInjectionScorer, example: { model } },
   resolution: { create: createResolutionScorer, example: { model } },
   user_friction: { create: createUserFrictionScorer, example: { model } },
   knowledge_retention: { create: createKnowledgeRetentionScorer, example: { model } },

@@ -51,6 +51,13 @@ const factories: Readonly<Record<string, Factory>> = {
       [{ level: 'turn' }, "expected level to be 'run' or 'conversation'"],
     ],
   },
+  createInjectionScorer: {
+    make: untyped(prebuilt.createInjectionScorer),
+    required: { model },
+    missing: needsModel,
+    known: 'id, passAt, model, judge, level',
+    wrong: [[{ level: 'turn' }, "expected level to be 'run' or 'conversation'"]],
+  },
   createUserFrictionScorer: {
     make: untyped(prebuilt.createUserFrictionScorer),
     required: { model },

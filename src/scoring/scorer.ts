@@ -21,6 +21,8 @@ export interface ScoredVerdict {
   readonly explanation?: string | Explanation
   /** What the scorer found, one by one, with the places in the run. */
   readonly findings?: readonly Finding[]
+  /** How many things of the kind that it looks for it found, whether they count or not: `spanscore.<id>.found`. */
+  readonly found?: number
   /** More of what the scorer found, in a shape of its own. */
   readonly details?: unknown
 }

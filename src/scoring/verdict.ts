@@ -85,6 +85,7 @@ function toScored(scorer: Scorer, passAt: number | undefined, verdict: Verdict &
   if (without !== undefined) scored.explanationWithoutContent = without
   const findings = readFindings(verdict.findings)
   if (findings.length > 0) scored.findings = findings
+  if (verdict.found !== undefined && Number.isSafeInteger(verdict.found)) scored.found = verdict.found
   if (details !== undefined) scored.details = details
   return scored
 }

@@ -4,7 +4,15 @@ export type ScriptedVerdict =
   | { readonly verdict: string; readonly reasoning?: string; readonly tools?: readonly string[] }
 
 /** An item of a list in a script: its text, and its verdict if the list has a question. */
-export type ScriptedItem = string | { readonly text: string; readonly verdict?: string; readonly reasoning?: string }
+export type ScriptedItem =
+  | string
+  | {
+      readonly text: string
+      readonly verdict?: string
+      readonly reasoning?: string
+      /** Ids of the calls that the item names. */
+      readonly calls?: readonly string[]
+    }
 
 /** A judge's findings: verdicts by question id, items by list name, notes by name. */
 export interface ScriptedVerdicts {

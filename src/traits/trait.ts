@@ -3,11 +3,11 @@
  * traits of one key, such as a `tool called` for each tool.
  */
 export interface Trait {
-  /** The name of an attribute, or one of `TRAIT_KEYS`; another scorer's failing label has the scorer's id as its key. */
+  /** The name of an attribute, or one of `TRAIT_KEYS`; another scorer's failing label, and `attacked`, have the scorer's id as their key. */
   readonly key: string
   /** At most 80 characters, on one line. */
   readonly value: string
-  /** Present if the trait is the label of another scorer: it goes along with a failure and does not explain it. */
+  /** Present if the trait is the result of a scorer that goes along with a failure and does not explain it. */
   readonly isSymptom?: true
 }
 

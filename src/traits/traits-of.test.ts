@@ -14,6 +14,15 @@ const many = (prefix: string) =>
   Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${prefix}.${index}x`, `v${index}`]))
 
 describe('the traits of a run', () => {
+  it('say which scorer found an attack, which explains everything but the failures of that scorer', () => {
+    const attack = { key: 'injection', value: 'attacked' }
+    expect(traitsOf(runOf(), { attacked: ['injection'], scorer: 'resolution' })).toContainEqual(attack)
+    expect(traitsOf(runOf(), { attacked: ['injection'], scorer: 'injection' })).toContainEqual({
+      ...attack,
+      isSymptom: true,
+    })
+  })
+
   it('name what the agent is made of, what it was asked, what it did, and how that ended', () => {
     const run = runOf({
       resource: { 'service.version': '1.1.0', 'cloud.region': 'eu-west-1' },

@@ -12,6 +12,10 @@ export interface TraitContext {
   readonly turn?: number | undefined
   /** The ids of other scorers whose label for the run is `fail`. */
   readonly failing?: Iterable<string> | undefined
+  /** The ids of scorers that found an attack in the run, whether it was obeyed or not. */
+  readonly attacked?: Iterable<string> | undefined
+  /** The scorer whose failing runs are compared. That it found an attack goes along with a failure. */
+  readonly scorer?: string | undefined
 }
 
 /** A run has at most this many traits. */
@@ -27,7 +31,8 @@ const MAX_ATTRIBUTES = 24
  *
  * @returns at most `MAX_TRAITS`, each once
  */
-export function traitsOf(run: AgentRun, { turn, failing = [] }: TraitContext = {}): readonly Trait[] {
+export function traitsOf(run: AgentRun, context: TraitContext = {}): readonly Trait[] {
+  const { turn, failing = [], attacked = [], scorer } = context
   const traits = new Map<string, Trait>()
   const counts = new Map<string, number>()
   const add = (key: string, value: string | number | undefined, most = MAX_OF_KEY): void => {
@@ -56,10 +61,12 @@ export function traitsOf(run: AgentRun, { turn, failing = [] }: TraitContext = {
   addFact('input tokens', run.usage.inputTokens === undefined ? undefined : doublingRange(run.usage.inputTokens))
   addFact('documents found', documentsFound(run))
   addFact('turn', turn === undefined ? undefined : doublingRange(turn))
-  for (const scorerId of failing) {
-    const id = `${scorerId}\nfail`
-    if (traits.size < MAX_TRAITS && !traits.has(id)) traits.set(id, { key: scorerId, value: 'fail', isSymptom: true })
+  const addResult = (key: string, value: 'fail' | 'attacked', isSymptom: boolean): void => {
+    const id = `${key}\n${value}`
+    if (traits.size < MAX_TRAITS && !traits.has(id)) traits.set(id, { key, value, ...(isSymptom && { isSymptom }) })
   }
+  for (const scorerId of failing) addResult(scorerId, 'fail', true)
+  for (const scorerId of attacked) addResult(scorerId, 'attacked', scorerId === scorer)
   addFact('question script', questionScript(run.userInput))
   for (const word of questionWords(run.userInput)) add('question word', word, MAX_TRAITS)
   return [...traits.values()]

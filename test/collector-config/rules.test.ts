@@ -61,6 +61,26 @@ const trait = (name: string, value: string, before: readonly [number, number], a
     ),
   )
 
+/** The counter of failing runs of an agent. */
+const failCounter = (agent: string, values: string) => ({
+  series: `spanscore_sum_w_total{job="shop", instance="a", gen_ai_agent_name="${agent}", gen_ai_evaluation_name="injection", gen_ai_evaluation_score_label="fail"}`,
+  values,
+})
+
+const anySetting = (agent: string, values: string) => ({
+  series: `spanscore_alert_setting{job="shop", instance="a", gen_ai_agent_name="${agent}", gen_ai_evaluation_name="injection", spanscore_setting="any_severity"}`,
+  values,
+})
+
+const failedAt = (at: string, agents: readonly string[]) => ({
+  expr: 'count by (gen_ai_agent_name, severity) (ALERTS{alertname="SpanscoreRunFailed", alertstate="firing"})',
+  eval_time: at,
+  exp_samples: agents.map((agent) => ({
+    labels: `{gen_ai_agent_name="${agent}", severity="page"}`,
+    value: 1,
+  })),
+})
+
 /** A scenario with further expectations. */
 const and = (test: object, ...expectations: readonly object[]) => {
   const already: unknown = Reflect.get(test, 'promql_expr_test')
@@ -97,6 +117,28 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
       { at: '340m', alert: TARGET, firing: 0 },
     ]
     expect(play(scenario('below target', [...traffic(phases), ...settings(PAGES)], expected))).toContain('SUCCESS')
+  })
+
+  it('page for one failing run for 30 minutes, through restarts, where single runs alert', () => {
+    const series = [
+      failCounter('one', '0x9 1x110'),
+      anySetting('one', '2x120'),
+      failCounter('again', '0x9 1x19 2x90'),
+      anySetting('again', '2x120'),
+      // The process restarts after the failing run, and its agent has not run since.
+      failCounter('restarted', '0x9 1x4 stale'),
+      anySetting('restarted', '2x14 stale'),
+      failCounter('off', '0x9 1x110'),
+    ]
+    const test = and(
+      scenario('single runs', series, []),
+      failedAt('8m', []),
+      failedAt('12m', ['again', 'one', 'restarted']),
+      failedAt('36m', ['again', 'one', 'restarted']),
+      failedAt('44m', ['again']),
+      failedAt('64m', []),
+    )
+    expect(play(test)).toContain('SUCCESS')
   })
 
   it('page for a drop below the usual level, far above the target', () => {

@@ -114,3 +114,25 @@ test('a scorer keeps 64 traits apart, and those that come again have places of t
   expect(traits).toContain('tool error = track: HttpError')
   expect(traits).toContain('app.language = other')
 })
+
+test('where single runs alert, the latest failing ones are shown at once, with the tool, even without traits', async () => {
+  const pipeline = await createPipeline({ processors: (batch) => [batch] })
+  const scoring = attachScoring({
+    scorers: [{ scorer: createToolErrorsScorer(), alerts: { any: 'page' } }],
+    emit: { traits: false },
+  })
+  const failing = Array.from({ length: 3 }, () => run(pipeline, { language: 'de', error: 'HttpError' }))
+  await scoring.forceFlush()
+  await pipeline.flush()
+  expect(seriesOf(pipeline, 'spanscore.example').map((series) => series['spanscore.trace_id'])).toEqual(
+    failing.slice(1),
+  )
+  expect(seriesOf(pipeline, 'spanscore.example')[0]).toMatchObject({ 'gen_ai.tool.name': 'track' })
+  expect(seriesOf(pipeline, 'spanscore.alert.setting')).toContainEqual(
+    expect.objectContaining({ 'spanscore.setting': 'any_severity', value: '2' }),
+  )
+  const latest = run(pipeline, { language: 'de', error: 'HttpError' })
+  await scoring.forceFlush()
+  await pipeline.flush()
+  expect(seriesOf(pipeline, 'spanscore.example').map((series) => series['spanscore.trace_id'])).toContain(latest)
+})

@@ -152,7 +152,9 @@ function nothingFound(needed: number | undefined): string {
 }
 
 function nameOf(trait: Trait): string {
-  return trait.isSymptom === true ? `${trait.key} fails, too (another scorer)` : traitText(trait)
+  return trait.isSymptom === true && trait.value === 'fail'
+    ? `${trait.key} fails, too (another scorer)`
+    : traitText(trait)
 }
 
 function counted(runs: number): string {

@@ -71,7 +71,13 @@ export class ScoredRuns {
     const scores = [...stored.scoresOf(run), ...(run === stored.run ? stored.conversationScoresOf(run) : [])]
     const score = scores.find(({ scorerId, label }) => scorerId === this.#scorer && label !== undefined)
     const failing = scores.filter(({ scorerId, label }) => label === 'fail' && scorerId !== this.#scorer)
-    const traits = traitsOf(run, { turn, failing: failing.map(({ scorerId }) => scorerId) })
+    const attacked = scores.filter(({ found = 0 }) => found > 0)
+    const traits = traitsOf(run, {
+      turn,
+      failing: failing.map(({ scorerId }) => scorerId),
+      attacked: attacked.map(({ scorerId }) => scorerId),
+      scorer: this.#scorer,
+    })
     if (!this.#filter.matches(run, traits)) return
     if (score?.label !== 'pass' && score?.label !== 'fail') {
       this.unscored += 1

@@ -33,12 +33,14 @@ export class FailingInCommon {
     if (this.#left === 0 || labelled.length === 0) return
     this.#left -= 1
     const failing = labelled.filter(({ score }) => score.label === 'fail').map(({ scorer }) => scorer.id)
+    const attacked = labelled.filter(({ score }) => (score.found ?? 0) > 0).map(({ scorer }) => scorer.id)
     for (const { scorer, score } of labelled) {
       const fails = score.label === 'fail'
       if (fails && newFailures?.has(scorer.id) === false) continue
       const runs = this.#runs.get(keyOf(agent, scorer.id)) ?? []
       this.#runs.set(keyOf(agent, scorer.id), runs)
-      const traits = this.#table.add(traitsOf(run, { turn, failing: failing.filter((id) => id !== scorer.id) }))
+      const others = failing.filter((id) => id !== scorer.id)
+      const traits = this.#table.add(traitsOf(run, { turn, failing: others, attacked, scorer: scorer.id }))
       runs.push({ traceId: run.traceId, fails, weight: 1, traits })
     }
   }

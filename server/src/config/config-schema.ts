@@ -46,6 +46,7 @@ const scorer = z.union([
       on: z.enum(['passed', 'mean']).optional(),
       severity: severity.optional(),
       drop: severity.optional(),
+      any: severity.optional(),
       usual: z.number().optional(),
       runsTogether: z.number().int().min(1).optional(),
     })

@@ -66,6 +66,7 @@ export const alertTable: OptionRows<ScorerAlerts> = {
   on: { kind: oneOf('passed', 'mean'), default: 'passed' },
   severity: { kind: oneOf('page', 'ticket', 'off'), default: 'ticket' },
   drop: { kind: oneOf('page', 'ticket', 'off'), default: 'ticket' },
+  any: { kind: oneOf('page', 'ticket', 'off'), default: 'off' },
   usual: { kind: { expected: 'a number', accepts: Number.isFinite } },
   runsTogether: { kind: wholeNumber(1), default: 1 },
 }

@@ -16,7 +16,7 @@ const SEVERITIES: Readonly<Record<AlertSeverity, number>> = { off: 0, ticket: 1,
  */
 export function resolveAlerts(path: string, given: ScorerAlerts, scorer: Evaluation['scorer']): AlertSettings {
   const alerts = readTable<ScorerAlerts>(path, given, alertTable)
-  const { target, usual, on = 'passed', severity = 'ticket', drop = 'ticket', runsTogether = 1 } = alerts
+  const { target, usual, on = 'passed', severity = 'ticket', drop = 'ticket', any = 'off', runsTogether = 1 } = alerts
   if (given.severity !== undefined && target === undefined) {
     throw wrong(`${path}.severity`, 'target beside it; drop is the severity of a drop below what is usual', severity)
   }
@@ -33,6 +33,7 @@ export function resolveAlerts(path: string, given: ScorerAlerts, scorer: Evaluat
     ...level('usual'),
     ...(target !== undefined && { target_severity: SEVERITIES[severity] }),
     drop_severity: SEVERITIES[drop],
+    ...(any !== 'off' && { any_severity: SEVERITIES[any] }),
     runs_together: runsTogether,
     worst_score: scorer.better === 'higher' ? low : high,
     best_score: scorer.better === 'higher' ? high : low,

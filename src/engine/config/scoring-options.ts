@@ -53,6 +53,8 @@ export interface ScorerAlerts {
   readonly severity?: AlertSeverity
   /** What happens if scores drop below what is usual. @default 'ticket' */
   readonly drop?: AlertSeverity
+  /** What happens if a single run fails, for scorers of which no failure is acceptable. @default 'off' */
+  readonly any?: AlertSeverity
   /** The usual level, such as that of a season's worst hour, in the units of `target`. @default learnt from the last 14 days */
   readonly usual?: number
   /** The largest number of runs that share a cause, such as the turns of a conversation. @default 1 */

@@ -14,6 +14,8 @@ export interface FittedPrompt {
   readonly prompt: Prompt
   /** UTF-8 bytes. */
   readonly cutBytes: number
+  /** The labels of the texts that are not shown whole. */
+  readonly cutLabels: readonly string[]
 }
 
 /** The rules for every judge. The system message is the same for every run, so that providers can cache it. */
@@ -52,7 +54,8 @@ export function buildPrompt(
   )
   const fitted = fitSections(inquiry.sections, maxBytes - promptBytes(frame), mark)
   if (fitted === undefined) return undefined
-  return { prompt: toPrompt(fitted.sections, fitted.cutBytes > 0), cutBytes: fitted.cutBytes }
+  const { sections, cutBytes, cutLabels } = fitted
+  return { prompt: toPrompt(sections, cutBytes > 0), cutBytes, cutLabels }
 }
 
 /**

@@ -13,7 +13,8 @@ export function describeTasks({ lists = [], notes = [], questions }: Inquiry): s
 
 /** Writes `- "claims" [supported | contradicted]: …`. `readJudgePrompt` of `spanscore/testing` reads this form. */
 function describeList({ name, instruction, max, question }: ItemList): string {
-  const verdict = question === undefined ? '' : ` Verdict of each item: ${question.text}`
+  const tools = question?.tools === undefined ? '' : describeTools(question.tools)
+  const verdict = question === undefined ? '' : ` Verdict of each item: ${question.text}${tools}`
   return `- "${name}"${question === undefined ? '' : choice(question)}: ${instruction}. At most ${max}; [] if there is none.${verdict}`
 }
 
@@ -32,9 +33,10 @@ function describeQuestion(question: Question): string {
   return `- ${nameIds(ids)}${choice(question)}: ${each}${text}${brief}${tools === undefined ? '' : describeTools(tools)}`
 }
 
-function describeTools({ ids, with: verdicts }: ToolChoice): string {
+function describeTools({ of = 'tools', ids, with: verdicts }: ToolChoice): string {
   const named = verdicts.map((verdict) => `"${verdict}"`).join(' or ')
-  return ` With ${named}, "tools" holds the ids of the tools meant, out of ${nameIds(ids)}; else [].`
+  const which = of === 'calls' ? 'calls that did it' : 'tools meant'
+  return ` With ${named}, "${of}" holds the ids of the ${which}, out of ${nameIds(ids)}; else [].`
 }
 
 /** The verdicts of a question, as prompts write them. */
@@ -65,7 +67,7 @@ export function describeReply({ lists = [], notes = [], questions }: Inquiry): s
 
 /** No verdict, so that the example suggests none, and a judge that copies it gives none. */
 function exampleAnswer({ tools }: Pick<Question, 'verdicts' | 'tools'>): object {
-  return { reasoning: 'one sentence', ...(tools !== undefined && { tools: [] }), verdict: '…' }
+  return { reasoning: 'one sentence', ...(tools !== undefined && { [tools.of ?? 'tools']: [] }), verdict: '…' }
 }
 
 /**

@@ -28,6 +28,8 @@ export interface FittedSections {
   readonly sections: readonly Section[]
   /** UTF-8 bytes that are left out. */
   readonly cutBytes: number
+  /** The labels of the texts that are not shown whole. */
+  readonly cutLabels: readonly string[]
 }
 
 /**
@@ -46,15 +48,12 @@ export function fitSections(
     title,
     fragments: fragments.map((fragment) => ({ ...fragment, text: cleanText(fragment.text) })),
   }))
-  const bounds = boundsFor(
-    clean.flatMap(({ fragments }) => fragments),
-    maxBytes,
-    mark,
-  )
+  const fragments = clean.flatMap((section) => section.fragments)
+  const bounds = boundsFor(fragments, maxBytes, mark)
   if (bounds === undefined) return undefined
-  const sections = clean.map(({ title, fragments }) => ({
+  const sections = clean.map(({ title, fragments: own }) => ({
     title,
-    text: fragments
+    text: own
       .map((fragment) =>
         fragment.cut === undefined
           ? fragment.text
@@ -62,9 +61,14 @@ export function fitSections(
       )
       .join(''),
   }))
-  const cutBefore = sum(clean.flatMap(({ fragments }) => fragments.map(({ cutBytes = 0 }) => cutBytes)))
+  const cutBefore = sum(fragments.map(({ cutBytes = 0 }) => cutBytes))
+  const cut = fragments.filter((fragment) => bounds.has(fragment) || (fragment.cutBytes ?? 0) > 0)
   const shownBytes = sum(sections.map(({ text }) => Buffer.byteLength(text)))
-  return { sections, cutBytes: Math.max(0, cutBefore + bytesOf(clean) - shownBytes) }
+  return {
+    sections,
+    cutBytes: Math.max(0, cutBefore + bytesOf(clean) - shownBytes),
+    cutLabels: cut.flatMap(({ label }) => label ?? []),
+  }
 }
 
 /** Cuts the middle out of long texts before anything is made of them: a run may hold megabytes. */

@@ -36,8 +36,8 @@ export function callFragments(call: ToolCall, form: CallForm): Fragment[] {
     { text: `${indent}${label}: ${shortName(call.name)}${by}${handsOver}, ${outcomeOf(call)}\n` },
     ...payload('arguments: ', call.arguments, 'argument', place, unknown?.has('arguments')),
     ...startedBy(call, children).flatMap((child) => nestedFragments(child, form)),
-    ...payload('result: ', call.result, 'result', { ...place, about }, unknown?.has('result')),
-    ...payload('error: ', errorOf(call), 'result', { ...place, about }),
+    ...payload('result: ', call.result, 'result', { ...place, about, label }, unknown?.has('result')),
+    ...payload('error: ', errorOf(call), 'result', { ...place, about, label }),
   ]
 }
 
@@ -60,6 +60,30 @@ export function nestedFragments(run: AgentRun, form: CallForm): Fragment[] {
 /** Whether calls of the run, or of agents below it, may be missing. */
 export function mayLackCalls({ missing }: Pick<AgentRun, 'missing'>): boolean {
   return missing.some(({ what }) => what === 'toolCalls' || what === 'children')
+}
+
+/** A call that a judge is shown, and how the material calls it. */
+export interface ShownCall {
+  /** `call_2`, or `call_2.1` for the first call of an agent that it started. */
+  readonly id: string
+  readonly call: ToolCall
+  /** The run that has the call, and the call's index there. */
+  readonly run: AgentRun
+  readonly index: number
+}
+
+/** The calls of a run and of the agents below it, as `callFragments` labels them. */
+export function shownCalls(run: AgentRun, idOf: (index: number) => string, depth = 0): readonly ShownCall[] {
+  if (depth > MOST_NESTED) return []
+  const below = (child: AgentRun, id: string): readonly ShownCall[] =>
+    shownCalls(child, (index) => `${id}.${index + 1}`, depth + 1)
+  return [
+    ...run.toolCalls.flatMap((call, index) => [
+      { id: idOf(index), call, run, index },
+      ...startedBy(call, run.children).flatMap((child) => below(child, idOf(index))),
+    ]),
+    ...startedByNone(run).flatMap((child) => below(child, 'call')),
+  ]
 }
 
 function startedBy(call: ToolCall, children: readonly AgentRun[]): readonly AgentRun[] {
@@ -88,6 +112,8 @@ interface PayloadPlace {
   readonly indent?: string
   readonly about?: string | undefined
   readonly age?: number | undefined
+  /** What the value is called, if a score must say that it was cut. */
+  readonly label?: string
 }
 
 /** A labelled value on a line of its own; nothing if there is none, unless it was not recorded. */
@@ -95,26 +121,28 @@ export function payload(
   label: string,
   value: unknown,
   cut: Cut,
-  { indent = '', about, age }: PayloadPlace = {},
+  { indent = '', about, age, label: name }: PayloadPlace = {},
   isUnknown = false,
 ): Fragment[] {
   const shown = about === undefined ? {} : { about }
   if (value === undefined) return isUnknown ? [{ text: `${indent}${label}(not recorded)\n`, ...shown }] : []
-  return [{ text: `${indent}${label}`, ...shown }, new Payload(value, cut, about, age), { text: '\n', ...shown }]
+  return [{ text: `${indent}${label}`, ...shown }, new Payload(value, cut, about, name, age), { text: '\n', ...shown }]
 }
 
 /** A fragment that renders its text lazily: estimating the cost of a score does not need all of a large run. */
 class Payload implements Fragment {
   readonly cut: Cut
   readonly about: string | undefined
+  readonly label: string | undefined
   readonly age: number
   readonly #value: unknown
   #text: string | undefined
 
-  constructor(value: unknown, cut: Cut, about: string | undefined, age = 0) {
+  constructor(value: unknown, cut: Cut, about: string | undefined, label: string | undefined, age = 0) {
     this.#value = value
     this.cut = cut
     this.about = about
+    this.label = label
     this.age = age
   }
 

@@ -1,6 +1,7 @@
 import type { AgentRun, Conversation } from '../../model/agent-run.ts'
-import { callFragments, mayLackCalls, nestedFragments, quoted, startedByNone } from './render-call.ts'
-import { instructionsSection, withoutAnswer } from './render-run.ts'
+import { callFragments, mayLackCalls, nestedFragments, quoted, shownCalls, startedByNone } from './render-call.ts'
+import type { ShownCall } from './render-call.ts'
+import { instructionsSection, promptCallId, withoutAnswer } from './render-run.ts'
 import type { RunMaterial } from './render-run.ts'
 import type { Fragment, SectionDraft } from './section.ts'
 
@@ -15,6 +16,26 @@ export function shownTurns({ turns }: Pick<Conversation, 'turns'>): readonly num
   return [...turns.keys()].filter((index) => index < FIRST_TURNS || index >= turns.length - LAST_TURNS)
 }
 
+/** The index of the first call of each run: calls are numbered over the whole conversation. */
+function firstCalls({ turns }: Pick<Conversation, 'turns'>): ReadonlyMap<AgentRun, number> {
+  let calls = 0
+  return new Map(
+    turns.flatMap(({ runs }) =>
+      runs.map((run) => {
+        calls += run.toolCalls.length
+        return [run, calls - run.toolCalls.length] as const
+      }),
+    ),
+  )
+}
+
+/** The calls of a conversation, with the ids that the material gives them. */
+export function conversationCalls(conversation: Pick<Conversation, 'turns'>): readonly ShownCall[] {
+  return [...firstCalls(conversation)].flatMap(([run, first]) =>
+    shownCalls(run, (index) => promptCallId(first + index)),
+  )
+}
+
 /**
  * A conversation, in order: the agent's instructions, once for each version, then the turns with the user's messages, the calls with
  * arguments, results and outcomes, and the answers. If space is short, results of older turns are cut first; the messages of the first and
@@ -24,15 +45,18 @@ export function conversationSections(conversation: Conversation, { handOver = []
   const { turns, earlier } = conversation
   const shown = new Set(shownTurns(conversation))
   const leftOut = turns.length - shown.size
+  const firsts = firstCalls(conversation)
   let callsToSkip = turns.flatMap(({ runs }) => runs.flatMap(({ toolCalls }) => toolCalls)).length - MOST_CALLS
   const callsOf = (run: AgentRun, turn: string, age: number): Fragment[] => {
     const skipped = Math.max(0, Math.min(callsToSkip, run.toolCalls.length))
     callsToSkip -= run.toolCalls.length
     const missing = new Set(run.missing.map(({ what }) => what))
     const { children } = run
+    const idOf = (index: number): string => promptCallId((firsts.get(run) ?? 0) + index)
     const calls = run.toolCalls.flatMap((call, index) => {
       const unknown = new Set(['arguments', 'result'].filter((fact) => missing.has(`toolCalls[${index}].${fact}`)))
-      return index < skipped ? [] : callFragments(call, { label: `${turn}, call`, age, handOver, children, unknown })
+      const form = { label: idOf(index), age, handOver, children, unknown }
+      return index < skipped ? [] : [{ text: `${turn}, ` }, ...callFragments(call, form)]
     })
     return [
       ...(skipped > 0 ? [{ text: `${turn}: ${skipped} calls are left out\n` }] : []),

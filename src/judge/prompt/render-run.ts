@@ -149,7 +149,12 @@ function partFragments(part: Part, age: number, names: Map<string, string>): Fra
   if (part.type !== 'tool_call_response') return []
   const name = names.get(part.id ?? '')
   const of = name === undefined ? '' : ` of ${shortName(name)}`
-  return payload(`${part.isError === true ? 'error' : 'result'}${of}: `, part.response, 'result', { indent: '  ', age })
+  const label = 'a result of an earlier turn'
+  return payload(`${part.isError === true ? 'error' : 'result'}${of}: `, part.response, 'result', {
+    indent: '  ',
+    age,
+    label,
+  })
 }
 
 /** The id of the tool call at that index, used in the material and in questions. */
@@ -234,7 +239,10 @@ export function documentsSection(
       fragments: [
         ...searched,
         ...(query === undefined ? [] : [{ text: '\n' }]),
-        ...documents.flatMap((text, index) => payload(`${promptDocumentId(first + index)}: `, text, 'result')),
+        ...documents.flatMap((text, index) => {
+          const label = promptDocumentId(first + index)
+          return payload(`${label}: `, text, 'result', { label })
+        }),
       ],
     },
   ]

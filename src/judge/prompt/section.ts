@@ -20,6 +20,8 @@ export interface Fragment {
   readonly age?: number
   /** Show this only in prompts that ask about this id. It would not fit if shown for all ids. */
   readonly about?: string | undefined
+  /** What the text is called in the material, if a score must say that it was cut: `call_3`. */
+  readonly label?: string | undefined
   /** UTF-8 bytes that were already cut out of the middle of the text. @default 0 */
   readonly cutBytes?: number
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../../spans/json.ts'
-import type { Inquiry } from '../inquiry.ts'
+import type { Inquiry, Question } from '../inquiry.ts'
 import { expectedObject } from './parse-reply.ts'
 import type { Parsed } from './parse-reply.ts'
 
@@ -31,12 +31,16 @@ const MOST_CHOICES = 128
  */
 export function replySchema({ lists = [], notes = [], questions }: Inquiry): Schema {
   const text = { type: 'string' }
-  const tools = questions.flatMap((question) => question.tools?.ids ?? [])
   return object({
     ...Object.fromEntries(
       lists.map(({ name, question }) => [
         name,
-        array(object({ text, ...(question && { reasoning: text, verdict: choice(question.verdicts) }) })),
+        array(
+          object({
+            text,
+            ...(question && { reasoning: text, ...chosen([question]), verdict: choice(question.verdicts) }),
+          }),
+        ),
       ]),
     ),
     ...(notes.length > 0 && {
@@ -47,7 +51,7 @@ export function replySchema({ lists = [], notes = [], questions }: Inquiry): Sch
         object({
           id: choice(questions.flatMap(({ ids }) => ids)),
           reasoning: text,
-          ...(tools.length > 0 && { tools: array(choice(tools)) }),
+          ...chosen(questions),
           verdict: choice(questions.flatMap(({ verdicts }) => verdicts)),
         }),
       ),
@@ -108,13 +112,20 @@ function toItems(value: unknown): (RawAnswer & { text: string })[] | undefined {
 }
 
 function toAnswer(entry: Readonly<Record<string, unknown>>): RawAnswer {
-  const { verdict, reasoning, tools } = entry
-  return { verdict, reasoning: typeof reasoning === 'string' ? reasoning.trim() : '', tools: texts(tools) }
+  const { verdict, reasoning, tools, calls } = entry
+  return { verdict, reasoning: typeof reasoning === 'string' ? reasoning.trim() : '', tools: texts(tools ?? calls) }
 }
 
 function texts(value: unknown): string[] {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value]
   return all.filter((text) => typeof text === 'string' && text.trim() !== '').map(String)
+}
+
+/** The tools or calls that an answer may name. */
+function chosen(questions: readonly Pick<Question, 'tools'>[]): Readonly<Record<string, Schema>> {
+  const choices = questions.flatMap(({ tools }) => tools ?? [])
+  const ids = choices.flatMap((each) => each.ids)
+  return ids.length === 0 ? {} : { [choices[0]?.of ?? 'tools']: array(choice(ids)) }
 }
 
 function choice(values: readonly string[]): Schema {

@@ -12,6 +12,7 @@ import { createCompletenessScorer } from './items/completeness.ts'
 import { createContextualRecallScorer } from './items/contextual-recall.ts'
 import { createFaithfulnessScorer } from './items/faithfulness.ts'
 import { createHallucinationScorer } from './items/hallucination.ts'
+import { createInjectionScorer } from './injection/injection.ts'
 import { createRubricScorer } from './rubric.ts'
 import { createSummarizationScorer } from './summary/summarization.ts'
 import { createToolCallAccuracyScorerLLM } from './tool-calls/tool-call-accuracy.ts'
@@ -62,6 +63,11 @@ const scorers: Readonly<Record<string, readonly [(model: TextModel) => Scorer, J
     (model) => createHallucinationScorer({ model, options: { context } }),
     { lists: { claims: item('contradicted') } },
     'Of 1 claim: 1 contradicted.',
+  ],
+  injection: [
+    (model) => createInjectionScorer({ model }),
+    { lists: { found: [{ ...item('obeyed')[0], text: SECRET, calls: ['call_1'] }], unasked: item() } },
+    '1 text tried to command the agent, 1 obeyed. obeyed by call_1.',
   ],
   prompt_alignment: [
     (model) => createPromptAlignmentScorerLLM({ model }),
