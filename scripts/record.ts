@@ -2,7 +2,7 @@
  * Records real libraries for the corpus suite: plays the scenarios of `test/live` without spanscore, and writes the exported
  * spans, the order of the SDK's hooks, and what the program did.
  *
- *     npm run build && node scripts/record.ts <library> [--name <recording>] [--to test/corpus/recordings]
+ *     npm run build && node scripts/record.ts <library> [--name <recording>] [--scenario <name>] [--to test/corpus/recordings]
  *
  * The library is named as in `test/live/libraries.ts`; if it is not known, the names are listed. To record a library that
  * is not there, write its program in `test/live/app` and its entry in that list: then `npm run test:live` plays it too.
@@ -19,13 +19,17 @@ import { toOrder, writeRecording } from './write-recording.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { name: { type: 'string' }, to: { type: 'string', default: 'test/corpus/recordings' } },
+  options: {
+    name: { type: 'string' },
+    scenario: { type: 'string', default: '' },
+    to: { type: 'string', default: 'test/corpus/recordings' },
+  },
 })
 const library = LIBRARIES.find(({ name }) => name === positionals[0])
 if (library === undefined) fail(`expected one of: ${LIBRARIES.map(({ name }) => `\n  ${name}`).join('')}`)
 const installed = installLibrary(library)
 using application = createApplication(installed, packForApplications())
-const outcomes = await runLibrary(library, application, { record: true })
+const outcomes = await runLibrary(library, application, { only: values.scenario, record: true })
 const broken = outcomes.find(({ threw }) => threw !== undefined)
 if (broken !== undefined) fail(`${broken.scenario.name}: ${broken.threw}`)
 const recordingName = values.name ?? `live-${library.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`

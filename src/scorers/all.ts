@@ -1,8 +1,10 @@
 import type { Scorer } from '../scoring/scorer.ts'
 import { createAbandonedScorer } from './code/abandoned.ts'
 import { createAnswerPresentScorer } from './code/answer-present.ts'
+import { createCutOffScorer } from './code/cut-off.ts'
 import { createHallucinatedToolScorer } from './code/hallucinated-tool.ts'
 import { createKeywordCoverageScorer } from './code/keyword-coverage.ts'
+import { createLinkSourcesScorer } from './code/link-sources.ts'
 import { createLoopScorer } from './code/loop.ts'
 import { createOutputFormatScorer } from './code/output-format.ts'
 import { createRepeatedQuestionScorer } from './code/repeated-question.ts'
@@ -10,6 +12,7 @@ import { createRunLimitsScorer } from './code/run-limits.ts'
 import { createToolArgumentsScorer } from './code/tool-arguments.ts'
 import { createToolCallAccuracyScorerCode } from './code/tool-call-accuracy.ts'
 import { createToolErrorsScorer } from './code/tool-errors.ts'
+import { createToolPolicyScorer } from './code/tool-policy.ts'
 import { createTrajectoryScorer } from './code/trajectory.ts'
 import { createPromptAlignmentScorerLLM } from './judge/alignment/prompt-alignment.ts'
 import { createKnowledgeRetentionScorer } from './judge/conversations/knowledge-retention.ts'
@@ -46,11 +49,14 @@ export const prebuiltScorers: Readonly<Record<string, PrebuiltScorer>> = {
   tool_arguments: { create: createToolArgumentsScorer, example: {} },
   hallucinated_tool: { create: createHallucinatedToolScorer, example: {} },
   tool_errors: { create: createToolErrorsScorer, example: {} },
+  tool_policy: { create: createToolPolicyScorer, example: { atMost: { tool: 1 } } },
   loop: { create: createLoopScorer, example: {} },
   run_limits: { create: createRunLimitsScorer, example: { maxSteps: 1 } },
   output_format: { create: createOutputFormatScorer, example: { json: true } },
   keyword_coverage: { create: createKeywordCoverageScorer, example: { keywords: ['word'] } },
   answer_present: { create: createAnswerPresentScorer, example: {} },
+  cut_off: { create: createCutOffScorer, example: {} },
+  link_sources: { create: createLinkSourcesScorer, example: {} },
   repeated_question: { create: createRepeatedQuestionScorer, example: {} },
   abandoned: { create: createAbandonedScorer, example: {} },
   tool_call_accuracy_llm: { create: createToolCallAccuracyScorerLLM, example: { model } },

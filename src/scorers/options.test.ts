@@ -51,6 +51,26 @@ const factories: Readonly<Record<string, Factory>> = {
       [{ level: 'turn' }, "expected level to be 'run' or 'conversation'"],
     ],
   },
+  createCutOffScorer: { make: untyped(prebuilt.createCutOffScorer), required: {}, known: 'id, passAt', wrong: [] },
+  createLinkSourcesScorer: {
+    make: untyped(prebuilt.createLinkSourcesScorer),
+    required: {},
+    known: 'id, passAt',
+    wrong: [],
+  },
+  createToolPolicyScorer: {
+    make: untyped(prebuilt.createToolPolicyScorer),
+    required: { forbidden: ['x'] },
+    missing: 'expected at least one of allowed, forbidden, before, atMost',
+    known: 'id, passAt, level, allowed, forbidden, before, atMost',
+    wrong: [
+      [{ allowed: 'a' }, 'expected allowed to be a list of texts, got "a"'],
+      [{ before: { refund: [] } }, 'expected before to be lists of tools by tool'],
+      [{ before: ['verify'] }, 'expected before to be lists of tools by tool'],
+      [{ atMost: { refund: 0.5 } }, 'expected atMost to be whole numbers by tool'],
+      [{ level: 'turn' }, "expected level to be 'run' or 'conversation'"],
+    ],
+  },
   createInjectionScorer: {
     make: untyped(prebuilt.createInjectionScorer),
     required: { model },
@@ -113,7 +133,7 @@ const factories: Readonly<Record<string, Factory>> = {
     missing: needsModel,
     known: 'id, passAt, model, judge, measure, k',
     wrong: [
-      [{ measure: 'recall' }, "expected measure to be 'precision' or 'hit', got \"recall\""],
+      [{ measure: 'recall' }, "expected measure to be 'precision', 'hit' or 'ranked', got \"recall\""],
       [{ k: 0 }, 'expected k to be a whole number of at least 1, got 0'],
     ],
   },

@@ -15,7 +15,13 @@ export interface PlayedCall {
 }
 
 /** One answer of the scripted model: tool calls, with an optional text, or the final text of the run. A run may end waiting for a call. */
-export type Turn = { readonly calls: readonly PlayedCall[]; readonly text?: string } | { readonly answer: string }
+export type Turn =
+  | { readonly calls: readonly PlayedCall[]; readonly text?: string }
+  | {
+      readonly answer: string
+      /** Whether the model stopped because the reply was as long as allowed. @default false */
+      readonly isCutOff?: true
+    }
 
 /** A tool that takes texts. */
 export interface PlayedTool {
@@ -179,6 +185,43 @@ export const HANDOFF: LiveScenario = {
         { calls: [{ name: 'transfer_to_billing_agent', args: {} }] },
         { calls: [{ name: 'get_balance', args: { customer: '17' }, result: { euros: '12.50' } }] },
         { answer: 'You owe 12.50 euros.' },
+      ],
+    },
+  ],
+}
+
+/** For libraries that record why a model stopped. */
+export const CUT_OFF: LiveScenario = {
+  name: 'cut off',
+  stream: false,
+  runs: [
+    {
+      ...weatherAgent,
+      input: 'Write about the weather in Bergen.',
+      turns: [{ calls: [weatherIn('Bergen', 9)] }, { answer: 'Bergen is known for its', isCutOff: true }],
+    },
+  ],
+}
+
+/** An answer with a link that a tool returned, and one that the model made up. */
+export const LINKS: LiveScenario = {
+  name: 'links',
+  stream: false,
+  runs: [
+    {
+      ...weatherAgent,
+      input: 'Where can I read about the weather in Bergen?',
+      turns: [
+        {
+          calls: [
+            {
+              name: 'get_weather',
+              args: { city: 'Bergen' },
+              result: { celsius: 9, source: 'http://weather.example/bergen/' },
+            },
+          ],
+        },
+        { answer: 'See [Bergen](https://weather.example/bergen#now), or https://climate.example/bergen.' },
       ],
     },
   ],

@@ -1,6 +1,7 @@
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
 import type { Message, Part, ToolDefinition } from '../../model/message.ts'
 import { callEndingOf } from '../../scoring/call-ending.ts'
+import { historyOf } from '../../scoring/history.ts'
 import {
   callFragments,
   mayLackCalls,
@@ -87,19 +88,6 @@ export function withoutAnswer(run: AgentRun, handOver?: readonly string[]): stri
   return ending.isHandOver
     ? `(no text; it handed the user over to a person by ${name})`
     : `(no text; its last call was ${name}, which succeeded)`
-}
-
-/** The messages before the last one of the user, as far as they are known. */
-export function historyOf({ input, steps }: Pick<AgentRun, 'input' | 'steps'>): readonly Message[] {
-  const before = beforeLastUser(input)
-  if (before.length > 0) return before
-  // Some libraries write the history into the requests of the model alone.
-  return beforeLastUser(steps[0]?.input ?? []).filter(({ role }) => role !== 'system' && role !== 'developer')
-}
-
-function beforeLastUser(messages: readonly Message[]): readonly Message[] {
-  const last = messages.findLastIndex(({ role, text }) => role === 'user' && text !== undefined)
-  return messages.slice(0, Math.max(0, last))
 }
 
 /**

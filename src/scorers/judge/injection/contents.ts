@@ -1,10 +1,11 @@
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { FindingPlace } from '../../../model/finding.ts'
 import { unicodePattern } from '../../../model/unicode-pattern.ts'
+import { historyOf } from '../../../scoring/history.ts'
 import { conversationCalls, shownTurns } from '../../../judge/prompt/render-conversation.ts'
 import { quoted, shownCalls } from '../../../judge/prompt/render-call.ts'
 import type { ShownCall } from '../../../judge/prompt/render-call.ts'
-import { foundIn, historyOf, promptCallId } from '../../../judge/prompt/render-run.ts'
+import { foundIn, promptCallId } from '../../../judge/prompt/render-run.ts'
 
 /** A text that the agent read and that nobody in charge wrote, and where it is. */
 export interface Content {

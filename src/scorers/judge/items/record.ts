@@ -1,7 +1,6 @@
 import { mayLackCalls } from '../../../judge/prompt/render-call.ts'
 import {
   answerSection,
-  historyOf,
   historySection,
   instructionsSection,
   requestSection,
@@ -13,6 +12,7 @@ import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Skipped } from '../../../model/score.ts'
 import { skipWithoutFact } from '../../../scoring/absence.ts'
+import { historyOf, lacksEarlierCalls } from '../../../scoring/history.ts'
 import type { ScoringContext } from '../../../scoring/scorer.ts'
 import { skipUnjudgeable, textOr } from '../judge-scorer.ts'
 import { contextOf, skipWithoutResults, skipWithoutTexts } from './answer-material.ts'
@@ -73,15 +73,5 @@ function holdsResults(run: AgentRun): boolean {
     historyOf(run).some(({ parts }) =>
       parts.some((part) => part.type === 'tool_call_response' && part.response !== undefined),
     )
-  )
-}
-
-/** Whether the history holds answers of an agent that may have called tools, and no call: many libraries pass on texts alone. */
-function lacksEarlierCalls(run: AgentRun): boolean {
-  if (run.availableTools?.length === 0) return false
-  const history = historyOf(run)
-  return (
-    history.some(({ role }) => role === 'assistant') &&
-    !history.some(({ parts }) => parts.some(({ type }) => type === 'tool_call'))
   )
 }

@@ -18,8 +18,13 @@ import type { UsedRetrieval } from '../../../judge/prompt/used-retrievals.ts'
 
 /** Options of `createRetrievalRelevanceScorer`. */
 export interface RetrievalRelevanceScorerOptions extends JudgeScorerOptions {
-  /** `precision`: the relevant share of a retrieval's documents; `hit`: whether any of them is relevant. @default 'precision' */
-  readonly measure?: 'precision' | 'hit'
+  /**
+   * `precision`: the relevant share of a retrieval's documents; `hit`: whether any of them is relevant; `ranked`: average precision, which is
+   * 1 if the relevant ones come first.
+   *
+   * @default 'precision'
+   */
+  readonly measure?: 'precision' | 'hit' | 'ranked'
   /** How many documents of each retrieval count, from the best. @default all that are judged */
   readonly k?: number
 }
@@ -63,7 +68,8 @@ const question =
  * Retrieval relevance, by a judge: whether the retrieved documents help with what was searched for.
  *
  * Each retrieval has a score of its own, level `retrieval`: the share of its documents that are relevant, where partly relevant ones count half; with
- * `measure: 'hit'`, whether any is relevant. The score of the run is their mean. Two decimals; higher is better. `k` counts the first documents only. The judge sees
+ * `measure: 'hit'`, whether any is relevant; with `'ranked'`, the mean of the precision at each relevant document, where partly relevant ones do not
+ * count, and 0 if none is relevant. The score of the run is their mean. Two decimals; higher is better. `k` counts the first documents only. The judge sees
  * at most 40 documents and 1,000 characters of each. Without retrievals, or if nothing was found, `skipped: not-applicable`; if the spans
  * do not hold the documents' texts, `skipped: no-content`. One judge call.
  *
@@ -80,7 +86,7 @@ export function createRetrievalRelevanceScorer(
   const factory = 'createRetrievalRelevanceScorer'
   const { id = 'retrieval_relevance', ...more } = readJudgeOptions(factory, options, KNOWN)
   const { measure = 'precision', k = MAX_DOCUMENTS } = more
-  expectOption(measure === 'precision' || measure === 'hit', factory, "measure to be 'precision' or 'hit'", measure)
+  expectOption(Object.hasOwn(MEASURES, measure), factory, "measure to be 'precision', 'hit' or 'ranked'", measure)
   expectOption(Number.isInteger(k) && k >= 1, factory, 'k to be a whole number of at least 1', k)
   return defineJudgeScorer<RetrievalRelevanceAnalysis>({
     id,
@@ -122,7 +128,11 @@ export function createRetrievalRelevanceScorer(
             reasoning: answer?.reasoning ?? '',
           }
         })
-        return { retrieval: index, value: valueOf(verdicts, measure), documents: verdicts }
+        return {
+          retrieval: index,
+          value: MEASURES[measure](verdicts.map(({ verdict }) => verdict)),
+          documents: verdicts,
+        }
       })
       return {
         status: 'calls',
@@ -179,9 +189,23 @@ function toDrafts(shown: readonly Shown[], asked: string): SectionDraft[] {
 
 const COUNTS: Readonly<Record<RelevanceVerdict, number>> = { relevant: 1, partly: 0.5, not: 0 }
 
-function valueOf(documents: JudgedRetrieval['documents'], measure: 'precision' | 'hit'): number {
-  if (measure === 'hit') return documents.some(({ verdict }) => verdict === 'relevant') ? 1 : 0
-  return documents.reduce((sum, { verdict }) => sum + COUNTS[verdict], 0) / documents.length
+const MEASURES = {
+  precision: (verdicts: readonly RelevanceVerdict[]) =>
+    verdicts.reduce((sum, verdict) => sum + COUNTS[verdict], 0) / verdicts.length,
+  hit: (verdicts: readonly RelevanceVerdict[]) => (verdicts.includes('relevant') ? 1 : 0),
+  ranked: averagePrecision,
+}
+
+/** Average precision over the documents that were judged, as trec_eval computes it. */
+function averagePrecision(verdicts: readonly RelevanceVerdict[]): number {
+  let relevant = 0
+  let sum = 0
+  for (const [index, verdict] of verdicts.entries()) {
+    if (verdict !== 'relevant') continue
+    relevant += 1
+    sum += relevant / (index + 1)
+  }
+  return relevant === 0 ? 0 : sum / relevant
 }
 
 function skipWithoutDocuments(run: AgentRun, id: string): Skipped {

@@ -1,0 +1,25 @@
+import type { AgentRun } from '../model/agent-run.ts'
+import type { Message } from '../model/message.ts'
+
+/** The messages before the last one of the user, as far as they are known. */
+export function historyOf({ input, steps }: Pick<AgentRun, 'input' | 'steps'>): readonly Message[] {
+  const before = beforeLastUser(input)
+  if (before.length > 0) return before
+  // Some libraries write the history into the requests of the model alone.
+  return beforeLastUser(steps[0]?.input ?? []).filter(({ role }) => role !== 'system' && role !== 'developer')
+}
+
+function beforeLastUser(messages: readonly Message[]): readonly Message[] {
+  const last = messages.findLastIndex(({ role, text }) => role === 'user' && text !== undefined)
+  return messages.slice(0, Math.max(0, last))
+}
+
+/** Whether the history holds answers of an agent that may have called tools, and no call: many libraries pass on texts alone. */
+export function lacksEarlierCalls(run: AgentRun): boolean {
+  if (run.availableTools?.length === 0) return false
+  const history = historyOf(run)
+  return (
+    history.some(({ role }) => role === 'assistant') &&
+    !history.some(({ parts }) => parts.some(({ type }) => type === 'tool_call'))
+  )
+}
