@@ -18,6 +18,7 @@ import { MemoryLog } from './log/memory-log.ts'
 import type { SpanIdsOf } from './log/migrations.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
 import { limited } from './limited.ts'
+import { describeLackOfMemory } from './memory.ts'
 import { Conversations } from './conversations/conversations.ts'
 import { listen } from './listen.ts'
 import { isLoopback } from './receive/access.ts'
@@ -323,6 +324,8 @@ async function openPage(
 ): Promise<Page | undefined> {
   const { page, dataFolder, limits, configPath } = options
   if (page === undefined) return undefined
+  const lack = describeLackOfMemory()
+  if (lack !== undefined) report(lack)
   if (dataFolder === undefined) {
     throw new Error('--page: expected a data folder (--data), which holds the runs that the page shows; got --memory.')
   }

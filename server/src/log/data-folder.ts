@@ -2,6 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statfsSync, statSync } f
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
+import { isSqliteError } from './sqlite-error.ts'
+import type { SqliteError } from './sqlite-error.ts'
 import { migrate } from './migrations.ts'
 import type { SpanIdsOf } from './migrations.ts'
 
@@ -46,7 +48,7 @@ export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder
     database = new DatabaseSync(join(path, 'spans.db'))
   } catch (error) {
     lock.close()
-    throw notWritable(path, error)
+    throw notWritable(join(path, 'spans.db'), error)
   }
   try {
     // An existing database keeps its page size.
@@ -57,11 +59,13 @@ export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder
     database.exec('PRAGMA synchronous = FULL')
     // What is deleted is overwritten.
     database.exec('PRAGMA secure_delete = ON')
+    // There may be no other folder that can be written.
+    database.exec('PRAGMA temp_store = MEMORY')
     migrate(database, path, spanIdsOf)
   } catch (error) {
     database.close()
     lock.close()
-    throw isOfSqlite(error) ? unusable(path, error) : error
+    throw isSqliteError(error) ? unusable(path, error) : error
   }
   return {
     database,
@@ -125,7 +129,7 @@ function lockFolder(path: string): DatabaseSync {
     return lock
   } catch (error) {
     lock?.close()
-    if (!isOfSqlite(error) || error.errcode !== BUSY) throw notWritable(path, error)
+    if (!isSqliteError(error) || error.errcode !== BUSY) throw notWritable(join(path, 'lock.db'), error)
     throw new FolderInUseError(
       `${path}: expected a data folder that no other process uses, got one that is locked. Stop the other service, or give this one another --data folder.`,
       { cause: error },
@@ -138,12 +142,8 @@ const BUSY = 5
 const CORRUPT = 11
 const NOT_A_DATABASE = 26
 
-function isOfSqlite(error: unknown): error is Error & { readonly errcode: unknown } {
-  return error instanceof Error && 'errcode' in error
-}
-
-function unusable(path: string, error: Error & { readonly errcode: unknown }): Error {
-  if (error.errcode !== NOT_A_DATABASE && error.errcode !== CORRUPT) return notWritable(path, error)
+function unusable(path: string, error: SqliteError): Error {
+  if (error.errcode !== NOT_A_DATABASE && error.errcode !== CORRUPT) return notWritable(join(path, 'spans.db'), error)
   return new Error(
     `${join(path, 'spans.db')}: expected a database of the service, got a file that is none or is damaged. Move it away, or use another --data folder.`,
     { cause: error },
@@ -151,8 +151,9 @@ function unusable(path: string, error: Error & { readonly errcode: unknown }): E
 }
 
 function notWritable(path: string, error: unknown): Error {
+  const what = error instanceof Error ? error.message : String(error)
   return new Error(
-    `${path}: expected a data folder that this user can write, got an error: ${error instanceof Error ? error.message : String(error)}. Free the disk, change its rights, or use another --data folder.`,
+    `${path}: expected a data folder that this user can write, got an error: ${what}${isSqliteError(error) ? ` (code ${error.errcode} of SQLite)` : ''}. Free the disk, change its rights, or use another --data folder.`,
     { cause: error },
   )
 }

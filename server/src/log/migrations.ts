@@ -131,7 +131,8 @@ export function migrate(database: DatabaseSync, path: string, spanIdsOf: SpanIds
       database.exec(`PRAGMA user_version = ${index + 1}`)
       database.exec('COMMIT')
     } catch (error) {
-      database.exec('ROLLBACK')
+      // SQLite may have rolled back already, and a second time would hide why.
+      if (database.isTransaction) database.exec('ROLLBACK')
       throw error
     }
   }

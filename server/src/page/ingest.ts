@@ -64,7 +64,14 @@ export interface IngestLimits {
   readonly maxReadBytes: number
 }
 
+/** With the largest heap of its thread. */
 const LIMITS: IngestLimits = { maxOpenBytes: 96 * 1024 * 1024, maxReadBytes: 16 * 1024 * 1024 }
+
+/** The limits for a heap: a quarter of it for spans in progress. */
+export function ingestLimits(heapMiB: number): IngestLimits {
+  const maxOpenBytes = Math.min(LIMITS.maxOpenBytes, (heapMiB / 4) * 1024 * 1024)
+  return { maxOpenBytes, maxReadBytes: Math.min(LIMITS.maxReadBytes, maxOpenBytes / 4) }
+}
 
 /** Estimated bytes of an object in memory, besides its data. */
 const OBJECT_BYTES = 400

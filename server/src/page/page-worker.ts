@@ -1,10 +1,10 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort, resourceLimits, workerData } from 'node:worker_threads'
 
 import { listen } from '../listen.ts'
 import { RequestReader } from '../receive/read-request.ts'
 import { createApi } from './api.ts'
 import { readAssets } from './assets.ts'
-import { Ingest } from './ingest.ts'
+import { Ingest, ingestLimits } from './ingest.ts'
 import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 import { OverviewReader } from './overview.ts'
 import { createPageServer } from './page-server.ts'
@@ -38,7 +38,12 @@ async function main({ options, folder, token, limits, configPath, configText }: 
   const database = openPageDatabase(folder, report)
   // People look at all spans of a run's trace, including those of a database client.
   const reader = await RequestReader.create(limits, { skipsOrdinary: false })
-  const ingest = new Ingest(database, reader, nowMs)
+  const ingest = new Ingest(
+    database,
+    reader,
+    nowMs,
+    ingestLimits(resourceLimits.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY),
+  )
   const waiting: { readonly items: readonly ToPage[]; readonly bytes: number; next: number }[] = []
   let left = 0
   let otlpUrl = ''

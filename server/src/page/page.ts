@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads'
 import type { Conversation, Evaluation, SourceLog } from 'spanscore/engine'
 
 import type { LogRecord } from '../log/span-log.ts'
+import { pageMemory } from '../memory.ts'
 import type { OfferedRun } from '../score/run-scorer.ts'
 import type { ScoredUnit } from '../score/service-scorer.ts'
 import type { ServiceObserver } from '../service-observer.ts'
@@ -20,20 +21,13 @@ const GATHER_MS = 25
 /** How often the page is informed that this thread runs. */
 const ALIVE_MS = 1000
 
-/**
- * Maximum heap of the page's thread, in MiB: four times the spans in progress that it holds. A thread without a limit of its own shares that
- * of the process, and ends the process at it.
- */
-const MAX_HEAP_MIB = 384
-
 /** How long an ended page waits until it is started again. */
 const RESTART_MS = 2000
 
 /** Nothing waits longer than this for a slow page to store something. */
 const STORED_WITHIN_MS = 30_000
 
-/** Maximum bytes of spans on their way to the page. Above it, they are dropped: a slow page must not affect the service. */
-const MAX_WAITING_BYTES = 64 * 1024 * 1024
+const MEBIBYTE = 1024 * 1024
 
 /** In place of an answer. */
 const ENDED = Symbol('the page ended')
@@ -41,6 +35,7 @@ const ENDED = Symbol('the page ended')
 /** The page. It runs in a separate thread, and this sends it copies of all data. If that thread ends, it is started again. */
 export class Page implements ServiceObserver, PageRuns {
   readonly #report: (line: string) => void
+  readonly #memory = pageMemory()
   /** Questions to the thread without an answer. */
   readonly #asked = new Map<number, (value: unknown) => void>()
   #latestId = 0
@@ -164,7 +159,11 @@ export class Page implements ServiceObserver, PageRuns {
     const worker = new Worker(new URL(entry, import.meta.url), {
       workerData: this.#data,
       name: 'spanscore-page',
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+      // A thread without a limit of its own shares that of the process, and ends the process at it.
+      resourceLimits: {
+        maxOldGenerationSizeMb: this.#memory.heapMiB,
+        maxYoungGenerationSizeMb: this.#memory.heapMiB / 8,
+      },
     })
     const { promise, resolve, reject } = Promise.withResolvers<number>()
     let why = 'it was ended'
@@ -279,7 +278,9 @@ export class Page implements ServiceObserver, PageRuns {
 
   #add(item: ToPage, bytes = 200): void {
     if (this.#isStopped) return
-    if (this.#worker === undefined || this.#waitingBytes + this.#itemBytes + bytes > MAX_WAITING_BYTES) {
+    const isFull = this.#waitingBytes + this.#itemBytes + bytes > this.#memory.waitingMiB * MEBIBYTE
+    // A slow page must not affect the service.
+    if (this.#worker === undefined || isFull) {
       this.#left += 1
       return
     }

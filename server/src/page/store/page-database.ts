@@ -5,6 +5,8 @@ import type { SQLInputValue } from 'node:sqlite'
 
 import { BoundedMap } from 'spanscore/engine'
 
+import { describedError } from '../../log/sqlite-error.ts'
+import { pageMemory } from '../../memory.ts'
 import { PAGE_SCHEMA, PAGE_SCHEMA_VERSION } from './schema.ts'
 
 /**
@@ -18,7 +20,7 @@ export function openPageDatabase(folder: string, report: (line: string) => void 
   try {
     return openDatabase(path)
   } catch (error) {
-    if (!isDamaged(error)) throw error
+    if (!isDamaged(error)) throw describedError(path, error)
     report(setAside(folder))
     return openDatabase(path)
   }
@@ -56,7 +58,9 @@ function openDatabase(path: string): DatabaseSync {
     // A crash of the machine may lose the last second, but only for the page: scores have their own log.
     database.exec('PRAGMA synchronous = NORMAL')
     database.exec('PRAGMA foreign_keys = ON')
-    database.exec('PRAGMA cache_size = -65536')
+    database.exec(`PRAGMA cache_size = -${pageMemory().cacheMiB * 1024}`)
+    // There may be no other folder that can be written.
+    if (path !== '') database.exec('PRAGMA temp_store = MEMORY')
     // What is deleted is overwritten.
     database.exec('PRAGMA secure_delete = ON')
     const version = first<{ user_version: number }>(database, 'PRAGMA user_version')?.user_version ?? 0
@@ -68,6 +72,7 @@ function openDatabase(path: string): DatabaseSync {
     }
     return database
   } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
     database.close()
     throw error
   }
