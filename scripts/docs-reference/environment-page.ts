@@ -1,6 +1,7 @@
 import { optionVariables, otherVariables } from '../../src/engine/config/environment.ts'
 import type { OptionVariable } from '../../src/engine/config/environment.ts'
 import type { OptionKind } from '../../src/engine/config/option-kinds.ts'
+import { serviceVariables } from '../../server/src/variables.ts'
 import { code, page, table } from './markdown.ts'
 import { optionDocs } from './option-docs.ts'
 
@@ -22,6 +23,16 @@ export function environmentPage(): string {
     table(
       ['variable', 'option', 'takes', 'meaning'],
       optionVariables.map((each) => [code(each.variable), code(pathOf(each)), takes(each.row.kind), meaningOf(each)]),
+    ),
+    '## Variables of the service',
+    '`spanscore-server` uses the variables that set options, except `SPANSCORE_MEMORY_BYTES`, also after the configuration was read again. Options of the command line come first, then variables, then the file. A wrong value stops the start. A variable that is not used is named at the start, with the reason, and so are other `OTEL_*` and `SPANSCORE_*` variables; those that Kubernetes adds for a Service are not.',
+    table(
+      ['variable', 'used', 'meaning, or why not'],
+      serviceVariables.map(({ name, isUsed, doc, takes: values }) => [
+        code(name),
+        isUsed ? 'yes' : 'no',
+        `${doc}${values === undefined ? '' : ` Only ${values.map(code).join(' or ')}.`}`,
+      ]),
     ),
   )
 }

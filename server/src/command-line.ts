@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
 import { loadServiceConfig } from './config/load-config.ts'
@@ -9,10 +7,12 @@ import { toOptions, toWorkerOptions } from './given-options.ts'
 import type { GivenOptions } from './given-options.ts'
 import { startServer } from './start.ts'
 import type { RunningServer } from './start.ts'
+import { checkVariables } from './variables.ts'
+import { VERSION } from './version.ts'
 
 const program = new Command('spanscore-server')
   .description('Takes OTLP from agents in any language, scores their runs, and sends the scores back as OTLP.')
-  .version(readVersion(), '-v, --version', 'print the version')
+  .version(VERSION, '-v, --version', 'print the version')
   .helpOption('-h, --help', 'print this help')
   .exitOverride()
   .option(
@@ -133,6 +133,7 @@ await program.parseAsync().catch((error: unknown) => {
 })
 
 async function run(given: GivenOptions): Promise<void> {
+  checkVariables(process.env, say)
   // It is read again where it takes effect, and says then what it is.
   const { limits } = loadServiceConfig(given.config, () => undefined)
   if (given.role === 'worker') {
@@ -160,11 +161,6 @@ async function run(given: GivenOptions): Promise<void> {
 
 function pageAddress(whole: string, token: RunningServer['pageToken']): string {
   return token === undefined || token.isNew ? whole : `${whole.split('#')[0]} with the token in ${token.path}`
-}
-
-function readVersion(): string {
-  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return manifest.version
 }
 
 /** @param end finishes the work that was begun */

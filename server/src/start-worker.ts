@@ -20,6 +20,7 @@ import { TakenSignals } from './send/taken-signals.ts'
 import { WorkerMetrics } from './send/worker-metrics.ts'
 import { serveHealth } from './serve-health.ts'
 import type { HealthServer } from './serve-health.ts'
+import { scoringVariables } from './variables.ts'
 
 /** Options of a Kafka worker's process. */
 export interface WorkerServerOptions extends WorkerOptions {
@@ -77,7 +78,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     outbox,
     reader: await RequestReader.create(limits),
     report,
-    configuration: JSON.stringify([scorer.scorers, config.text, traces]),
+    configuration: JSON.stringify([scorer.scorers, config.text, traces, scoringVariables()]),
     take: () => scorer.take(),
   })
   const metrics = new WorkerMetrics(worker, outbox, meters)

@@ -98,6 +98,16 @@ export const configSchema = strict({
     .optional()
     .describe('Attributes of the resource or of the agent span that are copied to metrics and events.'),
   stripContent: z.boolean().optional().describe('Leaves content out of explanations. Default: false.'),
+  emit: strict({
+    explanations: z
+      .enum(['all', 'code', 'none'])
+      .optional()
+      .describe(
+        'Whose explanations and findings are sent: of all scorers, of code scorers only, or none. Default: all.',
+      ),
+  })
+    .optional()
+    .describe('What leaves the service.'),
   handOver: z.array(z.string().min(1)).optional().describe('Names of tools that hand the user over to a person.'),
   strict: z
     .boolean()

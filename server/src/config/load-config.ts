@@ -3,11 +3,12 @@ import { createRequire, registerHooks } from 'node:module'
 import { extname, resolve } from 'node:path'
 
 import { parseDocument } from 'yaml'
-import { closestName, createPrebuilt } from 'spanscore/engine'
+import { closestName, createPrebuilt, withEnvironment } from 'spanscore/engine'
 import type { ScoringOptions } from 'spanscore/engine'
 import { z } from 'zod'
 
 import { readGiven } from '../read-given.ts'
+import { scoringVariables } from '../variables.ts'
 import { configSchema, limitsSchema } from './config-schema.ts'
 import type { ServiceConfig } from './config-schema.ts'
 import type { Limits } from './limits.ts'
@@ -42,7 +43,7 @@ export interface LoadedConfig {
 
 /**
  * Reads the configuration: YAML or JSON for prebuilt scorers, a module for custom ones. Without a path, it returns the code scorers that
- * need no expectation.
+ * need no expectation. Options in environment variables replace those of the file.
  *
  * @param given the text of the file, if it was read already
  * @throws Error what was expected, what came, and what to do
@@ -52,6 +53,12 @@ export function loadServiceConfig(
   announce: (line: string) => void,
   given?: string,
 ): LoadedConfig {
+  const loaded = load(path, announce, given)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each variable was checked as the option is
+  return { ...loaded, options: withEnvironment({ ...loaded.options }, scoringVariables()) as unknown as ScoringOptions }
+}
+
+function load(path: string | undefined, announce: (line: string) => void, given?: string): LoadedConfig {
   if (path === undefined) {
     return {
       options: { scorers: DEFAULT_SCORERS.map((name) => createPrebuilt(name, {})) },

@@ -1,7 +1,9 @@
 import type { MeterProvider as MeterProviderLike } from '@opentelemetry/api'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
+import { envDetector } from '@opentelemetry/resources'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 
+import { VERSION } from '../version.ts'
 import type { Destination } from './acknowledged-exporter.ts'
 import { toResource } from './to-resource.ts'
 
@@ -38,12 +40,25 @@ export class ServiceMeters {
     this.#to = to
   }
 
+  /** The service's own metrics. */
+  own(): MeterOutput {
+    return this.#create({
+      ...envDetector.detect().attributes,
+      'service.name': 'spanscore',
+      'service.version': VERSION,
+    })
+  }
+
   /** @param attributes the resource of one of the service's processes */
   create(attributes: Readonly<Record<string, unknown>>): MeterOutput {
+    return this.#create(attributesOfService(attributes))
+  }
+
+  #create(attributes: Readonly<Record<string, unknown>>): MeterOutput {
     this.#made += 1
     const instance = this.#made === 1 ? this.#instanceId : `${this.#instanceId}-${this.#made}`
     const meterProvider = new MeterProvider({
-      resource: toResource({ ...attributesOfService(attributes), 'service.instance.id': instance }),
+      resource: toResource({ ...attributes, 'service.instance.id': instance }),
       readers: this.#to === undefined ? [] : [metricReader(this.#to)],
     })
     return {

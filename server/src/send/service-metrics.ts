@@ -31,7 +31,7 @@ export class ServiceMetrics {
     { receiver, buffer, outbox, forwarder, feedback, service, conversations, log, configTrouble }: MeasuredParts,
     meters: ServiceMeters,
   ) {
-    this.#output = meters.create({ 'service.name': 'spanscore' })
+    this.#output = meters.own()
     const meter = this.#output.meterProvider.getMeter('spanscore')
     const counter = (name: string, description: string, observe: (result: ObservableResult) => void) =>
       meter.createObservableCounter(`spanscore.service.${name}`, { description }).addCallback(observe)

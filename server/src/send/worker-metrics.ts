@@ -9,7 +9,7 @@ export class WorkerMetrics {
   readonly #output: MeterOutput
 
   constructor(worker: Worker, outbox: Outbox, meters: ServiceMeters) {
-    this.#output = meters.create({ 'service.name': 'spanscore' })
+    this.#output = meters.own()
     const meter = this.#output.meterProvider.getMeter('spanscore')
     const counter = (name: string, description: string, observe: (result: ObservableResult) => void) =>
       meter.createObservableCounter(`spanscore.worker.${name}`, { description }).addCallback(observe)

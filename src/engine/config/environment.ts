@@ -59,22 +59,32 @@ type Environment = Readonly<Record<string, string | undefined>>
  * @param warn receives one sentence for each invalid variable
  */
 export function optionsFromEnvironment(environment: Environment, warn: (message: string) => void): EnvironmentOptions {
-  const known = new Set(otherVariables.map(({ name }) => name))
-  for (const { name, kind } of otherVariables) readKind(name, kind, environment, warn)
-  const options: Record<string, unknown> = {}
-  for (const { group, name, variable, row } of optionVariables) {
-    known.add(variable)
-    const value = readKind(variable, row.kind, environment, warn)
-    if (value === undefined) continue
-    if (group === undefined) options[name] = value
-    else options[group] = { ...toRecord(options[group]), [name]: value }
-  }
+  const ignored = (what: string): void => warn(`${what}; it is ignored.`)
+  for (const { name, kind } of otherVariables) readKind(name, kind, environment, ignored)
+  const options = readOptionVariables(environment, ignored)
+  const known = new Set([...otherVariables.map(({ name }) => name), ...optionVariables.map(({ variable }) => variable)])
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('SPANSCORE_') || known.has(name)) continue
     const meant = closestName(name, known)
     const option = Object.keys(optionTable).find((each) => name === `SPANSCORE_${toUpperSnakeCase(each)}`)
     if (meant !== undefined) warn(`${name}: expected ${meant}, got an unknown variable; it is ignored.`)
     else if (option !== undefined) warn(`${name}: no variable sets ${option}; set it where the scorers are.`)
+  }
+  return options
+}
+
+/**
+ * Reads the variables that set options.
+ *
+ * @param onInvalid receives what was expected and what came, for each variable with a wrong value
+ */
+export function readOptionVariables(environment: Environment, onInvalid: (what: string) => void): EnvironmentOptions {
+  const options: Record<string, unknown> = {}
+  for (const { group, name, variable, row } of optionVariables) {
+    const value = readKind(variable, row.kind, environment, onInvalid)
+    if (value === undefined) continue
+    if (group === undefined) options[name] = value
+    else options[group] = { ...toRecord(options[group]), [name]: value }
   }
   return options
 }
@@ -127,12 +137,12 @@ function readKind(
   variable: string,
   { text: form, expected, accepts }: OptionKind,
   environment: Environment,
-  warn: (message: string) => void,
+  onInvalid: (what: string) => void,
 ): unknown {
   const given = environment[variable]?.trim() ?? ''
   const value = given === '' ? undefined : form?.read(given)
   if (given === '' || (value !== undefined && accepts(value))) return value
-  warn(`${variable}: expected ${form?.expected ?? expected}, got ${formatValue(given)}; it is ignored.`)
+  onInvalid(`${variable}: expected ${form?.expected ?? expected}, got ${formatValue(given)}`)
   return undefined
 }
 
