@@ -1,3 +1,5 @@
+import { VERSION } from './version.ts'
+
 /** What readiness depends on. */
 export interface Condition {
   /** Milliseconds since the main loop last ran. */
@@ -11,6 +13,8 @@ export interface Condition {
   readonly page?: string | undefined
   /** Why the configuration file is not in effect as it is now; `undefined` if it is. */
   readonly configuration?: string | undefined
+  /** Judges that are not asked for a while, and why. */
+  readonly judges?: readonly string[] | undefined
 }
 
 /** A main loop that has not run for this long is stuck. */
@@ -27,8 +31,8 @@ export function healthOf({ idleMs }: Condition): { readonly status: number; read
 }
 
 /**
- * Whether it accepts spans and delivers scores. A page that ended and a configuration that cannot be used are named; runs are scored as before, so it
- * is ready.
+ * Whether it accepts spans and delivers scores. A page that ended, a configuration that cannot be used and judges that are not asked are named; runs are
+ * scored as before, so it is ready.
  *
  * @param saysWhy whether the reasons are for the caller, who may send: they may quote the configuration
  */
@@ -45,8 +49,13 @@ export function readinessOf(
   ]
   const status = reasons.length === 0 ? 200 : 503
   if (!saysWhy) return { status, body: { status: status === 200 ? 'ready' : 'not ready' } }
-  const { page, configuration } = condition
-  const named = { ...(page !== undefined && { page }), ...(configuration !== undefined && { configuration }) }
+  const { page, configuration, judges = [] } = condition
+  const named = {
+    ...(page !== undefined && { page }),
+    ...(configuration !== undefined && { configuration }),
+    ...(judges.length > 0 && { judges }),
+    version: VERSION,
+  }
   return reasons.length === 0
     ? { status, body: { status: 'ready', ...named } }
     : { status, body: { status: 'not ready', reasons, ...named } }

@@ -9,6 +9,7 @@ import type { WorkerOptions } from './kafka/worker.ts'
 import { limited } from './limited.ts'
 import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
+import { describeJudges, JudgeTroubles } from './score/judge-troubles.ts'
 import { ServiceScorer } from './score/service-scorer.ts'
 import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
 import { createAnnotationExporter } from './send/annotation-exporter.ts'
@@ -82,9 +83,10 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     take: () => scorer.take(),
   })
   const metrics = new WorkerMetrics(worker, outbox, meters)
-  const http = await serveWorkerHealth(options, outbox, worker)
+  const judges = new JudgeTroubles(() => scorer, report)
+  const http = await serveWorkerHealth(options, outbox, worker, judges)
   say(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
-  for (const { id, why } of scorer.unavailableJudges) say(`${id} will skip its runs. ${why}`)
+  for (const line of describeJudges(scorer)) say(line)
   return {
     httpPort: http.port,
     counts: () => ({
@@ -95,6 +97,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     }),
     stop: async (timeoutMs = Math.min(LONGEST_STOP_MS, scorer.timeoutMs + DELIVERY_MS)) => {
       http.close()
+      judges.stop()
       await worker.stop(timeoutMs)
       await outbox.shutdown()
       await metrics.shutdown()
@@ -108,6 +111,7 @@ function serveWorkerHealth(
   { host, httpPort }: WorkerServerOptions,
   outbox: Outbox,
   { condition }: Worker,
+  judges: JudgeTroubles,
 ): Promise<HealthServer> {
   return serveHealth(host, httpPort, {
     health: () => {
@@ -123,6 +127,7 @@ function serveWorkerHealth(
           undeliveredMs: outbox.failingForMs,
           isOutboxFull: outbox.isFull,
           unavailable: condition.unavailable,
+          judges: judges.now,
         },
         true,
       ),

@@ -34,6 +34,7 @@ import type { PageOptions } from './page/messages.ts'
 import { INSTANCE_HEADER, Receiver } from './receive/receive.ts'
 import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
+import { describeJudges, JudgeTroubles } from './score/judge-troubles.ts'
 import { ReplaceableScorer } from './score/replaceable-scorer.ts'
 import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
 import { createAnnotationExporter } from './send/annotation-exporter.ts'
@@ -147,7 +148,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const buffer: HeldTraces = new HeldTraces(options.traces)
   const announce = ({ source }: LoadedConfig): void => {
     options.report(`Scores with ${scorer.current.scorerIds.join(', ')} (${source}).`)
-    for (const { id, why } of scorer.current.unavailableJudges) options.report(`${id} will skip its runs. ${why}`)
+    for (const line of describeJudges(scorer.current)) options.report(line)
   }
   const { configPath } = options
   const watcher =
@@ -163,6 +164,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
           report,
         })
       : undefined
+  const judges = new JudgeTroubles(
+    () => scorer.current,
+    (line) => {
+      report(line)
+      page?.judges(judges.now)
+    },
+  )
   const taken = new TakenSignals()
   const outbox = new Outbox({
     logs: createLogExporter(to, taken),
@@ -230,6 +238,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     unavailable: unavailable() ?? log.failure,
     page: page?.trouble,
     configuration: watcher?.trouble,
+    judges: judges.now,
   })
   const { dataFolder } = options
   const runsOfPage = page ?? closedPage(dataFolder ?? '')
@@ -298,6 +307,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         clearInterval(forwarding)
         stopAnswering?.()
         watcher?.stop()
+        judges.stop()
         await Promise.all([closeHttp(http), grpc.close(Math.min(CLOSE_MS, leftMs()))])
         forwarder?.stop()
         await service.stop(leftMs())

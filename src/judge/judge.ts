@@ -91,6 +91,7 @@ export class Judge {
         return { calls, tokens: inputTokens + outputTokens, ...(cost !== undefined && { costUsd: cost }) }
       },
       unavailable: () => this.connect().unavailable(),
+      trouble: () => this.endpoint(this.connect()).trouble,
       prepare: async () => {
         const connection = this.connect()
         if (connection.unavailable() !== undefined) return

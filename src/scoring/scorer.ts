@@ -135,6 +135,8 @@ export interface ScorerJudge {
   estimate(run: AgentRun): { readonly calls: number; readonly tokens: number; readonly costUsd?: number }
   /** Why no call can be made (a missing package or key) and what to do about it; `undefined` if nothing is missing. Does no I/O. */
   unavailable(): string | undefined
+  /** Why the server is not asked for a while, such as a refused key, and what to do about it; `undefined` if it works. */
+  trouble?(): string | undefined
   /** Loads packages that calls need, if they are there. A processor calls it once when it is created. */
   prepare?(): Promise<void>
 }

@@ -29,7 +29,26 @@ const scorer = z.union([
       .regex(/^[a-z][a-z0-9_]*$/)
       .optional()
       .describe('Its id, if two scorers have the same name.'),
-    model: z.string().min(1).optional().describe('The model of a judge, as <provider>/<model>.'),
+    model: z
+      .union([
+        z.string().min(1),
+        strict({
+          id: z.string().min(1).describe('<provider>/<model>; with url, the part after the first slash is sent.'),
+          url: z
+            .url({ protocol: /^https?$/ })
+            .optional()
+            .describe('Base URL of an API of chat completions. Its query is sent with every call.'),
+          headers: z.record(z.string(), z.string()).optional().describe('Headers of every call.'),
+          apiKeyFile: z.string().min(1).optional().describe('File with the API key; it may be replaced.'),
+          apiKeyHeader: z
+            .string()
+            .min(1)
+            .optional()
+            .describe('Header of the key, such as api-key. Default: Authorization, with Bearer.'),
+        }),
+      ])
+      .optional()
+      .describe('The model of a judge, as <provider>/<model>, or with where it is.'),
     options: z
       .record(z.string(), z.unknown())
       .optional()

@@ -97,9 +97,23 @@ function fromFile(file: string, text: string): OptionsAndLimits {
   refuseMeaningless(file, value)
   refuseUnknownNames(file, value)
   const checked = configSchema.safeParse(value)
-  if (!checked.success) throw new Error(`${file}: ${z.prettifyError(checked.error).replaceAll('\n', '\n  ')}`)
+  if (!checked.success)
+    throw new Error(`${file}: ${checked.error.issues.map((issue) => describeIssue(issue)).join('; ')}`)
   const { limits, ...options } = checked.data
   return { options: toOptions(file, options), limits: limits ?? limitsSchema.parse({}) }
+}
+
+/** What is wrong at which place. Of the forms that an entry may have, it is the one that got furthest. */
+function describeIssue(issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []): string {
+  const path = [...above, ...issue.path]
+  if (issue.code === 'invalid_union') {
+    const all = issue.errors.flat()
+    const depth = Math.max(...all.map((each) => each.path.length))
+    const deepest = all.findLast((each) => each.path.length === depth)
+    if (deepest !== undefined) return describeIssue(deepest, path)
+  }
+  const what = issue.message.replace(/^Invalid input: /, '').replace(', received ', ', got ')
+  return `${path.length === 0 ? '' : `${z.core.toDotPath(path)}: `}${what}`
 }
 
 function parsed(file: string, text: string): unknown {

@@ -49,6 +49,8 @@ export interface PageFacts {
   readonly left: number
   /** Where applications send their spans; `''` if nowhere. */
   readonly otlpUrl: string
+  /** Judges that are not asked for a while, and why. @default none */
+  readonly judges?: readonly string[]
   readonly jaegerUrl?: string | undefined
   readonly retention?: Retention
 }

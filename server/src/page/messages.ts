@@ -49,6 +49,7 @@ export type PageBatch =
   | { readonly kind: 'address'; readonly otlpUrl: string }
   /** The configuration has changed to this text. */
   | { readonly kind: 'configuration'; readonly text: string }
+  | { readonly kind: 'judges'; readonly troubles: readonly string[] }
   /** Sent every second while the receiving thread runs. */
   | { readonly kind: 'alive' }
   | { readonly kind: 'stop' }

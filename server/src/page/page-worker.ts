@@ -47,6 +47,7 @@ async function main({ options, folder, token, limits, configPath, configText }: 
   const waiting: { readonly items: readonly ToPage[]; readonly bytes: number; next: number }[] = []
   let left = 0
   let otlpUrl = ''
+  let judges: readonly string[] = []
   let heardMs = performance.now()
   let isWriting = false
   let isForgetting = false
@@ -143,6 +144,7 @@ async function main({ options, folder, token, limits, configPath, configText }: 
       about: () => ({
         left: left + ingest.dropped,
         otlpUrl,
+        judges,
         jaegerUrl: options.jaegerUrl,
         retention: options.retention,
       }),
@@ -185,6 +187,10 @@ async function main({ options, folder, token, limits, configPath, configText }: 
     if (batch.kind === 'forgotten') {
       asked.get(batch.id)?.(batch.answer)
       asked.delete(batch.id)
+      return
+    }
+    if (batch.kind === 'judges') {
+      judges = batch.troubles
       return
     }
     if (batch.kind === 'configuration') {

@@ -110,6 +110,11 @@ export class Page implements ServiceObserver, PageRuns {
     this.#post({ kind: 'configuration', text: configText })
   }
 
+  /** Judges that are not asked for a while, and why. */
+  judges(troubles: readonly string[]): void {
+    this.#post({ kind: 'judges', troubles })
+  }
+
   /** Sets what forgets a person when somebody asks the page to. */
   forgetsBy(forget: (person: Person, isCount: boolean) => Promise<Forgotten>): void {
     this.#forget = forget

@@ -105,6 +105,21 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
     })
   }
 
+  /** Judges whose server is not asked for a while, such as those with a refused key. */
+  get troubledJudges(): readonly { readonly id: string; readonly why: string }[] {
+    return this.#engine.options.scorers.flatMap(({ id, scorer }) => {
+      const why = scorer.judge?.trouble?.()
+      return why === undefined ? [] : [{ id, why }]
+    })
+  }
+
+  /** Judges whose calls do not count against the dollars of the budget. */
+  get unpricedJudges(): readonly string[] {
+    const { scorers, budget } = this.#engine.options
+    if (budget.usdPerDay === Number.POSITIVE_INFINITY) return []
+    return scorers.flatMap(({ id, scorer }) => (scorer.judge?.priced === false ? [id] : []))
+  }
+
   /** What of explanations and of users' words is sent. */
   get rules(): ExplanationRules {
     return this.#engine.options.emit

@@ -51,7 +51,7 @@ describe('a model', () => {
 
   it('is refused with an unknown setting: a misspelt URL would send content elsewhere', () => {
     expect(() => toModelReference({ id: 'a/b', baseURL: 'http://127.0.0.1:1/v1' })).toThrow(
-      'Expected model to hold id, url, apiKey, headers, got an unknown option: "baseURL".',
+      'Expected model to hold id, url, apiKey, apiKeyFile, apiKeyHeader, headers, got an unknown option: "baseURL".',
     )
   })
 

@@ -1,7 +1,7 @@
 import { nodeCrypto } from '../../spans/node-crypto.ts'
 import { isRecord } from '../../spans/json.ts'
 import { isCallableModel } from './judge-model.ts'
-import type { CallableModel, ModelReference } from './judge-model.ts'
+import type { CallableModel, ModelConfig, ModelReference } from './judge-model.ts'
 import { loadProvider } from './packages.ts'
 import { adviceForUnknownProvider, providerEntry } from './model-providers.ts'
 
@@ -38,7 +38,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
   }
   const { config, provider, name } = reference
   const entry = providerEntry(provider)
-  const { key, variable } = findKey(provider, entry.key, config.apiKey, environment)
+  const { key, variable, trouble } = findKey(provider, entry.key, config, environment)
   const gatewayKey = environment.AI_GATEWAY_API_KEY
   if (config.url === undefined && key === undefined && entry.key !== undefined && gatewayKey) {
     return {
@@ -54,26 +54,28 @@ export function connect(reference: ModelReference, environment: Environment): Co
       keyHint: 'AI_GATEWAY_API_KEY',
     }
   }
-  const url = config.url ?? (provider === 'openai' ? openAIBaseUrl(environment) : undefined)
+  const { base: url, query } = splitUrl(config.url ?? (provider === 'openai' ? openAIBaseUrl(environment) : undefined))
   const packageName = config.url === undefined ? `@ai-sdk/${provider}` : '@ai-sdk/openai'
   const lacksKey = key === undefined && entry.key !== undefined && config.url === undefined
   const noPackage = (): string | undefined => {
     const missing = missingPackage(packageName, name)
     return missing === undefined ? undefined : (adviceForUnknownProvider(packageName, name) ?? missing)
   }
-  const noKey = (): string | undefined => (lacksKey ? missingKey(name, entry.key ?? '') : undefined)
+  const noKey = (): string | undefined => trouble ?? (lacksKey ? missingKey(name, entry.key ?? '') : undefined)
   return {
     missingKey: noKey,
     unavailable: () => noPackage() ?? noKey(),
     open: async () => {
       const module = await loadProvider(packageName)
-      const { limitedFetch } = await import('./limited-fetch.ts')
+      const { addressedFetch } = await import('./addressed-fetch.ts')
+      const keyHeader =
+        config.apiKeyHeader === undefined || key === undefined ? undefined : { name: config.apiKeyHeader, key }
       const factory = config.url === undefined ? entry.factory : 'createOpenAI'
       const made = makeProvider(module, factory, packageName, {
         // The provider requires a key, so a server that needs none gets a placeholder.
         ...(key === undefined ? config.url !== undefined && { apiKey: 'none' } : { apiKey: key }),
         ...(url !== undefined && { baseURL: url }),
-        fetch: limitedFetch,
+        fetch: addressedFetch({ query, keyHeader }),
         ...withHeaders(config.headers),
       })
       const modelId = config.id.slice(config.id.indexOf('/') + 1)
@@ -81,22 +83,40 @@ export function connect(reference: ModelReference, environment: Environment): Co
       const isOpenAICompatible = url !== undefined && !url.startsWith('https://api.openai.com/')
       return toCallable(isOpenAICompatible ? chatModel(made, modelId) : made(modelId), packageName)
     },
-    endpointKey: endpointKey(url ?? provider, name, key),
-    keyHint: config.url === undefined || config.apiKey !== undefined ? variable : `model.apiKey, or ${variable}`,
+    endpointKey: endpointKey(url ?? provider, query, name, key),
+    keyHint: config.url === undefined || variable.startsWith('model.') ? variable : `model.apiKey, or ${variable}`,
   }
 }
 
 function findKey(
   provider: string,
   variable: string | undefined,
-  given: string | undefined,
+  { id, apiKey, apiKeyFile }: ModelConfig,
   environment: Environment,
-): { key: string | undefined; variable: string } {
-  if (given !== undefined) return { key: given, variable: 'model.apiKey' }
+): { key: string | undefined; variable: string; trouble?: string } {
+  if (apiKey !== undefined) return { key: apiKey, variable: 'model.apiKey' }
+  if (apiKeyFile !== undefined) return { variable: 'model.apiKeyFile', ...keyInFile(id, apiKeyFile) }
   const own = environment.SPANSCORE_OPENAI_API_KEY
   if (provider === 'openai' && own) return { key: own, variable: 'SPANSCORE_OPENAI_API_KEY' }
   const key = variable === undefined ? undefined : environment[variable]
   return { key: key === '' ? undefined : key, variable: variable ?? `the credentials of ${provider}` }
+}
+
+/** The file is read each time, because others replace it. */
+function keyInFile(model: string, path: string): { key: string | undefined; trouble?: string } {
+  const expected = `The judge ${model}: expected model.apiKeyFile ${path} to be a file with an API key`
+  try {
+    const key = process.getBuiltinModule('node:fs').readFileSync(path, 'utf8').trim()
+    return key === '' ? { key: undefined, trouble: `${expected}, got an empty one.` } : { key }
+  } catch (error) {
+    return { key: undefined, trouble: `${expected}, got ${isRecord(error) ? String(error.code) : 'none'}.` }
+  }
+}
+
+/** The packages append paths to a base URL, so its query must not be in it. */
+function splitUrl(given: string | undefined): { base: string | undefined; query: string } {
+  const at = given?.indexOf('?') ?? -1
+  return at < 0 ? { base: given, query: '' } : { base: given?.slice(0, at), query: given?.slice(at) ?? '' }
 }
 
 function openAIBaseUrl(environment: Environment): string | undefined {

@@ -46,6 +46,11 @@ export class Endpoint {
     return { state: 'go' }
   }
 
+  /** Why nothing is asked now, or was not until a call that is under way; `undefined` if the server works. */
+  get trouble(): string | undefined {
+    return this.#why?.withoutContent
+  }
+
   /** Records a reply, whatever it says. */
   succeeded(): void {
     this.#failures = 0

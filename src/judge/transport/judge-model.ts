@@ -17,17 +17,21 @@ export interface LanguageModelInstance {
 export interface ModelConfig {
   /** `<provider>/<model>`. With `url`, the part before the first slash is only a name and is not sent. */
   readonly id: string
-  /** Base URL of an OpenAI-compatible API (chat completions), such as `http://127.0.0.1:11434/v1`. */
+  /** Base URL of an OpenAI-compatible API (chat completions), such as `http://127.0.0.1:11434/v1`. Its query is sent with every call. */
   readonly url?: string
   /** @default the provider's environment variable */
   readonly apiKey?: string
+  /** The path of a file with the API key. It is read for every score, so that the key may be replaced. */
+  readonly apiKeyFile?: string
+  /** The header of the API key, such as `api-key` of Azure; only with `url`. @default `Authorization`, with `Bearer` before the key */
+  readonly apiKeyHeader?: string
   /** HTTP headers of every call. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
  * The model of a judge: an AI SDK model instance; `'<provider>/<model>'`, which loads the package `@ai-sdk/<provider>`; or `{ id, url?,
- * apiKey?, headers? }`.
+ * apiKey?, apiKeyFile?, apiKeyHeader?, headers? }`.
  */
 export type JudgeModel = LanguageModelInstance | string | ModelConfig
 
@@ -72,11 +76,18 @@ function configured(config: ModelConfig, expected: string): ModelReference {
   return { kind: 'config', name: slash < 1 ? `${provider}/${config.id}` : config.id, provider, config }
 }
 
-const CONFIG_KEYS: Readonly<Record<keyof ModelConfig, true>> = { id: true, url: true, apiKey: true, headers: true }
+const CONFIG_KEYS: Readonly<Record<keyof ModelConfig, true>> = {
+  id: true,
+  url: true,
+  apiKey: true,
+  apiKeyFile: true,
+  apiKeyHeader: true,
+  headers: true,
+}
 
 /** Rejects unknown keys: a misspelt `url` would send content to the provider. Keys and headers are not shown. */
 function checkConfig(config: ModelConfig, expected: string): void {
-  const { url, apiKey, headers } = config
+  const { url, apiKey, apiKeyFile, apiKeyHeader, headers } = config
   const unknown = Object.keys(config).find((key) => !Object.hasOwn(CONFIG_KEYS, key))
   if (unknown !== undefined) {
     const names = Object.keys(CONFIG_KEYS).join(', ')
@@ -85,9 +96,14 @@ function checkConfig(config: ModelConfig, expected: string): void {
   if (url !== undefined && !URL.canParse(url)) {
     throw new TypeError(`${expected} model.url to be a URL, got ${formatValue(url)}.`)
   }
-  if (apiKey !== undefined && typeof apiKey !== 'string') {
-    throw new TypeError(`${expected} model.apiKey to be a string, got ${typeof apiKey}.`)
+  for (const [name, value] of Object.entries({ apiKey, apiKeyFile, apiKeyHeader })) {
+    if (value !== undefined && typeof value !== 'string')
+      throw new TypeError(`${expected} model.${name} to be a string, got ${typeof value}.`)
   }
+  if (apiKey !== undefined && apiKeyFile !== undefined)
+    throw new TypeError(`${expected} model to hold apiKey or apiKeyFile, got both.`)
+  if (apiKeyHeader !== undefined && url === undefined)
+    throw new TypeError(`${expected} model.apiKeyHeader with model.url only, got no URL.`)
   if (headers !== undefined && !isRecord(headers)) {
     throw new TypeError(`${expected} model.headers to be an object, got ${typeof headers}.`)
   }
