@@ -62,7 +62,7 @@ export function scorer(): dashboard.Dashboard {
         [
           [latest('spanscore:passed:1h'), 'passed'],
           [`max(spanscore:target_passed{${of}})`, 'target'],
-          [latest('spanscore:usual_passed:1h'), 'usual'],
+          [latest('spanscore:usual_passed'), 'usual'],
         ],
       )
         .max(1)

@@ -1,8 +1,10 @@
 import { alert, DASHBOARD, page, SCORE_LINKS, ticket } from './alert.ts'
 import { description, failingRuns, summary } from './fall-message.ts'
 import { PAGE, TICKET } from './limits.ts'
+import { lastScore, reasons, SCORER_OF_AGENT, SCORER_OF_JOB, wasLow } from './missing-message.ts'
 import { AGENT_AND_SCORER, named, NOT_CHOSEN } from './recording.ts'
-import type { RuleGroup } from './recording.ts'
+import type { Rule, RuleGroup } from './recording.ts'
+import { DESCRIPTION, each, SCORER, TIME, VERSION } from './template.ts'
 import { WORKERS } from './worker-alerts.ts'
 
 const evidence = (kind: string) => `max by (${AGENT_AND_SCORER}) (spanscore:evidence:now{kind="${kind}"})`
@@ -41,8 +43,8 @@ export function alertsOnScores(): RuleGroup['rules'] {
     alert(
       'SpanscoreNothingToCompare',
       [
-        '(spanscore:sum_w:1h unless spanscore:usual_mean:1h)',
-        `and on (${AGENT_AND_SCORER}) last_over_time(spanscore:usual_mean:1h[1d])`,
+        '(spanscore:sum_w:1h unless spanscore:usual_mean)',
+        `and on (${AGENT_AND_SCORER}) last_over_time(spanscore:usual_mean[1d])`,
       ].join('\n'),
       ticket,
       {
@@ -80,20 +82,14 @@ function singleRuns(): RuleGroup {
  */
 const FAILED =
   'spanscore_outcome=~"failed|skipped", spanscore_reason=~"|judge-.+|scorer-.+|invalid-score|redact-failed|circuit-open"'
-const OF_FAILED = `spanscore_evaluations_total{${FAILED}}[15m]`
-const OF_SCORED = 'spanscore_evaluations_total{spanscore_outcome="scored"}[15m]'
 
-const SCORER = { job: '$labels.job', gen_ai_evaluation_name: '$labels.gen_ai_evaluation_name' }
-const SCORER_OF_AGENT = { ...SCORER, gen_ai_agent_name: '$labels.gen_ai_agent_name' }
-
-/** Why runs have no score, the most frequent reason first: " They have the reasons judge-auth (80), circuit-open (12)." */
-function reasons(matcher: string, range: string, of: Readonly<Record<string, string>>): string {
-  const matchers = [matcher, 'spanscore_reason!=""', ...Object.keys(of).map((label) => `${label}=%q`)].join(',')
-  const query = `sort_desc(round(sum by (spanscore_reason) (increase(spanscore_evaluations_total{${matchers}}[${range}]))) > 0)`
-  return (
-    `{{ range $index, $reason := printf ${JSON.stringify(query)} ${Object.values(of).join(' ')} | query }}` +
-    '{{ if $index }},{{ else }} Reasons and numbers of runs:{{ end }} {{ .Labels.spanscore_reason }} {{ .Value }}{{ end }}'
+/** Of a scorer of a service, how many evaluations failed of all that were tried. */
+function failing(range: string): { readonly count: string; readonly share: string } {
+  const [failed, tried] = [FAILED, 'spanscore_outcome="scored"'].map(
+    (matcher) => `increase(spanscore_evaluations_total{${matcher}}[${range}])`,
   )
+  const count = `sum by (job, gen_ai_evaluation_name) (${failed})`
+  return { count, share: `100 * ${count} / sum by (job, gen_ai_evaluation_name) (${failed} or ${tried})` }
 }
 
 /** @param range With its offset: `[1d] offset 30m`. */
@@ -102,76 +98,135 @@ const scored = (range: string, matcher = '') =>
     `sum by (${AGENT_AND_SCORER}) (increase(spanscore_evaluations_total{spanscore_outcome="scored"${matcher}}${range}))`,
   )
 
-/** How many scores the last half hour should have, by yesterday's share of runs or conversations that were scored. */
-function expectedScores(counter: string, matcher: string): string {
-  const closed = (range: string) =>
-    named(`sum by (job, gen_ai_agent_name) (increase(${counter}{spanscore_outcome="closed"}${range}))`)
+/** How many scores a range should have, by yesterday's share of runs or conversations that were scored. */
+function expectedScores(counter: string, matcher: string, range: string): string {
+  const closed = (of: string) =>
+    named(`sum by (job, gen_ai_agent_name) (increase(${counter}{spanscore_outcome="closed"}${of}))`)
   return [
     scored('[1d] offset 30m', `, ${matcher}`),
     `/ on (job, gen_ai_agent_name) group_left () (${closed('[1d] offset 30m')} > 0)`,
-    `* on (job, gen_ai_agent_name) group_left () ${closed('[30m]')}`,
+    `* on (job, gen_ai_agent_name) group_left () ${closed(`[${range}]`)}`,
   ].join('\n  ')
 }
 
+/** No score of a range where so many are expected. Conversations have scores an idle time after their last run, so they are compared with conversations that are over. */
+const silent = (range: string, least: number) =>
+  [
+    '((',
+    `  ${expectedScores('spanscore_runs_total', 'spanscore_level!="conversation"', range)}`,
+    'or',
+    `  ${expectedScores('spanscore_conversations_total', 'spanscore_level="conversation"', range)}`,
+    `) >= ${least})`,
+    `unless ${scored(`[${range}]`)} > 0`,
+  ].join('\n')
+
+/** A scorer paged, and has had no score since: that does not mean that the fault is repaired. */
+const SILENT_WHILE_LOW = [
+  `(max by (${AGENT_AND_SCORER}) (max_over_time(spanscore:evidence:now[6h])) > ${PAGE}`,
+  `  unless ${scored('[15m]')} > 0)`,
+].join('\n')
+
+/** The scorers for which somebody is called: without their scores nobody would be. */
+const pages = (by: string) => `max by (${by}) (spanscore:setting{spanscore_setting=~"(target|drop)_severity"}) == 2`
+
+/** A page for scorers that page, and a ticket for the others. */
+function asItsScorer(
+  name: string,
+  by: string,
+  of: Readonly<Record<'page' | 'ticket', { readonly expr: string; readonly for?: string }>>,
+  annotations: Parameters<typeof alert>[3],
+  keep_firing_for = '15m',
+): Rule[] {
+  const rule = (expr: string, labels: typeof page, wait: string | undefined) =>
+    alert(name, expr, labels, annotations, { ...(wait !== undefined && { for: wait }), keep_firing_for })
+  return [
+    rule(`(\n${of.page.expr}\n) and on (${by}) ${pages(by)}`, page, of.page.for),
+    rule(`(\n${of.ticket.expr}\n) unless on (${by}) ${pages(by)}`, ticket, of.ticket.for),
+  ]
+}
+
+/** When a service last had a run. It is kept for as long as the process may be gone. */
+const LAST_RUN: Rule = {
+  record: 'spanscore:last_run',
+  expr: 'timestamp(sum by (job) (increase(spanscore_runs_total[5m])) > 0) or max by (job) (last_over_time(spanscore:last_run[7d]))',
+}
+
+/** No run for longer than the service's `alerts.quiet`, which is kept for a day after its process has gone. */
+const QUIET =
+  '(time() - spanscore:last_run) > on (job) max by (job) (last_over_time(spanscore_alert_setting{spanscore_setting="quiet"}[1d]))'
+
+const METRICS_OF_JOB = 'count(spanscore_alert_setting{spanscore_setting="quiet",job=%[1]q})'
+
+const QUIET_MESSAGE = {
+  summary: '{{ $labels.job }}: no agent run for {{ $value | humanizeDuration }}. Nothing is scored.',
+  description: [
+    each('spanscore:last_run{job=%[1]q}', ['$labels.job'], `The last run ended at about ${TIME}.`),
+    each(
+      METRICS_OF_JOB,
+      ['$labels.job'],
+      ' Its metrics still come: nobody asks it, or its spans do not reach spanscore.',
+    ),
+    each(
+      `vector(1) unless on () ${METRICS_OF_JOB}`,
+      ['$labels.job'],
+      ' Its metrics have stopped, too: its process is gone, or they do not arrive.',
+    ),
+    VERSION,
+  ].join(''),
+}
+
+const UNTIL = 'Until this is mended, no alert on these scores can fire.'
+
 /** Alerts on missing scores, and on scores that do not represent all runs. */
 function scoring(): RuleGroup {
+  const [recent, soon] = [failing('15m'), failing('5m')]
   return {
     name: 'spanscore-scoring',
     interval: '1m',
     rules: [
-      alert(
+      ...asItsScorer(
         'SpanscoreJudgesFailing',
-        [
-          '100 * (',
-          `  sum by (job, gen_ai_evaluation_name) (increase(${OF_FAILED}))`,
-          `    / sum by (job, gen_ai_evaluation_name) (increase(${OF_FAILED}) or increase(${OF_SCORED}))`,
-          `  and sum by (job, gen_ai_evaluation_name) (increase(${OF_FAILED})) >= 5`,
-          ') > 10',
-        ].join('\n'),
-        ticket,
+        'job, gen_ai_evaluation_name',
+        {
+          page: { expr: `${soon.share} > 50 and ${soon.count} >= 5`, for: '2m' },
+          ticket: { expr: `${recent.share} > 10 and ${recent.count} >= 5`, for: '5m' },
+        },
         {
           summary:
-            '{{ $labels.job }}: {{ $labels.gen_ai_evaluation_name }} failed for {{ $value | printf "%.0f" }} % of its runs in the last 15 minutes.',
-          description: `They have no score. The scorer or its judge is the cause, and not the agent.${reasons(FAILED, '15m', SCORER)}`,
+            '{{ $labels.job }}: {{ $labels.gen_ai_evaluation_name }} cannot score {{ $value | printf "%.0f" }} % of its runs. The scorer or its judge is the cause, not the agent.',
+          description: `${UNTIL}${reasons(FAILED, '15m', SCORER_OF_JOB)}${lastScore(SCORER_OF_JOB)}${VERSION}`,
         },
-        { for: '5m', keep_firing_for: '15m' },
       ),
-      alert(
+      ...asItsScorer(
         'SpanscoreScorerSilent',
-        // No score in 30 minutes where yesterday's share lets at least eight be expected: chance alone would be silent once in 3,000
-        // times. Conversations have scores an idle time after their last run, so they are compared with conversations that are over.
-        // Or no score after one that paged: a lack of scores does not mean that the fault is repaired.
-        [
-          '((',
-          `  ${expectedScores('spanscore_runs_total', 'spanscore_level!="conversation"')}`,
-          'or',
-          `  ${expectedScores('spanscore_conversations_total', 'spanscore_level="conversation"')}`,
-          ') >= 8)',
-          `unless ${scored('[30m]')} > 0`,
-          'or',
-          `(max by (${AGENT_AND_SCORER}) (max_over_time(spanscore:evidence:now[6h])) > ${PAGE}`,
-          `  unless sum by (${AGENT_AND_SCORER}) (spanscore:sum_w:15m) > 0)`,
-        ].join('\n'),
-        ticket,
+        AGENT_AND_SCORER,
         {
-          summary: '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} gives no scores any more.',
-          description: `It should have scored in the last half hour, or its scores were low when it stopped.${reasons('spanscore_outcome!="scored"', '30m', SCORER_OF_AGENT)}`,
+          // Chance alone would be silent once in 440,000 times.
+          page: { expr: `${silent('5m', 13)}\nor\n${silent('30m', 13)}\nor\n${SILENT_WHILE_LOW}`, for: '2m' },
+          // Chance alone would be silent once in 3,000 times.
+          ticket: { expr: `${silent('30m', 8)}\nor\n${SILENT_WHILE_LOW}`, for: '10m' },
+        },
+        {
+          summary:
+            '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} gives no scores any more. This says nothing of the agent: its runs are not measured.',
+          description: `${SCORER}${UNTIL}${reasons('spanscore_outcome!="scored"', '30m', SCORER_OF_AGENT)}${lastScore(SCORER_OF_AGENT)}${VERSION}${wasLow}${DESCRIPTION}`,
           ...DASHBOARD,
         },
-        { for: '10m' },
       ),
       alert(
         'SpanscoreUnaccounted',
-        '100 * (spanscore:accounted:1d < 0.95) and spanscore:chosen_runs:1d >= 20',
+        '100 * (1 - (spanscore:accounted:1d < 0.95)) and spanscore:chosen_runs:1d >= 20',
         ticket,
         {
           summary:
-            '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} scored only {{ printf "%.3g" $value }} % of the runs that were chosen in the last day.',
-          description: `Its figures and alerts describe these, and the others may be different.${reasons(`spanscore_reason!~"${NOT_CHOSEN}"`, '1d', SCORER_OF_AGENT)}`,
+            '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} has no score for {{ printf "%.3g" $value }} % of the runs that were chosen in the last day.',
+          description: `Means and alerts are of the other runs, which may be better or worse.${reasons(`spanscore_reason!~"${NOT_CHOSEN}"`, '1d', SCORER_OF_AGENT)}`,
           ...DASHBOARD,
         },
         { for: '15m' },
       ),
+      LAST_RUN,
+      ...asItsScorer('SpanscoreQuiet', 'job', { page: { expr: QUIET }, ticket: { expr: QUIET } }, QUIET_MESSAGE),
       alert(
         'SpanscoreTooManySeries',
         'sum by (job) (increase({__name__=~"spanscore_(sum_w|chosen_w|evaluations)_total", otel_metric_overflow="true"}[15m])) > 0',

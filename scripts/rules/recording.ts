@@ -1,6 +1,20 @@
 import { skipReasons } from '../../src/scoring/read-verdict.ts'
 import { LOST } from '../../src/sampling/weight.ts'
-import { BEST, ENOUGH, FALLS, FREEZE, LEAST, TICKET, TWELFTH } from './limits.ts'
+import {
+  BEFORE,
+  BEST,
+  ENOUGH,
+  FALLS,
+  FREEZE,
+  LEAST,
+  LEAST_MONTHLY,
+  MONTHLY,
+  PAGE,
+  RUNNING_FALL,
+  RUNNING_SPARE,
+  TICKET,
+  TWELFTH,
+} from './limits.ts'
 
 /** A rule of Prometheus, in the form of its file. */
 export interface Rule {
@@ -45,7 +59,7 @@ function sums(window: string): Rule[] {
     { record: `spanscore:sum_w:${window}`, expr: `${increase('spanscore_sum_w_total', window)} > 0` },
     sum('sum_pass', `spanscore_sum_w_total{${PASS}}`),
     sum('sum_wy', 'spanscore_sum_wy_total'),
-    ...(HAS_EVIDENCE.has(window)
+    ...(WHOLE.has(window)
       ? [
           sum('sum_w2', 'spanscore_sum_w2_total'),
           sum('sum_w2_pass', `spanscore_sum_w2_total{${PASS}}`),
@@ -59,11 +73,8 @@ function sums(window: string): Rule[] {
 
 const PASS = 'gen_ai_evaluation_score_label="pass"'
 
-/** The windows in which falls are looked for, the shortest first. */
-const WINDOWS = [...new Set(FALLS.map(({ window }) => window))]
-
-/** In the others, only the sign of the evidence counts. */
-const HAS_EVIDENCE: ReadonlySet<string> = new Set(WINDOWS)
+/** The windows with a mean and an interval. Of the others, only the sign of the evidence counts. */
+const WHOLE: ReadonlySet<string> = new Set(['1h', ...FALLS.map(({ window }) => window)])
 
 /** The mean of a window and the share of runs that pass, and the effective number of runs of each. */
 function effectiveRuns(window: string): Rule[] {
@@ -121,7 +132,7 @@ function settings(): Rule {
   const by = `${AGENT_AND_SCORER}, spanscore_setting`
   const of = (range: (series: string) => string) => [
     `max by (${by}) (${range(`spanscore_alert_setting{spanscore_setting=~"${LARGER}"}`)})`,
-    `min by (${by}) (${range(`spanscore_alert_setting{spanscore_setting!~"${LARGER}"}`)})`,
+    `min by (${by}) (${range(`spanscore_alert_setting{spanscore_setting!~"${LARGER}|quiet"}`)})`,
   ]
   const live = of((series) => series)
   const kept = of((series) => `last_over_time(${series}[1d])`)
@@ -134,73 +145,143 @@ function settings(): Rule {
 const setting = (name: string) =>
   `(0 * spanscore:sum_w:3d + on (${AGENT_AND_SCORER}) group_left () spanscore:setting{spanscore_setting="${name}"})`
 
-/**
- * What is usual: the surely reached level of the 14 days before the window, learnt only while nothing speaks against it. If one measure is
- * set by hand, the other is not learnt: learnt from days without a season, it would page for the season.
- */
-function usual(window: string): Rule[] {
-  const past: Name = (name) => `spanscore:past_${name}:${window}`
+/** The sums of the two weeks that ended this long ago, and the level that was surely reached in them. */
+function past(before: string): Rule[] {
+  const of: Name = (name) => `spanscore:past_${name}:${before}`
   const sum = (name: string): Rule => ({
-    record: past(name),
-    expr: `sum_over_time(spanscore:${name}:1h[14d:1h] offset ${window})`,
+    record: of(name),
+    expr: `sum_over_time(spanscore:${name}:1h[14d:1h] offset ${before})`,
   })
-  const learn = (measure: 'mean' | 'passed', learnt: string): Rule => {
-    const record = `spanscore:usual_${measure}:${window}`
-    const worse = `max by (${SERIES}) (spanscore:evidence{kind="usual"}) > ${FREEZE}`
-    const learning = `(${learnt} and ${kish(past)} / spanscore:together >= ${ENOUGH}) unless (${worse})\nor (last_over_time(${record}[1h]) and (${worse}))`
-    const isSet = `on (${AGENT_AND_SCORER}) spanscore:setting{spanscore_setting=~"usual_.+"}`
-    return { record, expr: `clamp_max(${setting(`usual_${measure}`)}, ${BEST})\nor ((${learning}) unless ${isSet})` }
+  const levels = (measure: Measure, gained: string, ofVariance: (mean: string) => string): Rule[] => {
+    const [mean, n] = [of(measure), `${of(`${measure}_n`)}`]
+    const reached = `clamp_max(${surely(mean, `(${n} / spanscore:together)`)}, ${BEST})`
+    return [
+      { record: mean, expr: `clamp(${of(gained)} / ${of('sum_w')}, 0, 1)` },
+      { record: n, expr: effective(mean, `(${ofVariance(mean)})`, of) },
+      { record: of(`${measure}_surely`), expr: `${reached} and ${kish(of)} / spanscore:together >= ${ENOUGH}` },
+    ]
   }
   return [
     ...['sum_w', 'sum_pass', 'sum_wy', 'sum_w2', 'sum_w2_pass', 'sum_w2y', 'sum_w2y2'].map(sum),
-    { record: past('mean'), expr: `clamp(${past('sum_wy')} / ${past('sum_w')}, 0, 1)` },
-    { record: past('n'), expr: effective(past('mean'), `(${variance(past('mean'), past)})`, past) },
-    learn('mean', `clamp_max(${surely(past('mean'), `(${past('n')} / spanscore:together)`)}, ${BEST})`),
-    { record: past('passed'), expr: `clamp_max(${past('sum_pass')} / ${past('sum_w')}, 1)` },
-    { record: past('passed_n'), expr: effective(past('passed'), `(${passedVariance(past('passed'), past)})`, past) },
-    learn('passed', `clamp_max(${surely(past('passed'), `(${past('passed_n')} / spanscore:together)`)}, ${BEST})`),
+    ...levels('mean', 'sum_wy', (mean) => variance(mean, of)),
+    ...levels('passed', 'sum_pass', (share) => passedVariance(share, of)),
   ]
+}
+
+/**
+ * What is usual: the surely reached level of two weeks that ended a week ago, in an agent's first weeks an hour ago; learnt only while
+ * nothing speaks against it. If one measure is set by hand, the other is not learnt: learnt from days without a season, it would page for the
+ * season.
+ */
+function usual(measure: Measure): Rule {
+  const record = `spanscore:usual_${measure}`
+  const learnt = BEFORE.map((before) => `spanscore:past_${measure}_surely:${before}`).join(' or ')
+  const worse = `max by (${SERIES}) (spanscore:evidence{kind="usual"}) > ${FREEZE}`
+  const learning = `((${learnt}) unless (${worse}))\nor (last_over_time(${record}[1h]) and (${worse}))`
+  const isSet = `on (${AGENT_AND_SCORER}) spanscore:setting{spanscore_setting=~"usual_.+"}`
+  return { record, expr: `clamp_max(${setting(`usual_${measure}`)}, ${BEST})\nor ((${learning}) unless ${isSet})` }
 }
 
 const KINDS = ['target', 'usual'] as const
 const MEASURES = ['mean', 'passed'] as const
 type Measure = (typeof MEASURES)[number]
 
-/** The level that scores are compared with. */
-const level = (kind: (typeof KINDS)[number], measure: string, window: string) =>
-  kind === 'target' ? `spanscore:target_${measure}` : `spanscore:usual_${measure}:${window}`
+/** What is weighed against the level: sums of a window, or of the last minute. */
+interface Weighed {
+  readonly total: string
+  readonly gained: Readonly<Record<Measure, string>>
+}
 
-/** How much better a fall explains the sums of a window than the good level does, if each unit of weight were a run. */
-function explained(good: string, measure: Measure, fall: number, window: string): string {
-  const total = `spanscore:sum_w:${window}`
-  const gained = measure === 'mean' ? `spanscore:sum_wy:${window}` : `spanscore:sum_pass:${window}`
+const sumsOf = (window: string): Weighed => ({
+  total: `spanscore:sum_w:${window}`,
+  gained: { mean: `spanscore:sum_wy:${window}`, passed: `spanscore:sum_pass:${window}` },
+})
+
+/** How much better a fall explains sums than the good level does, if each unit of weight were a run. */
+function explained(good: string, measure: Measure, fall: number, { total, gained }: Weighed): string {
   const fallen = `(${good} - ${fall} >= ${LEAST})`
   return [
     `(`,
-    `  clamp_min(${total} - ${gained}, 0) * ln((1 - ${fallen}) / (1 - ${good}))`,
-    `  + ${gained} * ln(${fallen} / ${good})`,
+    `  clamp_min(${total} - ${gained[measure]}, 0) * ln((1 - ${fallen}) / (1 - ${good}))`,
+    `  + ${gained[measure]} * ln(${fallen} / ${good})`,
     `)`,
   ].join('\n')
 }
 
+/** Evidence of windows, for falls that take many runs. */
 function evidences(): Rule[] {
-  return KINDS.flatMap((kind) =>
-    MEASURES.flatMap((measure) =>
-      FALLS.flatMap(({ window, fall }) => {
-        const good = level(kind, measure, window)
-        const labels = { kind, measure, window, fall: String(fall) }
-        const twelfth = TWELFTH[window]
-        const n = `spanscore:${measure === 'mean' ? 'n' : 'passed_n'}:${window}`
-        const whole: Rule = {
-          record: 'spanscore:evidence',
-          expr: `${explained(good, measure, fall, window)} * ${n} / spanscore:sum_w:${window} / spanscore:together`,
-          labels,
-        }
-        if (twelfth === undefined) return [whole]
-        return [whole, { record: 'spanscore:evidence_lately', expr: explained(good, measure, fall, twelfth), labels }]
-      }),
-    ),
+  return pairs(({ kind, measure, good }) =>
+    FALLS.flatMap(({ window, fall }) => {
+      const labels = { kind, measure, window, fall: String(fall) }
+      const whole = `${explained(good, measure, fall, sumsOf(window))} * ${perWeight(measure, window)}`
+      const lately = explained(good, measure, fall, sumsOf(TWELFTH[window]))
+      return [
+        { record: 'spanscore:evidence', expr: whole, labels },
+        { record: 'spanscore:evidence_lately', expr: lately, labels },
+      ]
+    }),
   )
+}
+
+/** How many independent runs a unit of weight counts as. */
+const perWeight = (measure: Measure, window: string) =>
+  `spanscore:${measure === 'mean' ? 'n' : 'passed_n'}:${window} / spanscore:sum_w:${window} / spanscore:together`
+
+/** Everything that scores are compared with. */
+const pairs = (rules: (pair: { kind: string; measure: Measure; good: string }) => Rule[]): Rule[] =>
+  KINDS.flatMap((kind) => MEASURES.flatMap((measure) => rules({ kind, measure, good: `spanscore:${kind}_${measure}` })))
+
+/**
+ * What the last minute added to the counters: the difference of two values, and no `increase`, so that each run is in one minute alone. After a
+ * gap of over five minutes, what came in it is left out.
+ */
+const added = (name: string, metric: string): Rule => ({
+  record: `spanscore:added_${name}`,
+  expr: named(`sum by (${SERIES}) (clamp_min(${metric} - ${metric} offset 1m, 0))`),
+})
+
+const ADDED: Weighed = {
+  total: 'spanscore:added_w',
+  gained: { mean: 'spanscore:added_wy', passed: 'spanscore:added_pass' },
+}
+
+/**
+ * Running evidence: a cumulative sum (CUSUM) of what each minute's runs say for a fall, never below 0. It was last 0 when the fall began. It goes on
+ * after a restart of Prometheus, and after a night without runs.
+ */
+function running(): Rule[] {
+  return [
+    added('w', 'spanscore_sum_w_total'),
+    added('pass', `spanscore_sum_w_total{${PASS}}`),
+    added('wy', 'spanscore_sum_wy_total'),
+    {
+      record: 'spanscore:busy',
+      expr: `ln(clamp_min(10 * ${kish((name) => `spanscore:${name}:3d`)} / spanscore:together, ${LEAST_MONTHLY}) / ${MONTHLY})`,
+    },
+    ...pairs(({ kind, measure, good }) => {
+      const labels = { kind, measure }
+      const before = `max by (${SERIES}) (last_over_time(spanscore:running{kind="${kind}",measure="${measure}"}[2d]))`
+      const most = `(spanscore:busy + ${PAGE + RUNNING_SPARE})`
+      const kept = `(${before} < ${most} or (${most} and ${before}) or 0 * spanscore:added_w)`
+      const gained = `${explained(good, measure, RUNNING_FALL, ADDED)} * ${perWeight(measure, '3d')}`
+      return [{ record: 'spanscore:running', expr: `clamp_min(${kept} + ${gained}, 0)`, labels }]
+    }),
+    {
+      record: 'spanscore:evidence',
+      expr: `spanscore:running - on (${SERIES}) group_left () spanscore:busy`,
+      labels: { window: 'running', fall: String(RUNNING_FALL) },
+    },
+  ]
+}
+
+/** When there was last nothing that spoke for a fall: the minute before its first failing run. Until then, when it was first looked for. */
+const GOOD_AT: Rule = {
+  record: 'spanscore:good_at',
+  expr: [
+    'timestamp(label_replace(spanscore:running == 0, "window", "running", "", "") or (max without (fall) (spanscore:evidence{window!="running"}) <= 0))',
+    `or max by (${SERIES}, kind, measure, window) (last_over_time(spanscore:good_at[2d]))`,
+    'or timestamp(max without (fall) (spanscore:evidence))',
+  ].join('\n'),
 }
 
 /** Whether runs of an hour share a cause: how much hours differ, over how much they would if runs were independent. */
@@ -249,55 +330,6 @@ const ACCOUNTED: readonly Rule[] = [
   },
 ]
 
-/** Takes a value of each window, and labels it with the window. */
-const perWindow = (of: (window: string) => string) =>
-  WINDOWS.map((window) => `label_replace(${of(window)}, "window", "${window}", "", "")`).join('\nor ')
-
-/** Takes a value of each measure and window, and labels it with both. */
-const measures = (of: (measure: Measure, window: string) => string) =>
-  MEASURES.map(
-    (measure) => `label_replace(${perWindow((window) => of(measure, window))}, "measure", "${measure}", "", "")`,
-  ).join('\nor ')
-
-const fell = (window: string) => `max without (fall) (spanscore:evidence:now{window="${window}"}) > ${TICKET}`
-
-/**
- * What the messages of alerts say. Of the windows in which there is evidence, the shortest one shows best how bad it is now. These rules
- * have no values as long as there is no fall.
- */
-function message(): Rule[] {
-  const shortest = WINDOWS.map(fell).join('\nor ignoring (window) ')
-  const fallen = (expression: string) => `(${expression})\nand on (${SERIES}, measure, window) spanscore:fell`
-  const gained = { mean: 'sum_wy', passed: 'sum_pass' }
-  const share = measures(
-    (measure, window) => `clamp(spanscore:${gained[measure]}:${window} / spanscore:sum_w:${window}, 0, 1)`,
-  )
-  const runs = measures((_, window) => `spanscore:sum_w:${window} ^ 2 / spanscore:sum_w2:${window}`)
-  const good = KINDS.map((kind) => {
-    const levels = measures((measure, window) => `${level(kind, measure, window)} and spanscore:sum_w:${window}`)
-    return `label_replace(${levels}, "kind", "${kind}", "", "")`
-  })
-  const independent = `(spanscore:fell_runs / on (${SERIES}) group_left () spanscore:together)`
-  const bound = (sign: '+' | '-') => `clamp(${wilson('spanscore:fell_share', independent, sign)}, 0, 1)`
-  const shown = {
-    now: 'spanscore:fell_share',
-    lower: bound('-'),
-    upper: bound('+'),
-    good: 'spanscore:fell_good',
-  }
-  return [
-    { record: 'spanscore:fell', expr: shortest },
-    { record: 'spanscore:fell_share', expr: fallen(share) },
-    { record: 'spanscore:fell_runs', expr: fallen(runs) },
-    { record: 'spanscore:fell_good', expr: `(\n${good.join('\nor ')}\n)\nand spanscore:fell` },
-    ...Object.entries(shown).map(([of, expr]) => ({
-      record: 'spanscore:fell_level',
-      expr: inOwnUnits(expr),
-      labels: { of },
-    })),
-  ]
-}
-
 const traitName = (of: string) => `spanscore:trait_${of}:1h`
 
 /** A term of G. */
@@ -310,13 +342,13 @@ const term = (count: string, share: string, among: string) => `${count} * ln(cla
 function traits(): Rule[] {
   const by = `${AGENT_AND_SCORER}, spanscore_trait, spanscore_trait_value`
   const increased = (matcher: string) =>
-    `${named(`sum by (${by}) (increase(spanscore_traits_total{${matcher}}[1h]))`)}\nand on (${AGENT_AND_SCORER}) spanscore:fell`
+    `${named(`sum by (${by}) (increase(spanscore_traits_total{${matcher}}[1h]))`)}\nand on (${AGENT_AND_SCORER}) (spanscore:evidence:now > ${TICKET})`
   const all = (of: string) => `sum by (${AGENT_AND_SCORER}) (${traitName(of)}{spanscore_trait="status"})`
   const joined = (one: string, operator: string, of: string) =>
     `${one} ${operator} on (${AGENT_AND_SCORER}) group_left () (${of})`
   const [fail, runs, whole] = [traitName('fail'), traitName('runs'), traitName('level')]
   const [failOthers, others] = [traitName('others_fail'), traitName('others')]
-  const perWeight = `sum by (${AGENT_AND_SCORER}) (spanscore:sum_w:1h) / sum by (${AGENT_AND_SCORER}) (spanscore:sum_w2:1h)`
+  const ofWeight = `sum by (${AGENT_AND_SCORER}) (spanscore:sum_w:1h) / sum by (${AGENT_AND_SCORER}) (spanscore:sum_w2:1h)`
   const g = [
     term(fail, `(${fail} / ${runs})`, whole),
     term(`(${runs} - ${fail})`, `(1 - ${fail} / ${runs})`, `(1 - ${whole})`),
@@ -337,25 +369,11 @@ function traits(): Rule[] {
     },
     {
       record: traitName('evidence'),
-      expr: `${joined(`(\n  ${g}\n)`, '*', perWeight)}\nand ${fail} / ${runs} > ${failOthers} / ${others}`,
+      expr: `${joined(`(\n  ${g}\n)`, '*', ofWeight)}\nand ${fail} / ${runs} > ${failOthers} / ${others}`,
     },
     { record: traitName('rate'), expr: `100 * ${fail} / ${runs}`, labels: { of: 'with' } },
     { record: traitName('rate'), expr: `100 * ${failOthers} / ${others}`, labels: { of: 'without' } },
   ]
-}
-
-const settingOf = (name: string) => `spanscore:setting{spanscore_setting="${name}"}`
-
-/** A share of runs as a percentage; a mean in the scorer's own units, or as a position if its range is not known. */
-function inOwnUnits(expression: string): string {
-  const mean = `(${expression} and on (measure) label_replace(vector(1), "measure", "mean", "", ""))`
-  const width = `(${settingOf('best_score')} - ignoring (spanscore_setting) ${settingOf('worst_score')})`
-  const join = `on (${AGENT_AND_SCORER}) group_left ()`
-  return [
-    `${mean} * ${join} ${width} + ${join} ${settingOf('worst_score')}`,
-    `or ${mean}`,
-    `or 100 * ${expression}`,
-  ].join('\n')
 }
 
 /**
@@ -364,16 +382,9 @@ function inOwnUnits(expression: string): string {
  * @param alertsOnScores alerts that end the group of the evidence which they read: in a group of their own they might wait a minute for it
  */
 export function recordingGroups(alertsOnScores: readonly Rule[] = []): RuleGroup[] {
-  const short = ['15m', '30m', '1h', '2h', '6h']
-  const gated = WINDOWS.filter((window) => TWELFTH[window] !== undefined)
-  const prompt = WINDOWS.filter((window) => TWELFTH[window] === undefined)
   return [
-    { name: 'spanscore-sums', interval: '1m', rules: [...short.flatMap(sums), ...interval('1h')] },
-    {
-      name: 'spanscore-sums-long',
-      interval: '2m',
-      rules: [...['14h', '1d', '3d', '7d'].flatMap(sums), ...ACCOUNTED],
-    },
+    { name: 'spanscore-sums', interval: '1m', rules: [...['30m', '1h', '2h', '6h'].flatMap(sums), ...interval('1h')] },
+    { name: 'spanscore-sums-long', interval: '2m', rules: [...['1d', '3d'].flatMap(sums), ...ACCOUNTED] },
     {
       name: 'spanscore-levels',
       interval: '2m',
@@ -382,30 +393,29 @@ export function recordingGroups(alertsOnScores: readonly Rule[] = []): RuleGroup
         { record: 'spanscore:target_mean', expr: `clamp_max(${setting('target_mean')}, ${BEST})` },
         { record: 'spanscore:target_passed', expr: `clamp_max(${setting('target_passed')}, ${BEST})` },
         { record: 'spanscore:together', expr: `${setting('runs_together')}\nor 0 * spanscore:sum_w:3d + 1` },
-        ...WINDOWS.flatMap(usual),
+        ...BEFORE.flatMap(past),
+        ...MEASURES.map(usual),
       ],
     },
     {
+      // Running evidence adds what came since the last evaluation: the interval is the offset of `added`.
       name: 'spanscore-evidence',
       interval: '1m',
       rules: [
+        ...running(),
         ...evidences(),
         {
           record: 'spanscore:evidence:now',
           expr: [
-            `spanscore:evidence{window=~"${prompt.join('|')}"}`,
-            `or (spanscore:evidence{window=~"${gated.join('|')}"} and (spanscore:evidence_lately > 0))`,
+            'spanscore:evidence{window="running"}',
+            'or (spanscore:evidence{window!="running"} and (spanscore:evidence_lately > 0))',
           ].join('\n'),
         },
-        ...message(),
+        GOOD_AT,
         ...traits(),
         ...alertsOnScores,
       ],
     },
-    {
-      name: 'spanscore-trust',
-      interval: '2m',
-      rules: [DISPERSION],
-    },
+    { name: 'spanscore-trust', interval: '2m', rules: [DISPERSION] },
   ]
 }

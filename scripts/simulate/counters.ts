@@ -22,6 +22,9 @@ export function squares({ w2pass, w2fail }: Values): number {
 
 const MINUTE_S = 60
 
+/** How long Prometheus finds a sample. */
+const LOOKBACK_S = 300
+
 interface Series {
   readonly name: CounterName
   /** The values as they were sampled. */
@@ -96,5 +99,24 @@ export class Counters {
       into[name] = rise * ((sampled + start + toEnd) / sampled)
     }
     return true
+  }
+
+  /**
+   * What a minute added to all counters: `clamp_min(counter - counter offset 1m, 0)`.
+   *
+   * @returns `false`, and leaves `into` as it is, if there is no sample at one of the two ends.
+   */
+  added(minute: number, into: Increases): boolean {
+    const last = this.#sampleAt(minute)
+    const before = this.#sampleAt(minute - 1)
+    if (last === undefined || before === undefined) return false
+    for (const { name, raw } of this.#series) into[name] = Math.max(0, (raw[last] ?? 0) - (raw[before] ?? 0))
+    return true
+  }
+
+  #sampleAt(minute: number): number | undefined {
+    const last = (this.#until[minute] ?? 0) - 1
+    const isFound = last >= 0 && minute * MINUTE_S - (this.#times[last] ?? 0) < LOOKBACK_S
+    return isFound ? last : undefined
   }
 }

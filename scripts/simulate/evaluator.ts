@@ -1,4 +1,17 @@
-import { BEST, FALLS, FREEZE, LEAST, SECONDS, TWELFTH } from '../rules/limits.ts'
+import {
+  BEFORE,
+  BEST,
+  FALLS,
+  FREEZE,
+  LEAST,
+  LEAST_MONTHLY,
+  MONTHLY,
+  PAGE,
+  RUNNING_FALL,
+  RUNNING_SPARE,
+  SECONDS,
+  TWELFTH,
+} from '../rules/limits.ts'
 import { noIncreases, squares } from './counters.ts'
 import type { Counters, Increases } from './counters.ts'
 import { effective, passedSpread, Past, spreadOf } from './past.ts'
@@ -32,14 +45,13 @@ interface Window {
   w: number
 }
 
-/** A level that scores are compared with: a target, or what is usual before a window. */
+/** A level that scores are compared with, and the running evidence of a fall below it. */
 interface Level {
   readonly kind: 'target' | 'usual'
   readonly measure: 'mean' | 'passed'
-  readonly windowMinutes: number
   readonly isByHand: boolean
   value: number | undefined
-  learntAtHour: number
+  running: number
 }
 
 /** One line of `spanscore:evidence`. */
@@ -48,8 +60,8 @@ interface Line {
   readonly level: Level
   readonly fall: number
   readonly window: Window
-  /** The last twelfth of the window, if it pages only while that is bad, too. */
-  readonly lately: Window | undefined
+  /** The last twelfth of the window, which must be bad, too. */
+  readonly lately: Window
   /** The level that the logarithms below belong to. */
   good: number
   gain: number
@@ -64,14 +76,18 @@ export class Evaluator {
   readonly #windows: readonly Window[]
   readonly #levels: readonly Level[]
   readonly #lines: readonly Line[]
+  readonly #longest: Window
+  readonly #added = noIncreases()
+  #learntAtHour = Number.NaN
   #isWorse = false
 
   constructor(levels: Levels, counters: Counters, minutes: number) {
     this.#counters = counters
     this.#together = levels.together
     this.#past = new Past(minutes)
-    const { windows, known, lines } = linesOf(levels)
+    const { windows, longest, known, lines } = linesOf(levels)
     this.#windows = windows
+    this.#longest = longest
     this.#levels = known
     this.#lines = lines
   }
@@ -84,17 +100,40 @@ export class Evaluator {
     const evidence = new Map<string, number>()
     let now: number | undefined
     let isWorse = false
+    const note = (level: Level, key: string, value: number, counts: boolean) => {
+      if (wantsAll) evidence.set(`${level.kind} ${level.measure} ${key}`, value)
+      if (level.kind === 'usual' && value > FREEZE) isWorse = true
+      if (counts && (now === undefined || value > now)) now = value
+    }
+    const isAdded = this.#counters.added(minute, this.#added)
+    for (const level of this.#levels) {
+      const value = isAdded ? this.#run(level) : undefined
+      if (value !== undefined) note(level, `running ${RUNNING_FALL}`, value, true)
+    }
     for (const line of this.#lines) {
-      const value = this.#evidence(line, line.window)
+      const value = this.#evidence(line)
       if (value === undefined) continue
-      if (wantsAll) evidence.set(line.key, value)
-      if (line.level.kind === 'usual' && value > FREEZE) isWorse = true
-      if (now !== undefined && value <= now) continue
-      if (line.lately !== undefined && !((this.#explained(line, line.lately) ?? 0) > 0)) continue
-      now = value
+      note(line.level, line.key, value, (this.#explained(line, line.lately) ?? 0) > 0)
     }
     this.#isWorse = isWorse
     return { evidence, now }
+  }
+
+  /** Adds the last minute to the running evidence of a level. Returns it as the rules compare it. */
+  #run(level: Level): number | undefined {
+    const { w, increases, isKnown } = this.#longest
+    const { value: good, measure } = level
+    if (good === undefined || !isKnown || good - RUNNING_FALL < LEAST) return undefined
+    const added = this.#added
+    const gained = measure === 'mean' ? added.wy : added.pass
+    const lost = Math.max(0, added.pass + added.fail - gained)
+    const fallen = good - RUNNING_FALL
+    const nats = lost * Math.log((1 - fallen) / (1 - good)) + gained * Math.log(fallen / good)
+    const independent = w ** 2 / squares(increases) / this.#together
+    const busy = Math.log(Math.max(LEAST_MONTHLY, 10 * independent) / MONTHLY)
+    const kept = Math.min(level.running, busy + PAGE + RUNNING_SPARE)
+    level.running = Math.max(0, kept + (nats * this.#effective(measure, this.#longest)) / w / this.#together)
+    return level.running - busy
   }
 
   #look(window: Window, minute: number): void {
@@ -104,16 +143,19 @@ export class Evaluator {
     window.isKnown = isKnown && window.w > 0 && squares(increases) > 0
   }
 
-  #evidence(line: Line, window: Window): number | undefined {
-    const nats = this.#explained(line, window)
+  #evidence(line: Line): number | undefined {
+    const nats = this.#explained(line, line.window)
     if (nats === undefined) return undefined
-    const { w, increases } = window
+    return (nats * this.#effective(line.level.measure, line.window)) / line.window.w / this.#together
+  }
+
+  #effective(measure: Level['measure'], { w, increases }: Window): number {
     const { pass, wy, w2pass, w2y, w2y2 } = increases
     const w2 = squares(increases)
-    const isMean = line.level.measure === 'mean'
+    const isMean = measure === 'mean'
     const mean = Math.min(1, Math.max(0, (isMean ? wy : pass) / w))
     const spread = isMean ? spreadOf(mean, w2, w2y, w2y2) : passedSpread(mean, w2, w2pass)
-    return (nats * effective(mean, w, w2, spread)) / w / this.#together
+    return effective(mean, w, w2, spread)
   }
 
   /** The evidence if each unit of weight were a run; its sign is that of the evidence. */
@@ -130,17 +172,18 @@ export class Evaluator {
     return Math.max(0, w - gained) * line.gain + gained * line.loss
   }
 
-  /** What is usual, for each window: nothing new is learnt while the last minute's evidence spoke against it. */
+  /** What is usual: nothing new is learnt while the last minute's evidence spoke against it. */
   #learn(minute: number): void {
-    if (this.#isWorse) return
+    // The hours that are looked back on change once an hour.
+    const hour = Math.floor(minute / HOUR)
+    if (this.#isWorse || this.#learntAtHour === hour) return
+    this.#learntAtHour = hour
     for (const level of this.#levels) {
       if (level.kind === 'target' || level.isByHand) continue
-      const until = minute - level.windowMinutes
-      // The hours that are looked back on change once an hour.
-      const hour = Math.floor(until / HOUR)
-      if (level.learntAtHour === hour) continue
-      level.learntAtHour = hour
-      level.value = this.#past.surelyReached(until, level.measure, this.#together)
+      const reached = BEFORE.map((before) =>
+        this.#past.surelyReached(minute - minutesOf(before), level.measure, this.#together),
+      )
+      level.value = reached.find((each) => each !== undefined)
     }
   }
 }
@@ -159,37 +202,25 @@ function linesOf({ usual, ...target }: Levels) {
     windows.set(name, window)
     return window
   }
-  const levels = new Map<string, Level>()
-  const levelOf = (kind: Level['kind'], measure: Level['measure'], window: string) => {
-    const key = `${kind} ${measure} ${kind === 'target' ? '' : window}`
-    const given = kind === 'target' ? target[measure] : usual?.[measure]
-    const level = levels.get(key) ?? {
-      kind,
-      measure,
-      windowMinutes: minutesOf(window),
-      isByHand: usual !== undefined,
-      value: given === undefined ? undefined : Math.min(BEST, given),
-      learntAtHour: Number.NaN,
-    }
-    levels.set(key, level)
-    return level
-  }
-  const lines = (['target', 'usual'] as const).flatMap((kind) =>
-    (['mean', 'passed'] as const).flatMap((measure) =>
-      FALLS.map(({ window, fall }): Line => {
-        const twelfth = TWELFTH[window]
-        return {
-          key: `${kind} ${measure} ${window} ${fall}`,
-          level: levelOf(kind, measure, window),
-          fall,
-          window: windowOf(window),
-          lately: twelfth === undefined ? undefined : windowOf(twelfth),
-          good: Number.NaN,
-          gain: 0,
-          loss: 0,
-        }
-      }),
-    ),
+  const known = (['target', 'usual'] as const).flatMap((kind) =>
+    (['mean', 'passed'] as const).map((measure): Level => {
+      const given = kind === 'target' ? target[measure] : usual?.[measure]
+      const value = given === undefined ? undefined : Math.min(BEST, given)
+      return { kind, measure, isByHand: usual !== undefined, value, running: 0 }
+    }),
   )
-  return { windows: [...windows.values()], known: [...levels.values()], lines }
+  const lines = known.flatMap((level) =>
+    FALLS.map(({ window, fall }): Line => ({
+      key: `${window} ${fall}`,
+      level,
+      fall,
+      window: windowOf(window),
+      lately: windowOf(TWELFTH[window]),
+      good: Number.NaN,
+      gain: 0,
+      loss: 0,
+    })),
+  )
+  const longest = windowOf('3d')
+  return { windows: [...windows.values()], longest, known, lines }
 }

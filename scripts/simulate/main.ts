@@ -1,6 +1,6 @@
 /**
  * What the shipped rules do in months of simulated traffic: `npm run simulate`. First the evaluator is compared with promtool, on
- * three days with restarts and gaps; then come false pages and tickets of fleets whose truth is known, and the time until a
+ * a day with restarts and gaps; then come false pages and tickets of fleets whose truth is known, and the time until a
  * fall is found. Exits with 1 if a bound is missed. `npm run simulate -- 5` takes five series of each row, for a quick look: the
  * median of so few delays is left to chance, so that it is printed and not checked.
  */
@@ -32,9 +32,7 @@ function compare(): void {
   }
   const { compared, worst } = compareWithPromtool(promtool, MINUTES, { mean: 0.7, passed: 0.8, together: 1 })
   const difference = worst.toExponential(1)
-  say(
-    `evaluator and promtool: ${compared} values of evidence over three days, largest relative difference ${difference}`,
-  )
+  say(`evaluator and promtool: ${compared} values of evidence over a day, largest relative difference ${difference}`)
   check(worst < 1e-9, 'nine digits')
 }
 

@@ -24,7 +24,7 @@ export interface Observation {
 const OBSERVED = {
   setting: [
     'spanscore.alert.setting',
-    'Settings of the alerts on a scorer of an agent. Levels are positions; severities are 0 (off), 1 (ticket), 2 (page).',
+    'Settings of the alerts on a scorer of an agent. Levels are positions; severities are 0 (off), 1 (ticket), 2 (page). `quiet` is of the service, in seconds.',
   ],
   scorer: ['spanscore.scorer.info', 'Always 1: what a scorer looks for, and which of its scores are better.'],
   agent: [

@@ -39,6 +39,8 @@ export interface ScoreMetricsParts {
   readonly gauges: Gauges
   /** The scorers, with the settings of their alerts. */
   readonly scorers: readonly MetricScorer[]
+  /** Seconds without a run after which Prometheus alerts; absent if it does not. */
+  readonly quietS?: number | undefined
   /** Whether traits of runs, what agents are made of, and examples of failing runs are shown: `emit.traits`. */
   readonly traits: boolean
   /** Milliseconds since the epoch. */
@@ -79,7 +81,7 @@ export class ScoreMetrics {
     )
     const infos = parts.scorers.map(toInfo)
     this.#observers = {
-      setting: () => this.#sums.alertSettings(alerts),
+      setting: () => this.#sums.alertSettings(alerts, parts.quietS),
       scorer: () => infos,
       agent: () => this.#agents.observations(),
       example: () => this.#examples.observations(),

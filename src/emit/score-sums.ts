@@ -135,8 +135,9 @@ export class ScoreSums {
     }))
   }
 
-  /** The settings of each scorer for each agent of which a run was chosen to be scored, so that rules can join them to the sums. */
-  *alertSettings(alerts: ReadonlyMap<string, AlertSettings>): Iterable<Observation> {
+  /** The settings of each scorer for each agent of which a run was chosen to be scored, so that rules can join them to the sums; and that of the service. */
+  *alertSettings(alerts: ReadonlyMap<string, AlertSettings>, quietS: number | undefined): Iterable<Observation> {
+    if (quietS !== undefined) yield { value: quietS, attributes: { 'spanscore.setting': 'quiet' } }
     for (const [id, agents] of this.#agentsOf) {
       for (const agent of agents) {
         for (const [name, value] of Object.entries(alerts.get(id) ?? {})) {

@@ -91,6 +91,7 @@ export class ScoringPipeline {
     this.#metrics = new ScoreMetrics({
       gauges,
       scorers: options.scorers,
+      quietS: options.quietS,
       traits: options.emit.traits,
       nowMs: () => Date.now(),
       meterProvider: () => this.#providers.meterProvider(),

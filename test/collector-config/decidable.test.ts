@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { findProgram } from '../../scripts/e2e-tools.ts'
-import { runsNeeded } from '../../scripts/rules/runs-needed.ts'
 import { addWeighted, weightedMean } from '../../src/sampling/weighted-mean.ts'
 import { counter } from './alert-scenarios.ts'
 import { play } from './promtool.ts'
@@ -20,21 +17,6 @@ const values = (name: string, series: readonly object[], at: string, expected: R
     eval_time: at,
     exp_samples: [{ labels: '{}', value: 1 }],
   })),
-})
-
-describe('the runs that a fall needs', () => {
-  it('are in docs/numbers.md as the rules compute them', () => {
-    const text = readFileSync(resolve(import.meta.dirname, '../../docs/numbers.md'), 'utf8')
-    const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
-    const header = rows.find((cells) => cells[1] === 'good level') ?? []
-    const falls = header.slice(2, -1).map((cell) => Number(cell.replace('fall of ', '')))
-    const shown = rows.filter((cells) => cells.length === header.length && /^0\.\d+$/.test(cells[1] ?? ''))
-    expect(shown.length).toBeGreaterThan(4)
-    for (const [, level, ...cells] of shown) {
-      const needed = falls.map((fall) => Math.ceil(runsNeeded(Number(level), fall)).toLocaleString('en'))
-      expect(cells.slice(0, -1), `good level ${level}`).toEqual(needed)
-    }
-  })
 })
 
 describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600_000 }, () => {

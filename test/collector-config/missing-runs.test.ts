@@ -92,9 +92,9 @@ describe.skipIf(findProgram('promtool') === undefined)('runs without a score', {
                 gen_ai_evaluation_name: 'cites_source',
               },
               exp_annotations: {
-                summary: 'faq: cites_source scored only 50 % of the runs that were chosen in the last day.',
+                summary: 'faq: cites_source has no score for 50 % of the runs that were chosen in the last day.',
                 description:
-                  'Its figures and alerts describe these, and the others may be different. Reasons and numbers of runs: no-content 60',
+                  'Means and alerts are of the other runs, which may be better or worse. The spans lack the messages, arguments or results that the scorer reads (no-content, 60 runs).',
                 dashboard_url: '',
                 runbook_url: '',
               },

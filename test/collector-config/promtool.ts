@@ -11,10 +11,10 @@ export const run = (...args: string[]): string =>
   execFileSync(findProgram('promtool') ?? '', args, { encoding: 'utf8', stdio: 'pipe' })
 
 /** Lets promtool run one scenario on the shipped rules; throws an error with its output if it fails. */
-export function play(test: object): string {
+export function play(test: object, everyMinutes = 1): string {
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-scenario-'))
   try {
-    writeFileSync(join(directory, 'test.yml'), testFile([test]))
+    writeFileSync(join(directory, 'test.yml'), testFile([test], everyMinutes))
     return run('test', 'rules', join(directory, 'test.yml'))
   } catch (error) {
     throw new Error(['stdout', 'stderr'].map((name) => String(Reflect.get(Object(error), name))).join('\n'), {

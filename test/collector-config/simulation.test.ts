@@ -8,7 +8,7 @@ import { DROPS, RATES, SETTINGS } from '../../scripts/simulate/settings.ts'
 const promtool = findProgram('promtool')
 
 describe.skipIf(promtool === undefined)('the evaluator, compared with promtool', { timeout: 600_000 }, () => {
-  it('gives the evidence that promtool gives, to nine digits, over three days with restarts and gaps', () => {
+  it('gives the evidence that promtool gives, to nine digits, over a day with restarts and gaps', () => {
     const { compared, worst } = compareWithPromtool(promtool ?? '', MINUTES, { mean: 0.7, passed: 0.8, together: 1 })
     expect(compared).toBeGreaterThan(250)
     expect(worst).toBeLessThan(1e-9)

@@ -116,6 +116,14 @@ export const configSchema = strict({
     .array(z.string().min(1))
     .optional()
     .describe('Attributes of the resource or of the agent span that are copied to metrics and events.'),
+  alerts: strict({
+    quiet: z
+      .string()
+      .regex(/^[1-9]\d{0,5}[smhd]$/)
+      .optional(),
+  })
+    .optional()
+    .describe('What Prometheus alerts on of each service: the longest time without a run, such as 2h.'),
   stripContent: z.boolean().optional().describe('Leaves content out of explanations. Default: false.'),
   emit: strict({
     explanations: z

@@ -58,7 +58,7 @@ export class ScoreOutputs {
   readonly #scores = new GatheredScores()
   readonly #outputs = new LatestUsed<ServiceOutput>(MAX_SERVICES, (output) => void shutDown(output))
   readonly #rules: EmitRules
-  readonly #scorers: ResolvedOptions['scorers']
+  readonly #scored: Pick<ResolvedOptions, 'scorers' | 'quietS'>
   readonly #meters: ServiceMeters
   readonly #gauges: ScoringGauges
 
@@ -67,12 +67,12 @@ export class ScoreOutputs {
    * @param gauges the state of the process, which each service's metrics contain
    */
   constructor(
-    { emit, scorers }: Pick<ResolvedOptions, 'emit' | 'scorers'>,
+    { emit, scorers, quietS }: Pick<ResolvedOptions, 'emit' | 'scorers' | 'quietS'>,
     meters: ServiceMeters,
     gauges: ScoringGauges,
   ) {
     this.#rules = emit
-    this.#scorers = scorers
+    this.#scored = { scorers, ...(quietS !== undefined && { quietS }) }
     this.#meters = meters
     this.#gauges = gauges
   }
@@ -126,7 +126,7 @@ export class ScoreOutputs {
         openRuns: () => 0,
         heldSpans: () => 0,
       },
-      scorers: this.#scorers,
+      ...this.#scored,
       traits: this.#rules.traits,
       nowMs: () => Date.now(),
       meterProvider: () => meters.meterProvider,

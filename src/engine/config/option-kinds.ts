@@ -52,6 +52,21 @@ export const milliseconds: OptionKind = numeric(
   (value) => value >= 0 && value <= LONGEST_MS,
 )
 
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** A duration as a text. */
+export const duration: OptionKind = {
+  expected: "a time such as '30m', '2h' or '1d'",
+  accepts: (value) => typeof value === 'string' && secondsOf(value) !== undefined,
+}
+
+/** The seconds of `30m`, `2h` or `1d`; `undefined` for another text. */
+export function secondsOf(text: string): number | undefined {
+  const [, count, unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? []
+  const seconds = SECONDS[unit]
+  return seconds === undefined ? undefined : Number(count) * seconds
+}
+
 /** An upper limit. `Infinity` means no limit. */
 export const limit: OptionKind = numeric('a number, 0 or more, or Infinity', (value) => value >= 0)
 

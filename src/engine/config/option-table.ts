@@ -1,10 +1,20 @@
 import { DEFAULT_BUDGET } from '../../sampling/budget.ts'
 import type { BudgetLimits } from '../../sampling/budget.ts'
 import type { EmitOptions } from '../../emit/emitter.ts'
-import { callback, wholeNumber, flag, group, limit, milliseconds, nameOrNames, names } from './option-kinds.ts'
+import {
+  callback,
+  duration,
+  wholeNumber,
+  flag,
+  group,
+  limit,
+  milliseconds,
+  nameOrNames,
+  names,
+} from './option-kinds.ts'
 import { objectWith, oneOf, probability, sampleRate, text, upstream } from './option-kinds.ts'
 import type { OptionKind } from './option-kinds.ts'
-import type { ScorerAlerts, ScorerEntry, ScoringOptions } from './scoring-options.ts'
+import type { ScorerAlerts, ScorerEntry, ScoringOptions, ServiceAlerts } from './scoring-options.ts'
 
 /** One option: what is valid, its default and its variable. Its TSDoc is what the reference says. */
 export interface OptionRow<Value = unknown> {
@@ -71,6 +81,9 @@ export const alertTable: OptionRows<ScorerAlerts> = {
   runsTogether: { kind: wholeNumber(1), default: 1 },
 }
 
+/** What Prometheus alerts on of a whole service. */
+export const serviceAlertTable: OptionRows<ServiceAlerts> = { quiet: { kind: duration } }
+
 /** All options of `ScoringSpanProcessor`, `attachScoring` and the configuration file. */
 export const optionTable: OptionRows<ScoringOptions> = {
   scorers: {
@@ -105,6 +118,7 @@ export const optionTable: OptionRows<ScoringOptions> = {
   scoreUnsampled: { kind: flag, default: false },
   rescore: { kind: flag, default: false },
   metricAttributes: { kind: names, default: [] },
+  alerts: { kind: group, rows: serviceAlertTable },
   emit: { kind: group, rows: emitTable },
   onScore: { kind: callback },
   onJudgeCall: { kind: callback },

@@ -9,8 +9,9 @@ import { isRecord } from '../../spans/json.ts'
 import { isStripped } from '../../spans/strip-content.ts'
 import { resolveAlerts } from './resolve-alerts.ts'
 import { readTable, wrong } from './option-checks.ts'
-import { budgetTable, emitTable, optionTable, scorerEntryTable } from './option-table.ts'
-import type { Sample, Scope, ScorerEntry, ScoringOptions } from './scoring-options.ts'
+import { secondsOf } from './option-kinds.ts'
+import { budgetTable, emitTable, optionTable, scorerEntryTable, serviceAlertTable } from './option-table.ts'
+import type { Sample, Scope, ScorerEntry, ScoringOptions, ServiceAlerts } from './scoring-options.ts'
 
 /** A scorer and the runs that it scores, with all defaults filled in. */
 export interface ResolvedScorer {
@@ -46,9 +47,11 @@ type Open =
 type Filled = Pick<ScoringOptions, Open> & Required<Omit<ScoringOptions, Open>>
 
 /** Options with all defaults filled in, so that no other code has to handle a missing one. */
-export interface ResolvedOptions extends Omit<Filled, 'scorers' | 'budget' | 'emit' | 'scope' | 'sample'> {
+export interface ResolvedOptions extends Omit<Filled, 'scorers' | 'alerts' | 'budget' | 'emit' | 'scope' | 'sample'> {
   /** The scorers, each with the runs that it scores. */
   readonly scorers: readonly ResolvedScorer[]
+  /** Seconds without an agent run after which Prometheus alerts; absent if it does not. */
+  readonly quietS?: number | undefined
   /** The limits of judges. */
   readonly budget: BudgetLimits
   /** Which signals are written, and what explanations may contain. */
@@ -78,9 +81,11 @@ export function resolveOptions(given: ScoringOptions, attaching = false): Resolv
     throw wrong('options.metricAttributes', 'names without content, because of stripContent', content)
   }
   if (options.strict) requireJudges(scorers)
-  const { scope: _scope, sample: _sample, ...rest } = options
+  const { scope: _scope, sample: _sample, alerts, ...rest } = options
+  const { quiet } = readTable<ServiceAlerts>('options.alerts', alerts, serviceAlertTable)
   return {
     ...rest,
+    ...(quiet !== undefined && { quietS: secondsOf(quiet) }),
     scorers,
     budget: resolveBudget(options.budget, scorers),
     emit: { ...resolveEmit(options.emit), stripContent: options.stripContent },
@@ -91,7 +96,7 @@ export function resolveOptions(given: ScoringOptions, attaching = false): Resolv
 function filled(options: Partial<ScoringOptions>): Filled {
   if (options.scorers === undefined) throw wrong('options.scorers', optionTable.scorers.kind.expected, undefined)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table has a default for each of them
-  return { budget: {}, emit: {}, ...options } as Filled
+  return { alerts: {}, budget: {}, emit: {}, ...options } as Filled
 }
 
 function resolveScorers({ scorers: given, ...more }: Filled): readonly ResolvedScorer[] {

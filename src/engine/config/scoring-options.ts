@@ -39,6 +39,16 @@ export interface ScorerEntry {
   readonly alerts?: ScorerAlerts
 }
 
+/** What Prometheus alerts on of a whole service. The settings are metrics, which the rules of `collector-config` read. */
+export interface ServiceAlerts {
+  /**
+   * The longest time without an agent run, such as `'2h'`: then somebody is told, also if the process is gone.
+   *
+   * @default none: no such alert
+   */
+  readonly quiet?: string
+}
+
 /** How Prometheus alerts on the scores of a scorer. The settings are metrics, which the rules of `collector-config` read. */
 export interface ScorerAlerts {
   /**
@@ -152,6 +162,8 @@ export interface ScoringOptions {
    * @default none
    */
   readonly metricAttributes?: readonly string[]
+  /** What Prometheus alerts on of the whole service; each scorer has settings of its own. @default none */
+  readonly alerts?: ServiceAlerts
   /** Which signals are written. @default all signals; late spans only if the score is not on the agent's span */
   readonly emit?: Partial<EmitOptions>
   /** Called with every score, every failure, and every skip that sampling or filters did not choose. @default none */
