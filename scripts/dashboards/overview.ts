@@ -1,6 +1,7 @@
+import * as common from '@grafana/grafana-foundation-sdk/common'
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
-import { choice, lines, newVersions, rows } from './panels.ts'
+import { address, choice, figure, limits, lines, newReleases, newVersions, rows } from './panels.ts'
 
 const of = 'job=~"$job", gen_ai_agent_name=~"$agent", gen_ai_evaluation_name=~"$scorer"'
 const agentAndScorer = '{{gen_ai_agent_name}} · {{gen_ai_evaluation_name}}'
@@ -17,6 +18,23 @@ const byScorer = 'job=~"$job", gen_ai_evaluation_name=~"$scorer"'
 const judgeDurations = ['spanscore_judge_duration_seconds_bucket', 'spanscore_judge_duration_bucket']
   .map((name) => `rate(${name}{${byScorer}}[1h])`)
   .join(' or ')
+
+/** The share of runs that failed in the last hour. */
+const FAILING = `1 - spanscore:passed:1h{${of}}`
+
+const FIRING =
+  'sum by (alertname, severity, gen_ai_agent_name, gen_ai_evaluation_name) (ALERTS{alertname=~"Spanscore.*", alertname!="SpanscoreWatchdog", alertstate="firing"})'
+
+const ONE_SCORER = {
+  title: 'One scorer',
+  url: '/d/spanscore-scorer?var-job=${__data.fields.Service}&var-agent=${__data.fields.Agent}&var-scorer=${__data.fields.Scorer}',
+}
+
+const FAILING_RUNS = {
+  title: 'Failing runs',
+  url: '${page}/?service=${__data.fields.Service}&agent=${__data.fields.Agent}&scorer=${__data.fields.Scorer}&sort=worst',
+  targetBlank: true,
+}
 
 /** The share that people would pass if the judge is calibrated, else the share that the scorer passes. */
 const PASSED = [
@@ -46,8 +64,128 @@ export function overview(): dashboard.Dashboard {
         .includeVars(true)
         .keepTime(true),
     )
+    .annotation(newReleases())
     .annotation(newVersions())
+    .withVariable(address('page', "spanscore's page", 'http://localhost:4319'))
+    .withVariable(address('traces', 'Traces', 'http://localhost:16686/trace'))
+    .withPanel(
+      figure(
+        {
+          title: 'Fails most',
+          description:
+            'The scorer of an agent with the largest share of failing runs in the last hour, of those with at least 20 runs.',
+          unit: 'percentunit',
+          size: [8, 4],
+        },
+        [`topk(1, (${FAILING}) and spanscore:n:1h >= 20)`, agentAndScorer],
+        limits(0.1, 0.25),
+      ),
+    )
+    .withPanel(
+      figure(
+        { title: 'Alerts', description: 'Alerts of spanscore that fire.', unit: 'short', size: [4, 4] },
+        [`count(${FIRING}) or vector(0)`, ''],
+        limits(1, 3),
+      ),
+    )
+    .withPanel(
+      figure({ title: 'Runs', description: 'Agent runs of the last day.', unit: 'short', size: [4, 4] }, [
+        'sum(increase(spanscore_runs_total{job=~"$job", gen_ai_agent_name=~"$agent", spanscore_outcome="closed"}[1d]))',
+        '',
+      ]),
+    )
+    .withPanel(
+      figure(
+        {
+          title: 'Users dislike',
+          description: 'Feedback of the last day with the label `fail`, such as a thumb down.',
+          unit: 'short',
+          size: [4, 4],
+        },
+        [
+          `sum(increase(spanscore_feedback_total{job=~"$job", gen_ai_evaluation_score_label="fail"}[1d])) or vector(0)`,
+          '',
+        ],
+      ),
+    )
+    .withPanel(
+      figure(
+        {
+          title: 'Judges cost',
+          description: 'US dollars of the last day, for models whose price is known.',
+          unit: 'currencyUSD',
+          size: [4, 4],
+        },
+        [`sum(increase(spanscore_judge_cost_total{${byScorer}}[1d])) or vector(0)`, ''],
+      ),
+    )
+    .withPanel(
+      rows(
+        {
+          title: 'Agents and scorers, worst first',
+          description:
+            'The share of runs that failed in the last hour and in the last day, what is usual, and the effective number of runs of the hour. A click opens the scorer, or its failing runs.',
+          unit: 'percentunit',
+          size: [16, 10],
+        },
+        [
+          [FAILING, 'Failing, hour'],
+          [`1 - spanscore:passed:1d{${of}}`, 'Failing, day'],
+          [`1 - spanscore:usual_passed{${of}}`, 'Usual'],
+          [`spanscore:n:1h{${of}}`, 'Runs, hour'],
+        ],
+        columns,
+      )
+        .sortBy([new common.TableSortByFieldStateBuilder().displayName('Failing, hour').desc(true)])
+        .thresholds({ build: () => limits(0.1, 0.25) })
+        .overrideByRegexp('Failing.*', [{ id: 'custom.cellOptions', value: { type: 'color-background' } }])
+        .overrideByName('Runs, hour', [
+          { id: 'unit', value: 'short' },
+          { id: 'decimals', value: 0 },
+        ])
+        .overrideByName('Scorer', [{ id: 'links', value: [ONE_SCORER, FAILING_RUNS] }]),
+    )
+    .withPanel(
+      rows(
+        {
+          title: 'Alerts that fire, and traces of failing runs',
+          description:
+            'Alerts of spanscore, without the watchdog; below them the latest failing runs of each scorer. A click opens the trace.',
+          unit: 'short',
+          size: [8, 10],
+        },
+        [
+          [
+            `${FIRING} or max by (gen_ai_agent_name, gen_ai_evaluation_name, spanscore_trace_id) (spanscore_example{${of}})`,
+            'Value',
+          ],
+        ],
+        {
+          alertname: 'Alert',
+          severity: 'Severity',
+          gen_ai_agent_name: 'Agent',
+          gen_ai_evaluation_name: 'Scorer',
+          spanscore_trace_id: 'Trace',
+        },
+      )
+        .overrideByName('Value', [{ id: 'custom.hidden', value: true }])
+        .overrideByName('Trace', [
+          { id: 'links', value: [{ title: 'Open the trace', url: '${traces}/${__value.raw}', targetBlank: true }] },
+        ]),
+    )
     .withRow(new dashboard.RowBuilder('Scores'))
+    .withPanel(
+      lines(
+        {
+          title: 'Share of runs that fail',
+          description:
+            'In the hour before each point, weighted so that it speaks of all runs that were seen, sampled or not.',
+          unit: 'percentunit',
+          size: [12, 10],
+        },
+        [[FAILING, agentAndScorer]],
+      ).max(1),
+    )
     .withPanel(
       lines(
         {
@@ -55,28 +193,10 @@ export function overview(): dashboard.Dashboard {
           description:
             'Mean over the hour before each point, weighted so that it speaks of all runs that were seen, sampled or not.',
           unit: 'percentunit',
-          size: [14, 9],
+          size: [12, 10],
         },
         [[`spanscore:mean:1h{${of}}`, `${agentAndScorer} {{spanscore_scorer_version}}`]],
       ).max(1),
-    )
-    .withPanel(
-      rows(
-        {
-          title: 'Scores of the last hour',
-          description:
-            'The mean, and between which bounds it lies with 95 % confidence (Wilson). Runs: the effective number of scored runs.',
-          unit: 'short',
-          size: [10, 9],
-        },
-        [
-          [`spanscore:mean:1h{${of}}`, 'Mean'],
-          [`spanscore:mean_lower:1h{${of}}`, 'From'],
-          [`spanscore:mean_upper:1h{${of}}`, 'To'],
-          [`spanscore:n:1h{${of}}`, 'Runs'],
-        ],
-        columns,
-      ),
     )
     .withPanel(
       lines(
@@ -98,7 +218,7 @@ export function overview(): dashboard.Dashboard {
           description:
             'In the hour before each point: closed, or given up at a limit (evicted); conversations also if turns are missing (incomplete), or if they went on (revised).',
           unit: 'short',
-          size: [8, 8],
+          size: [12, 8],
         },
         [
           [
@@ -118,7 +238,7 @@ export function overview(): dashboard.Dashboard {
           title: 'Evaluations by outcome',
           description: 'What became of each run for each scorer, in the hour before each point; where not scored, why.',
           unit: 'short',
-          size: [8, 8],
+          size: [12, 8],
         },
         [
           [
@@ -126,24 +246,6 @@ export function overview(): dashboard.Dashboard {
             '{{spanscore_outcome}} {{spanscore_reason}}',
           ],
         ],
-      ),
-    )
-    .withPanel(
-      rows(
-        {
-          title: 'Alerts',
-          description:
-            'Alerts of spanscore that fire. The watchdog fires always: that is how one knows that alerting works.',
-          unit: 'short',
-          size: [8, 8],
-        },
-        [
-          [
-            'sum by (alertname, severity, gen_ai_agent_name, gen_ai_evaluation_name) (ALERTS{alertname=~"Spanscore.*", alertstate="firing"})',
-            'Firing',
-          ],
-        ],
-        { alertname: 'Alert', severity: 'Severity', gen_ai_agent_name: 'Agent', gen_ai_evaluation_name: 'Scorer' },
       ),
     )
     .withRow(new dashboard.RowBuilder('Judges'))

@@ -1,7 +1,9 @@
 /** The few kinds of panels and variables that the dashboards are made of, each with its title, unit and description. */
+import * as common from '@grafana/grafana-foundation-sdk/common'
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 import * as heatmap from '@grafana/grafana-foundation-sdk/heatmap'
 import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus'
+import * as stat from '@grafana/grafana-foundation-sdk/stat'
 import * as table from '@grafana/grafana-foundation-sdk/table'
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries'
 
@@ -28,6 +30,34 @@ const query = (expression: string, legend: string, index: number) =>
     .expr(expression)
     .legendFormat(legend)
 
+/** Green below the first limit, orange from it, red from the second. */
+export const limits = (orange: number, red: number): dashboard.ThresholdsConfig => ({
+  mode: dashboard.ThresholdsMode.Absolute,
+  steps: [
+    { value: null, color: 'green' },
+    { value: orange, color: 'orange' },
+    { value: red, color: 'red' },
+  ],
+})
+
+/** One large figure of now, with the name of its series and its course. */
+export function figure(text: PanelText, line: Line, colours?: dashboard.ThresholdsConfig): stat.PanelBuilder {
+  const panel = new stat.PanelBuilder()
+    .title(text.title)
+    .description(text.description)
+    .unit(text.unit)
+    .decimals(text.unit === 'short' ? 0 : 1)
+    .span(text.size[0])
+    .height(text.size[1])
+    .datasource(source)
+    .noValue('none')
+    .textMode(line[1] === '' ? common.BigValueTextMode.Value : common.BigValueTextMode.ValueAndName)
+    .graphMode(common.BigValueGraphMode.None)
+    .colorMode(colours === undefined ? common.BigValueColorMode.None : common.BigValueColorMode.Background)
+    .withTarget(query(...line, 0).instant())
+  return colours === undefined ? panel : panel.thresholds({ build: () => colours })
+}
+
 /** Lines over time, from 0. */
 export function lines(text: PanelText, targets: readonly Line[]): timeseries.PanelBuilder {
   const panel = new timeseries.PanelBuilder()
@@ -40,6 +70,15 @@ export function lines(text: PanelText, targets: readonly Line[]): timeseries.Pan
     .datasource(source)
     .lineWidth(2)
     .fillOpacity(0)
+    .legend(
+      new common.VizLegendOptionsBuilder()
+        .displayMode(common.LegendDisplayMode.Table)
+        .placement(common.LegendPlacement.Bottom)
+        .showLegend(true)
+        .calcs(['lastNotNull'])
+        .sortBy('Last *')
+        .sortDesc(true),
+    )
   targets.forEach(([expression, legend], index) => panel.withTarget(query(expression, legend, index).range()))
   return panel
 }
@@ -104,6 +143,23 @@ export function choice(
   return several
     ? variable.multi(true).includeAll(true).allValue('.*').current({ text: 'All', value: '$__all' })
     : variable
+}
+
+/** A variable with an address that links begin with. */
+export const address = (name: string, title: string, byDefault: string): dashboard.TextBoxVariableBuilder =>
+  new dashboard.TextBoxVariableBuilder(name).label(title).defaultValue(byDefault)
+
+/** Marks where a version of a service began: most falls begin with one. */
+export function newReleases(): dashboard.AnnotationQueryBuilder {
+  const versions = 'count by (job, service_version) (spanscore_runs_total{service_version!=""}'
+  return new dashboard.AnnotationQueryBuilder()
+    .name('New releases')
+    .datasource(source)
+    .enable(true)
+    .iconColor('blue')
+    .expr(`${versions}) unless ${versions} offset 10m)`)
+    .step('5m')
+    .titleFormat('{{job}} {{service_version}}')
 }
 
 /** Marks where scores of a new version of a scorer, or of another judge model, begin: they are not compared with those before. */

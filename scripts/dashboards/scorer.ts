@@ -1,6 +1,6 @@
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
-import { choice, lines, newVersions, rows, spread } from './panels.ts'
+import { choice, lines, newReleases, newVersions, rows, spread } from './panels.ts'
 
 const of = 'job="$job", gen_ai_agent_name="$agent", gen_ai_evaluation_name="$scorer"'
 
@@ -43,6 +43,7 @@ export function scorer(): dashboard.Dashboard {
         false,
       ),
     )
+    .annotation(newReleases())
     .annotation(newVersions())
     .link(
       new dashboard.DashboardLinkBuilder('Overview')

@@ -4,6 +4,7 @@ import {
   emitTable,
   optionTable,
   scorerEntryTable,
+  serviceAlertTable,
 } from '../../src/engine/config/option-table.ts'
 import type { OptionRow } from '../../src/engine/config/option-table.ts'
 import { judgeSettingTable } from '../../src/judge/settings.ts'
@@ -22,6 +23,9 @@ export function optionsPage(): string {
     '## `scorers[].alerts`',
     '[Alerts](../alerts.md) shows how to set them up.',
     optionsTable('ScorerAlerts', alertTable),
+    '## `alerts`',
+    'Of the whole service.',
+    optionsTable('ServiceAlerts', serviceAlertTable),
     '## `budget`',
     optionsTable('BudgetLimits', budgetTable),
     '## `emit`',

@@ -31,9 +31,7 @@ export function reasons(matcher: string, range: string, of: Labels): string {
   const counts = (which: string) =>
     `round(sum by (spanscore_reason) (increase(spanscore_evaluations_total{${matcher},${which},${selector(of)}}[${range}]))) > 0`
   return [`topk(3, ${counts('spanscore_reason!~"|circuit-open"')})`, counts('spanscore_reason="circuit-open"')]
-    .map((query) =>
-      each(query, Object.values(of), ` ${MEANING} (${'{{ .Labels.spanscore_reason }}'}, {{ .Value }} runs).`),
-    )
+    .map((query) => each(query, Object.values(of), ` ${MEANING} ({{ .Labels.spanscore_reason }}, {{ .Value }} runs).`))
     .join('')
 }
 

@@ -42,6 +42,7 @@ export type {
   Sample,
   Scope,
   ScorerAlerts,
+  ServiceAlerts,
   ScorerEntry,
   ScoringOptions,
 } from '../engine/config/scoring-options.ts'
