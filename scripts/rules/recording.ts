@@ -153,7 +153,7 @@ function past(before: string): Rule[] {
     expr: `sum_over_time(spanscore:${name}:1h[14d:1h] offset ${before})`,
   })
   const levels = (measure: Measure, gained: string, ofVariance: (mean: string) => string): Rule[] => {
-    const [mean, n] = [of(measure), `${of(`${measure}_n`)}`]
+    const [mean, n] = [of(measure), of(`${measure}_n`)]
     const reached = `clamp_max(${surely(mean, `(${n} / spanscore:together)`)}, ${BEST})`
     return [
       { record: mean, expr: `clamp(${of(gained)} / ${of('sum_w')}, 0, 1)` },

@@ -14,7 +14,7 @@ export const TIME = '{{ (toTime .Value).Format "2 Jan 15:04" }} UTC'
 /** When each value of a label was first seen in four days: to a minute in the last two hours, which a fall is most likely due to. */
 export function firstSeenBy(label: string, series: string): string {
   const seen = ['4d:10m', '2h:1m'].map((range) => `min_over_time(timestamp(${series})[${range}])`)
-  return `min by (${label}) (${seen.map((each, index) => `label_replace(${each}, "of", "${index}", "", "")`).join(' or ')})`
+  return `min by (${label}) (${seen.map((time, index) => `label_replace(${time}, "of", "${index}", "", "")`).join(' or ')})`
 }
 
 const VERSIONS = firstSeenBy('service_version', 'spanscore_runs_total{job=%[1]q,service_version!=""}')

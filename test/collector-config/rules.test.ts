@@ -82,6 +82,15 @@ const failedAt = (at: string, agents: readonly string[]) => ({
   })),
 })
 
+const quietMessage = (job: string, why: string) => ({
+  exp_labels: { severity: 'ticket', job },
+  exp_annotations: {
+    summary: `${job}: no agent run for 2h 7m 0s. Nothing is scored.`,
+    description: `The last run ended at about 1 Jan 01:03 UTC.${why}`,
+    runbook_url: '',
+  },
+})
+
 const isPlayed = (test: object): boolean => {
   try {
     return play(test).includes('SUCCESS')
@@ -441,17 +450,9 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
         values: job === 'gone' ? '7200x60' : '7200x200',
       })),
     ]
-    const message = (job: string, why: string) => ({
-      exp_labels: { severity: 'ticket', job },
-      exp_annotations: {
-        summary: `${job}: no agent run for 2h 7m 0s. Nothing is scored.`,
-        description: `The last run ended at about 1 Jan 01:03 UTC.${why}`,
-        runbook_url: '',
-      },
-    })
     const exp_alerts = [
-      message('shop', ' Its metrics still come: nobody asks it, or its spans do not reach spanscore.'),
-      message('gone', ' Its metrics have stopped, too: its process is gone, or they do not arrive.'),
+      quietMessage('shop', ' Its metrics still come: nobody asks it, or its spans do not reach spanscore.'),
+      quietMessage('gone', ' Its metrics have stopped, too: its process is gone, or they do not arrive.'),
     ]
     const test = {
       ...scenario('quiet', series, [{ at: '170m', alert: 'SpanscoreQuiet', firing: 0 }]),
