@@ -228,6 +228,19 @@ function scoring(): RuleGroup {
       LAST_RUN,
       ...asItsScorer('SpanscoreQuiet', 'job', { page: { expr: QUIET }, ticket: { expr: QUIET } }, QUIET_MESSAGE),
       alert(
+        'SpanscoreSlower',
+        `max by (${AGENT_AND_SCORER}) (spanscore:days_to_page > 3 * (spanscore:days_to_page offset 1d)) > 1`,
+        ticket,
+        {
+          summary:
+            '{{ $labels.gen_ai_agent_name }}: a fall of {{ $labels.gen_ai_evaluation_name }} by .15 would be found after {{ $value | printf "%.1f" }} days now, three times as late as yesterday.',
+          description:
+            'Fewer of its runs are scored: fewer people ask, or sampling or a budget leaves more of them out.',
+          ...DASHBOARD,
+        },
+        { for: '1h' },
+      ),
+      alert(
         'SpanscoreTooManySeries',
         'sum by (job) (increase({__name__=~"spanscore_(sum_w|chosen_w|evaluations)_total", otel_metric_overflow="true"}[15m])) > 0',
         ticket,

@@ -28,7 +28,7 @@ const began = (kind: Kind, body: string) => {
     `(${running}) or max(spanscore:good_at{kind="${kind}",window!="running",%[1]s})`,
     ['$line'],
     `{{ $since := (toTime .Value).Format "2 Jan 15:04 UTC" }}` +
-      each('time() - %[1]f', ['.Value'], `{{ $seconds := .Value | printf "%.0f" }}${body}`),
+      each('clamp_min(vector(time() - %[1]f), 60)', ['.Value'], `{{ $seconds := .Value | printf "%.0f" }}${body}`),
   )
 }
 

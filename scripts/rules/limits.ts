@@ -14,7 +14,7 @@ export const RUNNING_SPARE = 5
  * Running evidence is for a month of so many independent runs: chance has more of them where there is more traffic, and fewer where there is
  * less, but never fewer than `LEAST_MONTHLY`.
  */
-export const MONTHLY = 10_000
+export const MONTHLY = 3000
 
 /** Fewer runs a month are not assumed: the first runs of an agent must not weigh too much. */
 export const LEAST_MONTHLY = 1000
@@ -59,5 +59,8 @@ export const FREEZE = 3
 /** How long before now the two weeks end that a usual level is learnt from: a slow fall must not become usual. The second is for the first weeks. */
 export const BEFORE = ['7d', '1h'] as const
 
-/** The effective number of runs (Kish) that a usual level needs. */
+/** The two weeks that ended a week ago are taken if they have at least this share of the runs of those that ended an hour ago. */
+export const SETTLED = 0.3
+
+/** The effective number of independent runs that a usual level needs. */
 export const ENOUGH = 200

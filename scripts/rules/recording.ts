@@ -12,6 +12,7 @@ import {
   PAGE,
   RUNNING_FALL,
   RUNNING_SPARE,
+  SETTLED,
   TICKET,
   TWELFTH,
 } from './limits.ts'
@@ -158,7 +159,7 @@ function past(before: string): Rule[] {
     return [
       { record: mean, expr: `clamp(${of(gained)} / ${of('sum_w')}, 0, 1)` },
       { record: n, expr: effective(mean, `(${ofVariance(mean)})`, of) },
-      { record: of(`${measure}_surely`), expr: `${reached} and ${kish(of)} / spanscore:together >= ${ENOUGH}` },
+      { record: of(`${measure}_surely`), expr: `${reached} and ${n} / spanscore:together >= ${ENOUGH}` },
     ]
   }
   return [
@@ -175,7 +176,9 @@ function past(before: string): Rule[] {
  */
 function usual(measure: Measure): Rule {
   const record = `spanscore:usual_${measure}`
-  const learnt = BEFORE.map((before) => `spanscore:past_${measure}_surely:${before}`).join(' or ')
+  const [settled, first] = BEFORE.map((before) => `spanscore:past_${measure}_surely:${before}`)
+  const weights = BEFORE.map((before) => `spanscore:past_sum_w:${before}`)
+  const learnt = `(${settled} and ${weights[0]} >= ${SETTLED} * ${weights[1]}) or ${first}`
   const worse = `max by (${SERIES}) (spanscore:evidence{kind="usual"}) > ${FREEZE}`
   const learning = `((${learnt}) unless (${worse}))\nor (last_over_time(${record}[1h]) and (${worse}))`
   const isSet = `on (${AGENT_AND_SCORER}) spanscore:setting{spanscore_setting=~"usual_.+"}`
@@ -302,6 +305,15 @@ const DISPERSION: Rule = {
   ].join('\n'),
 }
 
+/** Days until a fall that running evidence looks for would page, with as many runs a day as in the last one. */
+function daysToPage(): Rule {
+  const good = '(spanscore:usual_passed or spanscore:target_passed)'
+  const fallen = `(${good} - ${RUNNING_FALL} >= ${LEAST})`
+  const nats = `((1 - ${fallen}) * ln((1 - ${fallen}) / (1 - ${good})) + ${fallen} * ln(${fallen} / ${good}))`
+  const runs = `(${kish((name) => `spanscore:${name}:1d`)} / spanscore:together)`
+  return { record: 'spanscore:days_to_page', expr: `(${PAGE} + spanscore:busy) / ${nats} / ${runs}` }
+}
+
 const chosen = (matcher: string) =>
   named(`sum by (${AGENT_AND_SCORER}) (increase(spanscore_chosen_w_total${matcher}[1d]))`)
 
@@ -416,6 +428,6 @@ export function recordingGroups(alertsOnScores: readonly Rule[] = []): RuleGroup
         ...alertsOnScores,
       ],
     },
-    { name: 'spanscore-trust', interval: '2m', rules: [DISPERSION] },
+    { name: 'spanscore-trust', interval: '2m', rules: [DISPERSION, daysToPage()] },
   ]
 }

@@ -1,5 +1,4 @@
 import {
-  BEFORE,
   BEST,
   FALLS,
   FREEZE,
@@ -180,10 +179,7 @@ export class Evaluator {
     this.#learntAtHour = hour
     for (const level of this.#levels) {
       if (level.kind === 'target' || level.isByHand) continue
-      const reached = BEFORE.map((before) =>
-        this.#past.surelyReached(minute - minutesOf(before), level.measure, this.#together),
-      )
-      level.value = reached.find((each) => each !== undefined)
+      level.value = this.#past.usual(minute, level.measure, this.#together)
     }
   }
 }

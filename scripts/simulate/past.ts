@@ -1,4 +1,4 @@
-import { BEST, ENOUGH } from '../rules/limits.ts'
+import { BEFORE, BEST, ENOUGH, SECONDS, SETTLED } from '../rules/limits.ts'
 import { noIncreases, squares } from './counters.ts'
 import type { Counters, Increases } from './counters.ts'
 
@@ -39,27 +39,48 @@ export class Past {
     }
   }
 
-  /**
-   * The level that was surely reached in the 14 days before a minute, as `spanscore:usual_mean` and `_passed` have it;
-   * `undefined` if there were too few runs.
-   */
-  surelyReached(untilMinute: number, measure: 'mean' | 'passed', together: number): number | undefined {
-    const to = Math.floor(untilMinute / HOUR)
-    if (to < 0) return undefined
-    const from = Math.max(0, Math.floor((untilMinute - PAST_HOURS * HOUR) / HOUR) + 1)
-    const sum = (name: (typeof NAMES)[number]) => (this.#totals[name][to + 1] ?? 0) - (this.#totals[name][from] ?? 0)
-    const w = sum('w')
-    const w2 = sum('w2')
-    if (!(w > 0)) return undefined
-    const kish = w ** 2 / w2
-    if (!(kish / together >= ENOUGH)) return undefined
-    const mean = Math.min(1, Math.max(0, sum(measure === 'mean' ? 'wy' : 'pass') / w))
-    const spreads =
-      measure === 'mean' ? spreadOf(mean, w2, sum('w2y'), sum('w2y2')) : passedSpread(mean, w2, sum('w2pass'))
-    const n = effective(mean, w, w2, spreads) / together
-    const spread = Math.sqrt((mean * (1 - mean)) / n + 2.25 / n ** 2)
-    return Math.min(BEST, (mean + 4.5 / n - 3 * spread) / (1 + 9 / n))
+  /** The level that is usual at a minute, as `spanscore:usual_mean` and `_passed` have it; `undefined` if there were too few runs. */
+  usual(minute: number, measure: 'mean' | 'passed', together: number): number | undefined {
+    const [settled, first] = BEFORE.map((before) => this.#sums(minute - (SECONDS[before] ?? 0) / 60))
+    if (settled === undefined || first === undefined) return undefined
+    const isSettled = settled.w >= SETTLED * first.w
+    return (
+      (isSettled ? surelyReached(settled, measure, together) : undefined) ?? surelyReached(first, measure, together)
+    )
   }
+
+  /** The sums of the 14 days before a minute. */
+  #sums(untilMinute: number): PastSums {
+    const to = Math.floor(untilMinute / HOUR)
+    const from = Math.max(0, Math.floor((untilMinute - PAST_HOURS * HOUR) / HOUR) + 1)
+    const sum = (name: (typeof NAMES)[number]) =>
+      to < 0 ? 0 : (this.#totals[name][to + 1] ?? 0) - (this.#totals[name][from] ?? 0)
+    return {
+      w: sum('w'),
+      pass: sum('pass'),
+      wy: sum('wy'),
+      w2: sum('w2'),
+      w2pass: sum('w2pass'),
+      w2y: sum('w2y'),
+      w2y2: sum('w2y2'),
+    }
+  }
+}
+
+type PastSums = Readonly<Record<(typeof NAMES)[number], number>>
+
+function surelyReached(
+  { w, pass, wy, w2, w2pass, w2y, w2y2 }: PastSums,
+  measure: 'mean' | 'passed',
+  together: number,
+): number | undefined {
+  if (!(w > 0)) return undefined
+  const mean = Math.min(1, Math.max(0, (measure === 'mean' ? wy : pass) / w))
+  const spreads = measure === 'mean' ? spreadOf(mean, w2, w2y, w2y2) : passedSpread(mean, w2, w2pass)
+  const n = effective(mean, w, w2, spreads) / together
+  if (!(n >= ENOUGH)) return undefined
+  const spread = Math.sqrt((mean * (1 - mean)) / n + 2.25 / n ** 2)
+  return Math.min(BEST, (mean + 4.5 / n - 3 * spread) / (1 + 9 / n))
 }
 
 /** Σw²(y - mean)², from the sums. */

@@ -438,6 +438,18 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     expect(play(test)).toContain('SUCCESS')
   })
 
+  it('say it if a fall would be found much later than a day before', () => {
+    const fewer = [
+      { minutes: 1500, scored: 2, passes: 0.95 },
+      { minutes: 1600, scored: 0.04, passes: 0.95 },
+    ]
+    const expected = [
+      { at: '1490m', alert: 'SpanscoreSlower', firing: 0 },
+      { at: '3000m', alert: 'SpanscoreSlower', firing: 1 },
+    ]
+    expect(play(scenario('slower', [...traffic(fewer), ...settings(PAGES)], expected), 4)).toContain('SUCCESS')
+  })
+
   it('report a service without runs for longer than it said, also if its process is gone', () => {
     const series = [
       runs([
