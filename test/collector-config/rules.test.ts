@@ -91,14 +91,6 @@ const quietMessage = (job: string, why: string) => ({
   },
 })
 
-const isPlayed = (test: object): boolean => {
-  try {
-    return play(test).includes('SUCCESS')
-  } catch {
-    return false
-  }
-}
-
 /** A scenario with further expectations. */
 const and = (test: object, ...expectations: readonly object[]) => {
   const already: unknown = Reflect.get(test, 'promql_expr_test')
@@ -258,7 +250,6 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
       { series: `spanscore_agent_info{${OF_AGENT}, spanscore_agent_prompt="4b6162bd"}`, values: '1x96' },
       { series: `spanscore_agent_info{${OF_AGENT}, spanscore_agent_prompt="22579f7d"}`, values: '_x96 1x64' },
       { series: `spanscore_example{${OF_AGENT}, ${OF_SCORER}, spanscore_trace_id="30c2fc0d"}`, values: '_x120 1x40' },
-      { series: `spanscore_example{${OF_AGENT}, ${OF_SCORER}, spanscore_trace_id="724fb7e8"}`, values: '_x120 1x40' },
       {
         series: `spanscore_scorer_info{job="shop", ${OF_SCORER}, spanscore_scorer_description="Whether the answer does what was asked."}`,
         values: '1x160',
@@ -274,7 +265,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
       exp_annotations: {
         summary: 'support: 60 % of 160 runs fail prompt_alignment since 1 Jan 01:40 UTC (target: at most 20 %).',
         description:
-          'Its runs have scores, so the scorer works. In common: app.language = de, of which 67 % fail, of the others 3.5 %. For example traces 724fb7e8, 30c2fc0d. Version 1.5.0 of shop since 1 Jan 01:36 UTC. Its prompt changed at 1 Jan 01:36 UTC. prompt_alignment: Whether the answer does what was asked. Of the runs chosen in the last day, 17 % have no score, so the real figure may be another.',
+          'Its runs have scores, so the scorer works. In common: app.language = de, of which 67 % fail, of the others 3.5 %. For example traces 30c2fc0d. Version 1.5.0 of shop since 1 Jan 01:36 UTC. Its prompt changed at 1 Jan 01:36 UTC. prompt_alignment: Whether the answer does what was asked. Of the runs chosen in the last day, 17 % have no score, so the real figure may be another.',
         runs_url: 'http://jaeger/search?service=shop&tags=spanscore.prompt_alignment.label%3Dfail',
         dashboard_url: '',
         runbook_url: 'http://wiki/runbooks.md#spanscorebelowtarget',
@@ -288,11 +279,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
       },
       alert_rule_test: [{ eval_time: '140m', alertname: TARGET, exp_alerts: [expected] }],
     }
-    // Prometheus gives the two traces in any order.
-    const texts = (['724fb7e8, 30c2fc0d', '30c2fc0d, 724fb7e8'] as const).map((order) =>
-      JSON.parse(JSON.stringify(test).replaceAll('724fb7e8, 30c2fc0d', order)),
-    )
-    expect(texts.filter((each) => isPlayed(each))).toHaveLength(1)
+    expect(play(test)).toContain('SUCCESS')
   })
 
   it("say a mean in the scorer's own units, also if lower is better", () => {

@@ -145,11 +145,11 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     packages: ['@dash0/opentelemetry'],
     environment: { DASH0_OTEL_COLLECTOR_BASE_URL: 'SINK', OTEL_RESOURCE_ATTRIBUTES: 'service.name=app' },
   },
-  { name: 'Pydantic Logfire', vendor: 'logfire', packages: ['@pydantic/logfire-node', '@opentelemetry/api@1.9.1'] },
+  { name: 'Pydantic Logfire', vendor: 'logfire', packages: ['@pydantic/logfire-node', '@opentelemetry/api'] },
   {
     name: 'Langfuse',
     vendor: 'langfuse',
-    packages: ['@langfuse/otel', ...NODE_SDK_2],
+    packages: ['@langfuse/otel', ...NODE_SDK],
     environment: OTLP,
     ofOpenInference: 'onScore',
   },
@@ -159,7 +159,7 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
   {
     name: 'Braintrust',
     vendor: 'braintrust',
-    packages: ['@braintrust/otel', 'braintrust', ...NODE_SDK_2],
+    packages: ['@braintrust/otel', 'braintrust', ...NODE_SDK],
     environment: OTLP,
   },
   { name: 'Uptrace', vendor: 'uptrace', packages: ['@uptrace/node'] },
