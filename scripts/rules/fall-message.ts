@@ -113,7 +113,7 @@ const IN_COMMON = each(
 )
 
 const EXAMPLES =
-  each('spanscore_example{%[1]s}', ['$of'], '{{ .Labels.spanscore_trace_id }}')
+  each('topk(2, spanscore_example{%[1]s})', ['$of'], '{{ .Labels.spanscore_trace_id }}')
     .replace('{{ range ', '{{ range $index, $example := ')
     .replace('{{ .Labels', '{{ if $index }},{{ else }} For example traces{{ end }} {{ .Labels') +
   each('count(spanscore_example{%[1]s})', ['$of'], '.')
