@@ -3,11 +3,6 @@ import { safeLine } from './text.ts'
 /** Bytes of an answer that are read for a message. */
 const MAX_MESSAGE_BYTES = 64 * 1024
 
-/**
- * How requests treat redirects: they are not followed, because the keys and the content of a request must not reach another host.
- */
-export const NO_REDIRECT = { redirect: 'manual' } as const
-
 /** The beginning of what a backend answered, on one safe line. */
 export async function describeAnswer(response: Response): Promise<string> {
   const to = response.headers.get('location')

@@ -7,7 +7,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(2)
 })
 
-const complaint = complainOfNode(process.version)
+// The first one whose agents know proxies.
+const complaint = complainOfNode(process.version, [22, 21])
 if (complaint === undefined) {
   void start()
 } else {
@@ -18,6 +19,8 @@ if (complaint === undefined) {
 /** Loads the program only after the version check, because older versions of Node.js may fail to parse it. */
 async function start(): Promise<void> {
   const { runCli } = await import('./run-cli.ts')
+  const { useProxies } = await import('../../src/judge/transport/proxies.ts')
+  for (const line of useProxies(process.env)) process.stderr.write(`spanscore: ${line}\n`)
   const context = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, environment: process.env }
   process.exitCode = await runCli(process.argv.slice(2), context)
 }

@@ -1,8 +1,11 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
+import { useProxies } from 'spanscore/engine'
+
 import { loadServiceConfig } from './config/load-config.ts'
 import { forgetInFolder } from './forget/forget-command.ts'
 import { readPerson } from './person.ts'
+import { GivenFiles } from './given-files.ts'
 import { toOptions, toWorkerOptions } from './given-options.ts'
 import type { GivenOptions } from './given-options.ts'
 import { startServer } from './start.ts'
@@ -27,6 +30,8 @@ const program = new Command('spanscore-server')
     [],
   )
   .option('--to-ca <file>', 'certificate authority of that endpoint, PEM')
+  .option('--to-cert <file>', 'certificate of this client for that endpoint, PEM')
+  .option('--to-key <file>', 'its key, PEM')
   .option(
     '--phoenix <url>',
     'base URL of a Phoenix whose spans get the scores as annotations too, such as http://localhost:6006; its key belongs into PHOENIX_API_KEY',
@@ -134,22 +139,25 @@ await program.parseAsync().catch((error: unknown) => {
 
 async function run(given: GivenOptions): Promise<void> {
   checkVariables(process.env, say)
+  for (const line of useProxies(process.env)) say(line)
+  const files = new GivenFiles(say)
+  process.on('SIGHUP', () => files.check())
   // It is read again where it takes effect, and says then what it is.
   const { limits } = loadServiceConfig(given.config, () => undefined)
   if (given.role === 'worker') {
     // Loaded lazily: a service on one machine needs no Kafka client.
     const { startWorker } = await import('./start-worker.ts')
-    const worker = await startWorker(toWorkerOptions(given, limits, say))
+    const worker = await startWorker(toWorkerOptions(given, limits, say, files))
     say(
       `Reads ${given.topicPrefix}.spans and ${given.topicPrefix}.logs from ${given.brokers}. Scores go to ${given.to}.`,
     )
-    say(`Answers /health and /ready on http://${given.host}:${worker.httpPort}.`)
+    say(`Answers /health and /ready on http://${bracketed(given.host)}:${worker.httpPort}.`)
     stopOnSignals('waits for judges that are asked, commits what is scored and leaves the group', () => worker.stop())
     return
   }
-  const server = await startServer(toOptions(given, limits, say))
+  const server = await startServer(toOptions(given, limits, say, files))
   say(
-    `Takes OTLP/HTTP on http${given.tlsCert === undefined ? '' : 's'}://${given.host}:${server.httpPort} and OTLP/gRPC on port ${server.grpcPort}.`,
+    `Takes OTLP/HTTP on http${given.tlsCert === undefined ? '' : 's'}://${bracketed(given.host)}:${server.httpPort} and OTLP/gRPC on port ${server.grpcPort}.`,
   )
   const scoresTo = given.to === undefined ? 'are shown on the page only' : `go to ${given.to}`
   say(
@@ -157,6 +165,11 @@ async function run(given: GivenOptions): Promise<void> {
   )
   if (server.pageUrl !== undefined) say(`The page is at ${pageAddress(server.pageUrl, server.pageToken)}`)
   stopOnSignals('delivers what is scored. What is not complete stays on the log', () => server.stop())
+}
+
+/** The form of an IPv6 address in a URL. */
+function bracketed(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
 }
 
 function pageAddress(whole: string, token: RunningServer['pageToken']): string {

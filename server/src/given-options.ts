@@ -1,8 +1,11 @@
 import { heldLimits, receivingLimits } from './config/limits.ts'
 import type { Limits } from './config/limits.ts'
 import { readCertificates, readKeyPair } from './given-certificates.ts'
+import type { FromFiles, GivenFiles } from './given-files.ts'
 import { givenHeaders } from './given-headers.ts'
-import { readGiven } from './read-given.ts'
+import { destinationAgent } from './outgoing.ts'
+import type { ClientTls } from './outgoing.ts'
+import { readGiven, readTokens } from './read-given.ts'
 import type { WorkerServerOptions } from './start-worker.ts'
 import type { ServerOptions } from './start.ts'
 
@@ -11,6 +14,8 @@ export interface GivenOptions {
   readonly to?: string
   readonly header: readonly string[]
   readonly toCa?: string
+  readonly toCert?: string
+  readonly toKey?: string
   readonly phoenix?: string
   readonly forward: boolean
   readonly config?: string
@@ -55,13 +60,19 @@ type Report = ServerOptions['report']
 const MEBIBYTE = 1024 * 1024
 
 /** @throws Error with what was expected and what came */
-export function toWorkerOptions(given: GivenOptions, all: Limits, report: Report): WorkerServerOptions {
-  const { to, phoenix, configPath, limits, traces, host, httpPort } = toOptions(given, all, report)
+export function toWorkerOptions(
+  given: GivenOptions,
+  all: Limits,
+  report: Report,
+  files: GivenFiles,
+): WorkerServerOptions {
+  const { to, phoenix, configPath, limits, traces, host, httpPort } = toOptions(given, all, report, files)
   if (to === undefined) throw new Error('--role worker: expected --to with the endpoint that scores go to, got none.')
   if (given.brokers === undefined) throw new Error('--role worker: expected --brokers host:port,…, got none.')
   return {
     host,
     httpPort,
+    files,
     kafka: {
       brokers: brokersIn(given.brokers),
       clientId: 'spanscore',
@@ -129,14 +140,18 @@ function brokersIn(list: string): readonly string[] {
 }
 
 /** @throws Error with what was expected and what came */
-export function toOptions(given: GivenOptions, limits: Limits, report: Report): ServerOptions {
-  const token = tokenOf(given)
-  const clientCa =
-    given.tlsClientCa === undefined ? undefined : readCertificates('--tls-client-ca', given.tlsClientCa, report)
+export function toOptions(given: GivenOptions, limits: Limits, report: Report, files: GivenFiles): ServerOptions {
+  const token = tokenOf(given, files)
+  // Files are read again and again.
+  const said = new Set<string>()
+  const sayOnce: Report = (line) => {
+    if (!said.has(line)) report(line)
+    said.add(line)
+  }
   if ((given.tlsCert === undefined) !== (given.tlsKey === undefined)) {
     throw new Error('Expected both --tls-cert and --tls-key, got one of them.')
   }
-  if (clientCa !== undefined && given.tlsCert === undefined)
+  if (given.tlsClientCa !== undefined && given.tlsCert === undefined)
     throw new Error('--tls-client-ca: expected --tls-cert and --tls-key too.')
   if (given.to === undefined && !given.page) {
     throw new Error('Expected --to with the endpoint that scores go to, or --page to look at them here; got neither.')
@@ -144,7 +159,8 @@ export function toOptions(given: GivenOptions, limits: Limits, report: Report): 
   if (given.to === undefined && given.forward)
     throw new Error('--forward: expected --to too, where spans are passed on to.')
   return {
-    host: given.host,
+    files,
+    host: given.host.replace(/^\[(.+)\]$/, '$1'),
     httpPort: given.httpPort,
     grpcPort: given.grpcPort,
     to:
@@ -153,7 +169,7 @@ export function toOptions(given: GivenOptions, limits: Limits, report: Report): 
         : {
             url: endpointOf(given.to),
             headers: givenHeaders(given.header, process.env),
-            ca: given.toCa === undefined ? undefined : readCertificates('--to-ca', given.toCa, report),
+            agent: destinationAgent(given.to, toClientTls(given, files, sayOnce)),
             timeoutMs: 10_000,
           },
     phoenix:
@@ -163,11 +179,17 @@ export function toOptions(given: GivenOptions, limits: Limits, report: Report): 
     forwards: given.forward,
     dataFolder: given.memory ? undefined : folderOf(given.data),
     configPath: given.config,
-    access: { token, allowedHosts: given.allowedHost, hasClientCertificates: clientCa !== undefined },
+    access: {
+      get token() {
+        return token?.value
+      },
+      allowedHosts: given.allowedHost,
+      hasClientCertificates: given.tlsClientCa !== undefined,
+    },
     tls:
       given.tlsCert === undefined || given.tlsKey === undefined
         ? undefined
-        : { ...readKeyPair(['--tls-cert', given.tlsCert], ['--tls-key', given.tlsKey], report), clientCa },
+        : toServerTls({ ...given, tlsCert: given.tlsCert, tlsKey: given.tlsKey }, files, sayOnce),
     limits: {
       ...receivingLimits(limits),
       headersTimeoutMs: 10_000,
@@ -184,7 +206,7 @@ export function toOptions(given: GivenOptions, limits: Limits, report: Report): 
     report,
     page: given.page
       ? {
-          host: given.host,
+          host: given.host.replace(/^\[(.+)\]$/, '$1'),
           port: given.pagePort,
           allowedHosts: given.allowedHost,
           retention: { maxAgeMs: given.pageDays * 86_400_000, maxBytes: given.pageSize * MEBIBYTE },
@@ -194,15 +216,50 @@ export function toOptions(given: GivenOptions, limits: Limits, report: Report): 
   }
 }
 
-function tokenOf({ tokenFile }: GivenOptions): string | undefined {
-  const token =
-    tokenFile === undefined ? process.env['SPANSCORE_SERVER_TOKEN'] : readGiven('--token-file', tokenFile).trim()
-  if (token === '') {
-    throw new Error(
-      `${tokenFile === undefined ? 'SPANSCORE_SERVER_TOKEN' : `--token-file ${tokenFile}`}: expected a token, got an empty one.`,
-    )
-  }
-  return token
+function toServerTls(
+  { tlsCert, tlsKey, tlsClientCa }: GivenOptions & { readonly tlsCert: string; readonly tlsKey: string },
+  files: GivenFiles,
+  report: Report,
+): NonNullable<ServerOptions['tls']> {
+  const found = files.read('--tls-cert, --tls-key, --tls-client-ca', () => ({
+    ...readKeyPair(['--tls-cert', tlsCert], ['--tls-key', tlsKey], report),
+    clientCa: tlsClientCa === undefined ? undefined : readCertificates('--tls-client-ca', tlsClientCa, report),
+  }))
+  return { ...found.value, onChange: (listener) => found.onChange(listener) }
+}
+
+/** An option or a variable, and the path that it gives. */
+function givenPath(option: string, path: string | undefined, variable: string): readonly [string, string] | undefined {
+  if (path !== undefined) return [option, path]
+  const named = process.env[variable]?.trim() ?? ''
+  return named === '' ? undefined : [variable, named]
+}
+
+/** The certificates for `--to`; `undefined` for none. Options come before the variables of OpenTelemetry. */
+function toClientTls(given: GivenOptions, files: GivenFiles, report: Report): FromFiles<ClientTls> | undefined {
+  const ca = givenPath('--to-ca', given.toCa, 'OTEL_EXPORTER_OTLP_CERTIFICATE')
+  const cert = givenPath('--to-cert', given.toCert, 'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE')
+  const key = givenPath('--to-key', given.toKey, 'OTEL_EXPORTER_OTLP_CLIENT_KEY')
+  if ((cert === undefined) !== (key === undefined))
+    throw new Error(`Expected both --to-cert and --to-key, got ${(cert ?? key)?.[0]} only.`)
+  if (ca === undefined && cert === undefined) return undefined
+  return files.read('--to-ca, --to-cert, --to-key', () => ({
+    ...(ca !== undefined && { ca: readCertificates(...ca, report) }),
+    ...(cert !== undefined && key !== undefined && readKeyPair(cert, key, report)),
+  }))
+}
+
+/** A token of senders in a file has at least so many characters. */
+const MIN_TOKEN = 16
+
+function tokenOf(
+  { tokenFile }: GivenOptions,
+  files: GivenFiles,
+): Pick<FromFiles<readonly string[]>, 'value'> | undefined {
+  if (tokenFile !== undefined) return files.read('--token-file', () => readTokens('--token-file', tokenFile, MIN_TOKEN))
+  const token = process.env['SPANSCORE_SERVER_TOKEN']
+  if (token === '') throw new Error('SPANSCORE_SERVER_TOKEN: expected a token, got an empty one.')
+  return token === undefined ? undefined : { value: [token] }
 }
 
 function folderOf(data: string): string {

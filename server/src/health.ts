@@ -6,6 +6,8 @@ export interface Condition {
   readonly idleMs: number
   /** For how many milliseconds scores could not be delivered. */
   readonly undeliveredMs: number
+  /** Why they could not; `undefined` if they could. */
+  readonly undelivered?: string | undefined
   readonly isOutboxFull: boolean
   /** Why nothing can be accepted; `undefined` if it can. */
   readonly unavailable: string | undefined
@@ -13,6 +15,8 @@ export interface Condition {
   readonly page?: string | undefined
   /** Why the configuration file is not in effect as it is now; `undefined` if it is. */
   readonly configuration?: string | undefined
+  /** Files that are not in effect as they are now, and why. */
+  readonly files?: readonly string[] | undefined
   /** Judges that are not asked for a while, and why. */
   readonly judges?: readonly string[] | undefined
 }
@@ -49,10 +53,12 @@ export function readinessOf(
   ]
   const status = reasons.length === 0 ? 200 : 503
   if (!saysWhy) return { status, body: { status: status === 200 ? 'ready' : 'not ready' } }
-  const { page, configuration, judges = [] } = condition
+  const { page, configuration, undelivered, judges = [], files = [] } = condition
   const named = {
     ...(page !== undefined && { page }),
     ...(configuration !== undefined && { configuration }),
+    ...(undelivered !== undefined && { delivery: undelivered }),
+    ...(files.length > 0 && { files }),
     ...(judges.length > 0 && { judges }),
     version: VERSION,
   }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { refuseConversations, resolveOptions } from 'spanscore/engine'
 
 import { loadServiceConfig } from './config/load-config.ts'
+import type { GivenFiles } from './given-files.ts'
 import { readinessOf } from './health.ts'
 import { Worker } from './kafka/worker.ts'
 import type { WorkerOptions } from './kafka/worker.ts'
@@ -37,6 +38,8 @@ export interface WorkerServerOptions extends WorkerOptions {
   readonly host: string
   /** 0 means any free port. */
   readonly httpPort: number
+  /** Certificates and tokens, which are read again when they change. @default they do not change */
+  readonly files?: GivenFiles | undefined
   /** Receives lines for the operator. */
   readonly report: (line: string) => void
 }
@@ -98,6 +101,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     stop: async (timeoutMs = Math.min(LONGEST_STOP_MS, scorer.timeoutMs + DELIVERY_MS)) => {
       http.close()
       judges.stop()
+      options.files?.stop()
       await worker.stop(timeoutMs)
       await outbox.shutdown()
       await metrics.shutdown()
@@ -108,7 +112,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
 
 /** Answers `/health` and `/ready` for a worker. */
 function serveWorkerHealth(
-  { host, httpPort }: WorkerServerOptions,
+  { host, httpPort, files }: WorkerServerOptions,
   outbox: Outbox,
   { condition }: Worker,
   judges: JudgeTroubles,
@@ -125,6 +129,8 @@ function serveWorkerHealth(
         {
           idleMs: 0,
           undeliveredMs: outbox.failingForMs,
+          undelivered: outbox.trouble,
+          files: files?.troubles,
           isOutboxFull: outbox.isFull,
           unavailable: condition.unavailable,
           judges: judges.now,

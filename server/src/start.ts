@@ -17,6 +17,7 @@ import { openDataFolder } from './log/data-folder.ts'
 import { MemoryLog } from './log/memory-log.ts'
 import type { SpanIdsOf } from './log/migrations.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
+import type { GivenFiles } from './given-files.ts'
 import { limited } from './limited.ts'
 import { describeLackOfMemory } from './memory.ts'
 import { Conversations } from './conversations/conversations.ts'
@@ -84,6 +85,8 @@ export interface ServerOptions {
   readonly traces: HeldTracesOptions
   /** For so many milliseconds no run may come before a conversation is over. */
   readonly idleMs: number
+  /** Certificates and tokens, which are read again when they change. @default they do not change */
+  readonly files?: GivenFiles | undefined
   /** Receives lines for the operator. */
   readonly report: (line: string) => void
   /** The page that shows runs; it needs a data folder. @default none */
@@ -234,6 +237,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const condition = (): Condition => ({
     idleMs: monotonicMs() - service.latestSweepMs,
     undeliveredMs: outbox.failingForMs,
+    undelivered: outbox.trouble,
+    files: options.files?.troubles,
     isOutboxFull: outbox.isFull,
     unavailable: unavailable() ?? log.failure,
     page: page?.trouble,
@@ -280,7 +285,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const httpPort = await listen(http, options.host, options.httpPort, '--http-port')
     const grpcPort = await grpc.listen(options.host, options.grpcPort)
     refuseSelf(options, [httpPort, grpcPort])
-    page?.takesSpansAt(`http${options.tls === undefined ? '' : 's'}://${options.host}:${httpPort}`)
+    const shownHost = options.host.includes(':') ? `[${options.host}]` : options.host
+    page?.takesSpansAt(`http${options.tls === undefined ? '' : 's'}://${shownHost}:${httpPort}`)
     announce(config)
     return {
       httpPort,
@@ -308,6 +314,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         stopAnswering?.()
         watcher?.stop()
         judges.stop()
+        options.files?.stop()
         await Promise.all([closeHttp(http), grpc.close(Math.min(CLOSE_MS, leftMs()))])
         forwarder?.stop()
         await service.stop(leftMs())
@@ -340,11 +347,12 @@ async function openPage(
     throw new Error('--page: expected a data folder (--data), which holds the runs that the page shows; got --memory.')
   }
   const configText = configPath !== undefined && isConfigData(configPath) ? config.text : undefined
-  return Page.start(
-    { options: page, folder: dataFolder, limits, configPath, configText },
-    pageToken(dataFolder),
-    report,
-  )
+  const token = pageToken(dataFolder)
+  const started = await Page.start({ options: page, folder: dataFolder, limits, configPath, configText }, token, report)
+  options.files
+    ?.read('page-token', () => pageToken(dataFolder).tokens)
+    .onChange((tokens) => started.replaceTokens(tokens))
+  return started
 }
 
 function epochMs(): number {

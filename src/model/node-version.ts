@@ -2,11 +2,11 @@
 const NEEDED = [22, 15] as const
 
 /** Why this version of Node.js is too old, and what to do; `undefined` if it is not. */
-export function complainOfNode(version: string): string | undefined {
+export function complainOfNode(version: string, needed: readonly [number, number] = NEEDED): string | undefined {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
-  const isEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])
+  const isEnough = major > needed[0] || (major === needed[0] && minor >= needed[1])
   if (isEnough) return undefined
-  return `Expected Node.js ${NEEDED.join('.')} or later, got ${version}. Start with a newer Node.js; runs may stay without scores.`
+  return `Expected Node.js ${needed.join('.')} or later, got ${version}. Start with a newer Node.js; runs may stay without scores.`
 }
 
 /**

@@ -5,6 +5,7 @@ import type { RunFiles } from '../read-files.ts'
 import type { ScoreOptions } from '../score/score-options.ts'
 import { readHeaders } from '../otlp-headers.ts'
 import { UsageError } from '../usage-error.ts'
+import { agentWith } from './backend-access.ts'
 import { createBackend } from './create-backend.ts'
 import { ResumeFile } from './resume-file.ts'
 import { timeSlices } from './time-slices.ts'
@@ -34,11 +35,20 @@ export function createBackfill(
     query,
     to,
     resume: path,
-  }: Pick<ScoreOptions, 'since' | 'query' | 'to' | 'resume'> & { readonly from: string },
+    fromCa: ca,
+    fromCert: cert,
+    fromKey: key,
+  }: Pick<ScoreOptions, 'since' | 'query' | 'to' | 'resume' | 'fromCa' | 'fromCert' | 'fromKey'> & {
+    readonly from: string
+  },
   environment: Readonly<Record<string, string | undefined>>,
   nowMs: number,
 ): Backfill {
-  const backend = createBackend(from, query, readHeaders(environment.SPANSCORE_FROM_HEADERS))
+  const access = {
+    headers: readHeaders(environment.SPANSCORE_FROM_HEADERS),
+    agent: agentWith('--from', { ca, cert, key }),
+  }
+  const backend = createBackend(from, query, access)
   const range = { fromMs: startOf(since, nowMs), toMs: nowMs - UNSETTLED_MS }
   if (range.fromMs >= range.toMs) {
     throw new UsageError(`--since: expected more than 5 minutes, in which runs may still be in progress; got ${since}`)

@@ -1,4 +1,5 @@
 import { UsageError } from '../usage-error.ts'
+import type { BackendAccess } from './backend-access.ts'
 import { JaegerBackend } from './jaeger-backend.ts'
 import { TempoBackend } from './tempo-backend.ts'
 import type { TraceBackend } from './trace-backend.ts'
@@ -8,11 +9,7 @@ import type { TraceBackend } from './trace-backend.ts'
  * @param query the backend's own: TraceQL, or parameters of Jaeger's API
  * @throws UsageError if it is not an address of a known backend
  */
-export function createBackend(
-  from: string,
-  query: string | undefined,
-  headers: Readonly<Record<string, string>>,
-): TraceBackend {
+export function createBackend(from: string, query: string | undefined, access: BackendAccess): TraceBackend {
   const [, kind, secure, rest = ''] = /^(jaeger|tempo)(\+https)?:\/\/(.+?)\/?$/.exec(from) ?? []
   const base = `${secure === undefined ? 'http' : 'https'}://${rest}`
   if (kind === undefined || !URL.canParse(base)) {
@@ -20,5 +17,5 @@ export function createBackend(
       `--from: expected jaeger://host:port or tempo://host:port (jaeger+https, tempo+https for TLS), got ${from}`,
     )
   }
-  return kind === 'jaeger' ? new JaegerBackend(base, query, headers) : new TempoBackend(base, query, headers)
+  return kind === 'jaeger' ? new JaegerBackend(base, query, access) : new TempoBackend(base, query, access)
 }

@@ -1,6 +1,8 @@
+import { directFetch } from '../../../src/judge/transport/limited-fetch.ts'
 import { UsageError } from '../usage-error.ts'
-import { describeAnswer, NO_REDIRECT } from '../answer.ts'
+import { describeAnswer } from '../answer.ts'
 import { safeLine } from '../text.ts'
+import type { BackendAccess } from './backend-access.ts'
 import { retried } from './retried.ts'
 
 /** A larger answer is treated as too many traces. */
@@ -19,13 +21,16 @@ export type BackendAnswer =
  *
  * @throws UsageError what it answered instead
  */
-export async function getJson(url: URL, headers: Readonly<Record<string, string>>): Promise<BackendAnswer> {
-  const response = await retried(`--from ${url.origin}`, () =>
-    fetch(url, {
-      headers: { accept: 'application/json', ...headers },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      ...NO_REDIRECT,
-    }),
+export async function getJson(url: URL, { headers, agent }: BackendAccess): Promise<BackendAnswer> {
+  const response = await retried(
+    `--from ${url.origin}`,
+    () =>
+      directFetch(
+        url,
+        { headers: { accept: 'application/json', ...headers }, signal: AbortSignal.timeout(TIMEOUT_MS) },
+        agent,
+      ),
+    { ca: '--from-ca', cert: '--from-cert and --from-key' },
   )
   if (response.status === 404) {
     await response.body?.cancel()

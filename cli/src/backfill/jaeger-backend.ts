@@ -2,6 +2,7 @@ import { readTraceJson } from '../../../src/otlp/trace-json.ts'
 import { isRecord } from '../../../src/spans/json.ts'
 import type { SourceSpan } from '../../../src/spans/source-span.ts'
 import { UsageError } from '../usage-error.ts'
+import type { BackendAccess } from './backend-access.ts'
 import { getJson } from './get-json.ts'
 import { MAX_TRACES } from './trace-backend.ts'
 import type { TraceBackend } from './trace-backend.ts'
@@ -11,14 +12,14 @@ export class JaegerBackend implements TraceBackend {
   readonly shortestMs = 1
   readonly #base: string
   readonly #query: URLSearchParams
-  readonly #headers: Readonly<Record<string, string>>
+  readonly #access: BackendAccess
   #services: Promise<readonly string[]> | undefined
 
   /** @param query parameters of its search without `query.`, such as `service_name=support&operation_name=invoke_agent` */
-  constructor(base: string, query: string | undefined, headers: Readonly<Record<string, string>>) {
+  constructor(base: string, query: string | undefined, access: BackendAccess) {
     this.#base = base
     this.#query = new URLSearchParams(query)
-    this.#headers = headers
+    this.#access = access
   }
 
   async read(fromMs: number, toMs: number): Promise<readonly SourceSpan[] | undefined> {
@@ -41,7 +42,7 @@ export class JaegerBackend implements TraceBackend {
   }
 
   async #allServices(): Promise<readonly string[]> {
-    const answer = await getJson(new URL(`${this.#base}/api/v3/services`), this.#headers)
+    const answer = await getJson(new URL(`${this.#base}/api/v3/services`), this.#access)
     const value = answer.kind === 'json' ? answer.value : undefined
     const services = isRecord(value) ? (value.services ?? []) : undefined
     if (Array.isArray(services)) return services.map(String)
@@ -59,7 +60,7 @@ export class JaegerBackend implements TraceBackend {
     url.searchParams.set('query.num_traces', String(MAX_TRACES))
     // Jaeger would move the times of spans whose clocks differ.
     url.searchParams.set('query.raw_traces', 'true')
-    const answer = await getJson(url, this.#headers)
+    const answer = await getJson(url, this.#access)
     if (answer.kind === 'too-large') return undefined
     return answer.kind === 'not-found' ? [] : readTraceJson(answer.value).batch.spans
   }

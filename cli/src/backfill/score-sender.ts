@@ -4,17 +4,17 @@ import type { ExplanationPolicy } from '../../../src/attributes/explanation-rule
 import type { SpanSet } from '../../../src/emit/score-ids.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
 import type { EvaluatedRun, HasScore } from '../score/run-scorers.ts'
+import { directFetch } from '../../../src/judge/transport/limited-fetch.ts'
 import { UsageError } from '../usage-error.ts'
-import { describeAnswer, NO_REDIRECT, bodyTextOf } from '../answer.ts'
+import { describeAnswer, bodyTextOf } from '../answer.ts'
 import { safeLine } from '../text.ts'
+import type { BackendAccess } from './backend-access.ts'
 import { retried } from './retried.ts'
 
 /** Settings of a `ScoreSender`. */
-export interface ScoreSenderOptions {
+export interface ScoreSenderOptions extends BackendAccess {
   /** The OTLP/HTTP endpoint, without `/v1/traces`. */
   readonly to: string
-  /** Headers of its requests. */
-  readonly headers: Readonly<Record<string, string>>
   /** Whose explanations are sent. */
   readonly explanations: ExplanationPolicy
   /** When the verdicts were reached. It is the same for scores that are sent again, so that these are equal. */
@@ -72,17 +72,20 @@ export class ScoreSender {
   }
 
   async #send(path: '/v1/traces' | '/v1/logs', request: unknown): Promise<void> {
-    const { to, headers, report } = this.#options
+    const { to, headers, agent, report } = this.#options
     const url = `${to.replace(/\/$/, '')}${path}`
-    const response = await retried(`--to ${url}`, () =>
-      fetch(url, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify(request),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-        ...NO_REDIRECT,
-      }),
-    )
+    const post = (): Promise<Response> =>
+      directFetch(
+        url,
+        {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify(request),
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        },
+        agent,
+      )
+    const response = await retried(`--to ${url}`, post, { ca: '--to-ca', cert: '--to-cert and --to-key' })
     if (path === '/v1/logs' && [404, 405, 501].includes(response.status)) {
       this.#takesEvents = false
       await response.body?.cancel()

@@ -1,4 +1,5 @@
-import { describeAnswer, NO_REDIRECT, bodyTextOf } from '../answer.ts'
+import { directFetch } from '../../../src/judge/transport/limited-fetch.ts'
+import { describeAnswer, bodyTextOf } from '../answer.ts'
 import { readHeaders } from '../otlp-headers.ts'
 import { safeLine } from '../text.ts'
 import type { JudgePass } from './judge-again.ts'
@@ -68,12 +69,11 @@ export function metricsTarget(environment: Environment): MetricsTarget | undefin
  * @throws Error with the cause, also if the receiver accepts only part of the data
  */
 export async function sendMetrics(request: unknown, { url, headers }: MetricsTarget): Promise<void> {
-  const response = await fetch(url, {
+  const response = await directFetch(url, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify(request),
     signal: AbortSignal.timeout(TIMEOUT_MS),
-    ...NO_REDIRECT,
   })
   if (!response.ok) throw new Error(await describeAnswer(response))
   const text = await bodyTextOf(response)

@@ -25,6 +25,9 @@ export const scoreCommand: CliCommand = {
         '--from <backend>',
         'score the stored traces of jaeger://host:port or tempo://host:port (+https for TLS), instead of files',
       )
+      .option('--from-ca <file>', 'certificate authority of that backend, PEM')
+      .option('--from-cert <file>', 'certificate of this client for that backend, PEM')
+      .option('--from-key <file>', 'its key, PEM')
       .option('--since <time>', 'with --from: how far back, as 30m, 24h, 7d or a date', '24h')
       .option(
         '--query <query>',
@@ -35,6 +38,9 @@ export const scoreCommand: CliCommand = {
         '--to <url>',
         'send the scores to this OTLP/HTTP endpoint, as late spans and events, but none that the traces have already',
       )
+      .option('--to-ca <file>', 'certificate authority of that endpoint, PEM')
+      .option('--to-cert <file>', 'certificate of this client for that endpoint, PEM')
+      .option('--to-key <file>', 'its key, PEM')
       .option(
         '--config <file>',
         'the configuration (default: spanscore.config.{ts,mts,mjs,js} here, or $SPANSCORE_CONFIG)',

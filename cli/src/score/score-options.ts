@@ -32,8 +32,20 @@ export interface ScoreOptions {
   readonly since: string
   /** Which stored traces are read, in the backend's own language. */
   readonly query?: string
+  /** File with the authority of that backend's certificate, in PEM. */
+  readonly fromCa?: string
+  /** File with the certificate of this client for it. */
+  readonly fromCert?: string
+  /** File with the key of that certificate. */
+  readonly fromKey?: string
   /** The OTLP endpoint that scores are sent to. */
   readonly to?: string
+  /** File with the authority of that endpoint's certificate, in PEM. */
+  readonly toCa?: string
+  /** File with the certificate of this client for it. */
+  readonly toCert?: string
+  /** File with the key of that certificate. */
+  readonly toKey?: string
   /** The file that notes how far a backfill is. */
   readonly resume?: string
   /** `new-failures` or `drop`, or the same with `=SCORER`: what must not be worse than in the baseline. */

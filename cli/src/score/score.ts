@@ -11,6 +11,7 @@ import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import type { OtlpSummary } from '../../../src/otlp/read-runs.ts'
+import { agentWith } from '../backfill/backend-access.ts'
 import { createBackfill } from '../backfill/backfill.ts'
 import type { BackfillItem } from '../backfill/backfill.ts'
 import { hasStoredScore, ScoreSender } from '../backfill/score-sender.ts'
@@ -130,6 +131,11 @@ async function scoreFiles(
       : new ScoreSender({
           to: given.to,
           headers: readHeaders(context.environment.OTEL_EXPORTER_OTLP_HEADERS),
+          agent: agentWith('--to', {
+            ca: given.toCa ?? context.environment.OTEL_EXPORTER_OTLP_CERTIFICATE,
+            cert: given.toCert ?? context.environment.OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE,
+            key: given.toKey ?? context.environment.OTEL_EXPORTER_OTLP_CLIENT_KEY,
+          }),
           explanations,
           // The same for what a resumed backfill sends again.
           nowMs: backfill?.resume.range.toMs ?? nowMs,

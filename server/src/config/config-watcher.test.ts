@@ -23,53 +23,53 @@ function watch(name: string, text = 'scorers: [loop]') {
     report: (line) => lines.push(line),
   })
   vi.useRealTimers()
-  const check = async (times = 2): Promise<void> => {
-    for (let time = 0; time < times; time += 1) await watcher.check()
+  const check = (times = 2): void => {
+    for (let time = 0; time < times; time += 1) watcher.check()
   }
   return { path, taken, lines, watcher, check, write: (next: string) => writeFileSync(path, next) }
 }
 
-it('takes a changed file once it has stopped changing, and takes it once', async () => {
+it('takes a changed file once it has stopped changing, and takes it once', () => {
   const { taken, check, write, watcher } = watch('a.yaml')
-  await check()
+  check()
   write('scorers: [loop, tool_')
-  await check(1)
+  check(1)
   write('scorers: [loop, tool_errors]')
-  await check(1)
+  check(1)
   expect(taken).toEqual([])
-  await check(3)
+  check(3)
   expect(taken).toEqual(['scorers: [loop, tool_errors]'])
   expect(watcher.trouble).toBeUndefined()
 })
 
-it('names what is wrong with a file, reports it once, and forgets it when the file is as before', async () => {
+it('names what is wrong with a file, reports it once, and forgets it when the file is as before', () => {
   const { taken, check, write, watcher, lines } = watch('b.yaml')
   write('scorers: [lop]')
-  await check(4)
+  check(4)
   expect(watcher.trouble).toMatch(/the one before it stays in effect: .*b\.yaml: scorers\[0\]: .*Did you mean loop\?/)
   expect(lines).toEqual([watcher.trouble])
   write('scorers: [loop]')
-  await check()
+  check()
   expect(watcher.trouble).toBeUndefined()
   expect(taken).toEqual([])
 })
 
-it('keeps the configuration of a deleted file, and takes the one that replaces it', async () => {
+it('keeps the configuration of a deleted file, and takes the one that replaces it', () => {
   const { path, taken, check, write, watcher } = watch('c.json', '{"scorers": ["loop"]}')
   unlinkSync(path)
-  await check()
+  check()
   expect(watcher.trouble).toMatch(/ENOENT/)
   write('{"scorers": ["tool_errors"]}')
-  await check()
+  check()
   expect(watcher.trouble).toBeUndefined()
   expect(taken).toEqual(['{"scorers": ["tool_errors"]}'])
 })
 
-it('follows a link that is replaced, as Kubernetes replaces mounted files', async () => {
+it('follows a link that is replaced, as Kubernetes replaces mounted files', () => {
   const { path, taken, check } = watch('d.yaml')
   writeFileSync(join(folder, 'next.yaml'), 'scorers: [tool_errors]')
   unlinkSync(path)
   symlinkSync(join(folder, 'next.yaml'), path)
-  await check()
+  check()
   expect(taken).toEqual(['scorers: [tool_errors]'])
 })

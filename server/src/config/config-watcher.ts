@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-
+import { readGiven } from '../read-given.ts'
 import { loadServiceConfig } from './load-config.ts'
 import type { LoadedConfig } from './load-config.ts'
 
@@ -27,14 +26,13 @@ export class ConfigWatcher {
   #judged: string | Error
   #trouble: string | undefined
   readonly #timer: NodeJS.Timeout
-  #isReading = false
 
   constructor(parts: ConfigWatcherParts) {
     this.#parts = parts
     this.#text = parts.text
     this.#latest = parts.text
     this.#judged = parts.text
-    this.#timer = setInterval(() => void this.check(), READ_EVERY_MS).unref()
+    this.#timer = setInterval(() => this.check(), READ_EVERY_MS).unref()
   }
 
   /** Why the file as it is now is not in effect; `undefined` if it is. */
@@ -43,11 +41,8 @@ export class ConfigWatcher {
   }
 
   /** Reads the file, and judges it if it has not changed since the last check: editors write a file in several steps. */
-  async check(): Promise<void> {
-    if (this.#isReading) return
-    this.#isReading = true
-    const read = await readFile(this.#parts.path, 'utf8').catch((error: unknown) => toError(error))
-    this.#isReading = false
+  check(): void {
+    const read = readAgain(this.#parts.path)
     const isSteady = isSame(read, this.#latest)
     this.#latest = read
     if (!isSteady || isSame(read, this.#judged)) return
@@ -65,6 +60,14 @@ export class ConfigWatcher {
 
   stop(): void {
     clearInterval(this.#timer)
+  }
+}
+
+function readAgain(path: string): string | Error {
+  try {
+    return readGiven('--config', path)
+  } catch (error) {
+    return toError(error)
   }
 }
 

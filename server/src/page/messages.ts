@@ -49,6 +49,7 @@ export type PageBatch =
   | { readonly kind: 'address'; readonly otlpUrl: string }
   /** The configuration has changed to this text. */
   | { readonly kind: 'configuration'; readonly text: string }
+  | { readonly kind: 'tokens'; readonly tokens: readonly string[] }
   | { readonly kind: 'judges'; readonly troubles: readonly string[] }
   /** Sent every second while the receiving thread runs. */
   | { readonly kind: 'alive' }
@@ -85,7 +86,8 @@ export interface PageOptions {
 export interface PageWorkerData {
   readonly options: PageOptions
   readonly folder: string
-  readonly token: string
+  /** Two, while one replaces the other. */
+  readonly tokens: readonly string[]
   readonly limits: RecordLimits
   readonly configPath: string | undefined
   /** The text of the configuration in effect. */

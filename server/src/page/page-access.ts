@@ -46,9 +46,9 @@ export function refuseOrigin(headers: IncomingHttpHeaders): PageRefusal | undefi
 }
 
 /** Refuses requests without the token. It is a header, which browsers never add by themselves, so no other page can act for a visitor. */
-export function refuseWithoutToken(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
-  const given = /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
-  if (timingSafeEqual(digest(given), digest(token))) return undefined
+export function refuseWithoutToken(headers: IncomingHttpHeaders, tokens: readonly string[]): PageRefusal | undefined {
+  const given = digest(/^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '')
+  if (tokens.filter((token) => timingSafeEqual(given, digest(token))).length > 0) return undefined
   return { status: 401, message: 'Expected the token of the page: open the address that the service printed.' }
 }
 

@@ -43,7 +43,7 @@ const GZIP_FROM_BYTES = 4096
 /** Serves the page and its API. The page itself has no data; everything else needs the token. */
 export function createPageServer(
   { host, allowedHosts }: Pick<PageOptions, 'host' | 'allowedHosts'>,
-  token: string,
+  tokens: () => readonly string[],
   assets: ReadonlyMap<string, Asset>,
   handle: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer,
 ): Server {
@@ -59,7 +59,7 @@ export function createPageServer(
       const isApi = url.pathname.startsWith('/api/')
       const refusal =
         refuseHost(request.headers, host, allowedHosts) ??
-        (isApi ? (refuseOrigin(request.headers) ?? refuseWithoutToken(request.headers, token)) : undefined)
+        (isApi ? (refuseOrigin(request.headers) ?? refuseWithoutToken(request.headers, tokens())) : undefined)
       if (refusal !== undefined) sendJson(request, response, refusal.status, { error: refusal.message })
       else if (isApi) void answerApi(request, response, url, handle)
       else sendAsset(request, response, url.pathname, assets)

@@ -1,5 +1,7 @@
 import { parentPort, resourceLimits, workerData } from 'node:worker_threads'
 
+import { useProxies } from 'spanscore/engine'
+
 import { listen } from '../listen.ts'
 import { RequestReader } from '../receive/read-request.ts'
 import { createApi } from './api.ts'
@@ -32,7 +34,8 @@ function nowMs(): number {
   return Date.now()
 }
 
-async function main({ options, folder, token, limits, configPath, configText }: PageWorkerData): Promise<void> {
+async function main({ options, folder, tokens: given, limits, configPath, configText }: PageWorkerData): Promise<void> {
+  useProxies(process.env)
   const assets = readAssets()
   const report = (message: string) => answer({ kind: 'trouble', message })
   const database = openPageDatabase(folder, report)
@@ -46,6 +49,7 @@ async function main({ options, folder, token, limits, configPath, configText }: 
   )
   const waiting: { readonly items: readonly ToPage[]; readonly bytes: number; next: number }[] = []
   let left = 0
+  let tokens = given
   let otlpUrl = ''
   let judges: readonly string[] = []
   let heardMs = performance.now()
@@ -133,7 +137,7 @@ async function main({ options, folder, token, limits, configPath, configText }: 
   const trials = new Trials(configPath, report, configText)
   const server = createPageServer(
     options,
-    token,
+    () => tokens,
     assets,
     createApi({
       database,
@@ -187,6 +191,10 @@ async function main({ options, folder, token, limits, configPath, configText }: 
     if (batch.kind === 'forgotten') {
       asked.get(batch.id)?.(batch.answer)
       asked.delete(batch.id)
+      return
+    }
+    if (batch.kind === 'tokens') {
+      tokens = batch.tokens
       return
     }
     if (batch.kind === 'judges') {

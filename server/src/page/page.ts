@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
@@ -7,6 +7,7 @@ import type { Conversation, Evaluation, SourceLog } from 'spanscore/engine'
 
 import type { LogRecord } from '../log/span-log.ts'
 import { pageMemory } from '../memory.ts'
+import { readTokens } from '../read-given.ts'
 import type { OfferedRun } from '../score/run-scorer.ts'
 import type { ScoredUnit } from '../score/service-scorer.ts'
 import type { ServiceObserver } from '../service-observer.ts'
@@ -73,11 +74,11 @@ export class Page implements ServiceObserver, PageRuns {
 
   /** @throws Error if the page cannot listen, or its database cannot be opened. */
   static async start(
-    data: Omit<PageWorkerData, 'token'>,
+    data: Omit<PageWorkerData, 'tokens'>,
     token: PageToken,
     report: (line: string) => void,
   ): Promise<Page> {
-    const page = new Page({ ...data, token: token.token }, token, report)
+    const page = new Page({ ...data, tokens: token.tokens }, token, report)
     try {
       await page.#launch()
     } catch (error) {
@@ -90,7 +91,7 @@ export class Page implements ServiceObserver, PageRuns {
   /** The address with the token, in a part that browsers do not send. */
   get url(): string {
     const { host, port } = this.#data.options
-    return `http://${host.includes(':') ? `[${host}]` : host}:${port}/#token=${this.#data.token}`
+    return `http://${host.includes(':') ? `[${host}]` : host}:${port}/#token=${this.#data.tokens[0]}`
   }
 
   /** Why there is no page now; `undefined` if there is one. */
@@ -108,6 +109,12 @@ export class Page implements ServiceObserver, PageRuns {
   configured(configText: string): void {
     this.#data = { ...this.#data, configText }
     this.#post({ kind: 'configuration', text: configText })
+  }
+
+  /** The tokens of the page have changed to these. */
+  replaceTokens(tokens: readonly string[]): void {
+    this.#data = { ...this.#data, tokens }
+    this.#post({ kind: 'tokens', tokens })
   }
 
   /** Judges that are not asked for a while, and why. */
@@ -354,23 +361,23 @@ function toJson(evaluation: Evaluation): string {
 
 /** The token of a page. */
 export interface PageToken {
-  readonly token: string
+  /** Two, while one replaces the other. */
+  readonly tokens: readonly string[]
   /** The file that holds it. */
   readonly path: string
   /** True if this start made the token. Only this start prints it, because others may read the output. */
   readonly isNew: boolean
 }
 
+/** A token of the page has at least so many characters. */
+const MIN_TOKEN = 32
+
 /**
  * The token of the page. It stays the same after a restart, so that links remain valid, and is in the folder that only its owner may read.
  */
 export function pageToken(folder: string): PageToken {
   const path = join(folder, 'page-token')
-  if (existsSync(path)) {
-    const token = readFileSync(path, 'utf8').trim()
-    if (/^[\w-]{32,}$/.test(token)) return { token, path, isNew: false }
-  }
-  const token = randomBytes(24).toString('base64url')
-  writeFileSync(path, `${token}\n`, { mode: 0o600 })
-  return { token, path, isNew: true }
+  const isNew = !existsSync(path)
+  if (isNew) writeFileSync(path, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
+  return { tokens: readTokens('--data', path, MIN_TOKEN), path, isNew }
 }

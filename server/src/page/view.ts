@@ -63,7 +63,7 @@ export async function startView({ runs, files }: ViewOptions): Promise<RunningVi
     nowMs: Date.now,
     isStuck: () => false,
   })
-  const server = createPageServer({ host: HOST, allowedHosts: [] }, token, assets, api)
+  const server = createPageServer({ host: HOST, allowedHosts: [] }, () => [token], assets, api)
   const port = await listen(server, HOST, 0, 'the page')
   return {
     url: `http://${HOST}:${port}/#token=${token}`,

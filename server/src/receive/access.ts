@@ -5,8 +5,8 @@ import { Refusal } from './refusal.ts'
 
 /** Who may send. */
 export interface AccessOptions {
-  /** The required token of `Authorization: Bearer …`; `undefined` if none is needed. */
-  readonly token: string | undefined
+  /** The required token of `Authorization: Bearer …`, or two, while one replaces the other; `undefined` if none is needed. */
+  readonly token: string | readonly string[] | undefined
   /** Host names of the service, besides loopback ones. */
   readonly allowedHosts: readonly string[]
   /** Whether the listener requires client certificates, which the TLS handshake verifies. */
@@ -66,7 +66,7 @@ export function hostName(host: string | undefined): string | undefined {
 }
 
 /** Compares digests, so that length and timing reveal nothing about the token. */
-function isToken(authorization: string | undefined, token: string): boolean {
-  const given = /^Bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? ''
-  return timingSafeEqual(digest(given), digest(token))
+function isToken(authorization: string | undefined, token: string | readonly string[]): boolean {
+  const given = digest(/^Bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? '')
+  return [token].flat().filter((each) => timingSafeEqual(given, digest(each))).length > 0
 }

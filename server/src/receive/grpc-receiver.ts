@@ -4,7 +4,7 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { createServer } from 'node:net'
 import type { Server as NetServer } from 'node:net'
 
-import { Metadata, Server, ServerCredentials, ServerInterceptingCall, status } from '@grpc/grpc-js'
+import { experimental, Metadata, Server, ServerCredentials, ServerInterceptingCall, status } from '@grpc/grpc-js'
 import type {
   sendUnaryData,
   ServerInterceptingCallInterface,
@@ -251,7 +251,54 @@ function textOf(metadata: Metadata, key: string): string | undefined {
 
 function credentialsOf(tls: TlsOptions | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure()
-  const pair = { cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }
-  const ca = tls.clientCa === undefined ? null : Buffer.from(tls.clientCa)
-  return ServerCredentials.createSsl(ca, [pair], ca !== null)
+  const provider = new Provider(tls)
+  const hasClients = tls.clientCa !== undefined
+  return experimental.createCertificateProviderServerCredentials(provider, hasClients ? provider : null, hasClients)
+}
+
+type CertificateProvider = experimental.CertificateProvider
+type Identity = Parameters<CertificateProvider['addIdentityCertificateListener']>[0]
+type Authority = Parameters<CertificateProvider['addCaCertificateListener']>[0]
+
+/** Hands certificates to the library, now and whenever they change. */
+class Provider implements CertificateProvider {
+  readonly #identity = new Set<Identity>()
+  readonly #authority = new Set<Authority>()
+  #tls: Pick<TlsOptions, 'cert' | 'key' | 'clientCa'>
+
+  constructor(tls: TlsOptions) {
+    this.#tls = tls
+    tls.onChange?.((changed) => {
+      this.#tls = changed
+      for (const listener of this.#identity) this.#tellIdentity(listener)
+      for (const listener of this.#authority) this.#tellAuthority(listener)
+    })
+  }
+
+  addIdentityCertificateListener(listener: Identity): void {
+    this.#identity.add(listener)
+    // The library is not ready for it before this method returns.
+    queueMicrotask(() => this.#tellIdentity(listener))
+  }
+
+  removeIdentityCertificateListener(listener: Identity): void {
+    this.#identity.delete(listener)
+  }
+
+  addCaCertificateListener(listener: Authority): void {
+    this.#authority.add(listener)
+    queueMicrotask(() => this.#tellAuthority(listener))
+  }
+
+  removeCaCertificateListener(listener: Authority): void {
+    this.#authority.delete(listener)
+  }
+
+  #tellIdentity(listener: Identity): void {
+    listener({ certificate: Buffer.from(this.#tls.cert), privateKey: Buffer.from(this.#tls.key) })
+  }
+
+  #tellAuthority(listener: Authority): void {
+    listener({ caCertificate: Buffer.from(this.#tls.clientCa ?? '') })
+  }
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 
@@ -40,6 +40,8 @@ export interface TlsOptions {
   readonly key: string
   /** The authority that must have signed the certificates of senders; `undefined` if they need none. */
   readonly clientCa: string | undefined
+  /** Calls a listener when the files have changed. @default they do not */
+  readonly onChange?: (listener: (tls: Pick<TlsOptions, 'cert' | 'key' | 'clientCa'>) => void) => void
 }
 
 /** What the receiver answers besides OTLP. */
@@ -86,18 +88,7 @@ export function createHttpReceiver(
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: 16 * 1024,
   }
-  const server =
-    tls === undefined
-      ? createServer(timeouts, handle)
-      : createTlsServer(
-          {
-            ...timeouts,
-            cert: tls.cert,
-            key: tls.key,
-            ...(tls.clientCa !== undefined && { ca: tls.clientCa, requestCert: true }),
-          },
-          handle,
-        )
+  const server = tls === undefined ? createServer(timeouts, handle) : createSecure(tls, timeouts, handle)
   server.on('connection', (socket: Socket) => void connections.accept(socket))
   server.timeout = SILENCE_MS
   // A sender that asks before sending (`Expect`) is refused if its body is too large.
@@ -107,6 +98,18 @@ export function createHttpReceiver(
   })
   countBrokenHttp(server, receiver)
   return server
+}
+
+/** Connections that are open live on when the certificate changes. */
+function createSecure(tls: TlsOptions, timeouts: ServerOptions, handle: RequestListener): Server {
+  const contextOf = ({ cert, key, clientCa }: Pick<TlsOptions, 'cert' | 'key' | 'clientCa'>) => ({
+    cert,
+    key,
+    ...(clientCa !== undefined && { ca: clientCa }),
+  })
+  const secure = createTlsServer({ ...timeouts, ...contextOf(tls), requestCert: tls.clientCa !== undefined }, handle)
+  tls.onChange?.((changed) => secure.setSecureContext(contextOf(changed)))
+  return secure
 }
 
 async function answer(

@@ -1,3 +1,7 @@
+import type { Agent } from 'node:http'
+
+import { certificateTrouble } from 'spanscore/engine'
+import type { CertificateOptions } from 'spanscore/engine'
 import { OTLPExporterBase, OTLPExporterError } from '@opentelemetry/otlp-exporter-base'
 import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http'
 import { ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
@@ -14,8 +18,8 @@ export interface Destination {
   /** Base URL of an OTLP/HTTP endpoint, such as `http://localhost:4318`; `/v1/…` is appended. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** A certificate authority in PEM, if the system does not know the endpoint's. */
-  readonly ca?: string | undefined
+  /** Its connections, with proxy and certificates. @default those of Node.js */
+  readonly agent?: Agent | undefined
   readonly timeoutMs: number
 }
 
@@ -72,7 +76,7 @@ export function createSpanExporter(destination: Destination | undefined, taken: 
  * serializer, where it can be read.
  */
 function acknowledged(
-  { url, headers, ca, timeoutMs }: Destination,
+  { url, headers, agent, timeoutMs }: Destination,
   signal: Signal,
   taken: TakenSignals,
   { deserializeResponse }: Pick<ISerializer<never, PartialSuccess>, 'deserializeResponse'>,
@@ -94,7 +98,7 @@ function acknowledged(
       headers: { ...headers },
       timeoutMillis: timeoutMs,
       concurrencyLimit: 1,
-      ...(ca !== undefined && { httpAgentOptions: { ca, keepAlive: true } }),
+      ...(agent !== undefined && { httpAgentOptions: () => agent }),
     },
     signal.toUpperCase(),
     path,
@@ -110,7 +114,7 @@ function acknowledged(
       const result = await new Promise<{ code: number; error?: Error }>((resolve) => {
         exporter.export(records, resolve)
       })
-      if (result.code !== 0) return outcomeOf(result.error, signal, taken)
+      if (result.code !== 0) return outcomeOf(result.error, { url, signal }, taken)
       taken.accepted(signal)
       const latest = rejection()
       const rejected = latest?.rejectedLogRecords ?? latest?.rejectedSpans ?? 0
@@ -132,7 +136,16 @@ function lengthOf(records: readonly EncodedRecord[]): number {
   return records.length
 }
 
-function outcomeOf(error: Error | undefined, signal: Signal, taken: TakenSignals): ExportOutcome {
+/** The options that cure trouble with certificates of the destination. */
+export const OPTIONS_OF_TO: CertificateOptions = { ca: '--to-ca', cert: '--to-cert and --to-key' }
+
+function outcomeOf(
+  error: Error | undefined,
+  { url, signal }: { readonly url: string; readonly signal: Signal },
+  taken: TakenSignals,
+): ExportOutcome {
+  const trouble = certificateTrouble(error, `--to ${url}`, OPTIONS_OF_TO)
+  if (trouble !== undefined) return { status: 'failed', message: trouble }
   const code = error instanceof OTLPExporterError ? error.code : undefined
   if (taken.lacks(signal, code)) return { status: 'lacking', message: describeLack(signal) }
   const message = `${code === undefined ? '' : `HTTP ${code}: `}${error?.message ?? 'no answer'}`.slice(0, MAX_MESSAGE)

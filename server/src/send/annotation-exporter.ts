@@ -1,9 +1,16 @@
-import { createProtobufDecoder, USER } from 'spanscore/engine'
+import { certificateTrouble, createProtobufDecoder, USER } from 'spanscore/engine'
 import type { SourceLog } from 'spanscore/engine'
 
 import { isOfContent } from './acknowledged-exporter.ts'
 import type { AcknowledgedExporter, ExportOutcome } from './acknowledged-exporter.ts'
+import { postForStatus } from './post-for-status.ts'
 import { encodeRequest } from './gathered-scores.ts'
+
+/** It has no options of its own for certificates. */
+const OPTIONS_OF_PHOENIX = {
+  ca: 'NODE_EXTRA_CA_CERTS',
+  cert: 'a proxy in front of it: this client has no certificate for Phoenix',
+}
 
 /** A Phoenix whose spans get scores as annotations. */
 export interface PhoenixDestination {
@@ -30,36 +37,20 @@ export async function createAnnotationExporter(destination: PhoenixDestination):
       const data = decode(encodeRequest(records)).logs.flatMap(toAnnotation)
       if (data.length === 0) return { status: 'acknowledged' }
       try {
-        const response = await fetch(`${url.replace(/\/$/, '')}/v1/span_annotations`, {
-          method: 'POST',
+        const body = Buffer.from(JSON.stringify({ data }))
+        const status = await postForStatus(`${url.replace(/\/$/, '')}/v1/span_annotations`, body, {
           headers,
-          body: JSON.stringify({ data }),
-          signal: AbortSignal.timeout(timeoutMs),
-          // Annotations hold content, which must not follow an answer to another host.
-          redirect: 'manual',
+          timeoutMs,
         })
-        await readUpTo(response, MAX_ANSWER_BYTES)
-        if (response.ok) return { status: 'acknowledged' }
+        if (status >= 200 && status < 300) return { status: 'acknowledged' }
         // Its answer may quote what was sent, so only the status is reported.
-        const message = `Phoenix, HTTP ${response.status}`
-        return { status: isOfContent(response.status) ? 'refused' : 'failed', message }
+        return { status: isOfContent(status) ? 'refused' : 'failed', message: `Phoenix, HTTP ${status}` }
       } catch (error) {
-        return { status: 'failed', message: `Phoenix: ${error instanceof Error ? error.message : 'no answer'}` }
+        const what = `Phoenix: ${error instanceof Error ? error.message : 'no answer'}`
+        return { status: 'failed', message: certificateTrouble(error, `--phoenix ${url}`, OPTIONS_OF_PHOENIX) ?? what }
       }
     },
     shutdown: () => Promise.resolve(),
-  }
-}
-
-/** Bytes of an answer that are read, so that its connection can be used again. */
-const MAX_ANSWER_BYTES = 64 * 1024
-
-async function readUpTo({ body }: Response, maxBytes: number): Promise<void> {
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength
-    // The rest is not read.
-    if (bytes > maxBytes) return
   }
 }
 

@@ -1,10 +1,10 @@
-import { request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import { certificateTrouble } from 'spanscore/engine'
 
 import { INSTANCE_HEADER } from '../receive/receive.ts'
 import type { ForwardedRequest, SpanLog } from '../log/span-log.ts'
-import { isOfContent } from './acknowledged-exporter.ts'
+import { isOfContent, OPTIONS_OF_TO } from './acknowledged-exporter.ts'
 import type { Destination } from './acknowledged-exporter.ts'
+import { postForStatus } from './post-for-status.ts'
 import type { TakenSignals } from './taken-signals.ts'
 
 /** The counts of a forwarder. */
@@ -18,9 +18,6 @@ export interface ForwardCounts {
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 const PAGE = 32
-
-/** Bytes of an answer that are read. */
-const MAX_ANSWER_BYTES = 64 * 1024
 
 /** The sender chose encoding and compression. */
 const UNSUPPORTED_TYPE = 415
@@ -69,6 +66,11 @@ export class Forwarder {
     this.#isSending = false
   }
 
+  #describe(error: unknown): string {
+    const what = error instanceof Error ? error.message : 'no answer'
+    return certificateTrouble(error, `--to ${this.#destination.url}`, OPTIONS_OF_TO) ?? what
+  }
+
   #forgetDone(): void {
     const [oldest] = this.#log.nextToForward(1)
     for (const id of this.#done) if (oldest === undefined || id < oldest.id) this.#done.delete(id)
@@ -79,9 +81,7 @@ export class Forwarder {
     let pauseMs = FIRST_PAUSE_MS
     const { signal } = this.#controller
     while (!signal.aborted) {
-      const outcome = await post(this.#destination, each, signal).catch((error: unknown) =>
-        error instanceof Error ? error.message : 'no answer',
-      )
+      const outcome = await post(this.#destination, each, signal).catch((error: unknown) => this.#describe(error))
       const status = typeof outcome === 'number' ? outcome : undefined
       if (status !== undefined && status >= 200 && status < 300) {
         this.#taken.accepted(each.signal)
@@ -107,39 +107,19 @@ export class Forwarder {
 
 /** @returns the status of the answer */
 function post(
-  { url, headers, ca, timeoutMs }: Destination,
+  { url, headers, agent, timeoutMs }: Destination,
   { signal: kind, contentType, contentEncoding, body, passed }: ForwardedRequest,
   signal: AbortSignal,
 ): Promise<number> {
-  const target = new URL(`${url.replace(/\/$/, '')}/v1/${kind}`)
-  const options = {
-    method: 'POST',
+  return postForStatus(`${url.replace(/\/$/, '')}/v1/${kind}`, body, {
+    agent,
+    timeoutMs,
     signal,
-    timeout: timeoutMs,
     headers: {
       ...headers,
       ...(passed !== '' && { [INSTANCE_HEADER]: `${passed},${headers[INSTANCE_HEADER] ?? ''}` }),
       'content-type': contentType,
-      'content-length': body.byteLength,
       ...(contentEncoding !== '' && { 'content-encoding': contentEncoding }),
     },
-    ...(ca !== undefined && { ca }),
-  }
-  return new Promise((resolve, reject) => {
-    const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, options, (response) => {
-      resolve(response.statusCode ?? 0)
-      // The connection is used again after the body, which may never end.
-      const timer = setTimeout(() => response.destroy(), timeoutMs)
-      let bytes = 0
-      response
-        .on('close', () => clearTimeout(timer))
-        .on('data', (chunk: Buffer) => {
-          bytes += chunk.byteLength
-          if (bytes > MAX_ANSWER_BYTES) response.destroy()
-        })
-    })
-    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)))
-    request.on('error', reject)
-    request.end(body)
   })
 }

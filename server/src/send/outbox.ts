@@ -51,6 +51,7 @@ export class Outbox {
   #stop: () => void = () => undefined
   readonly #stopped: Promise<void>
   #failingSinceMs: number | undefined
+  #trouble: string | undefined
   #hasReportedLack = false
 
   constructor(parts: OutboxParts) {
@@ -78,6 +79,11 @@ export class Outbox {
   /** For how many milliseconds nothing was acknowledged although something was sent; 0 if delivery works. */
   get failingForMs(): number {
     return this.#failingSinceMs === undefined ? 0 : this.#parts.now() - this.#failingSinceMs
+  }
+
+  /** Why nothing is acknowledged; `undefined` if delivery works. */
+  get trouble(): string | undefined {
+    return this.#failingSinceMs === undefined ? undefined : this.#trouble
   }
 
   /** Parcels are delivered in the order in which they are added, because a run's records may be in the parcel before its own. */
@@ -186,7 +192,9 @@ export class Outbox {
         this.#hasReportedLack = true
       }
       if (outcome.status !== 'failed') return outcome
-      this.#parts.report(`Scores were not acknowledged: ${outcome.message}`)
+      // It is said once for each time that it begins; `trouble` says it as long as it lasts.
+      if (this.trouble !== outcome.message) this.#parts.report(`Scores were not acknowledged: ${outcome.message}`)
+      this.#trouble = outcome.message
       this.counts.failures += 1
       this.#failingSinceMs ??= this.#parts.now()
       if (this.#isStopped) return { status: 'refused', message: outcome.message }

@@ -75,7 +75,7 @@ export function attributesOfService(attributes: Readonly<Record<string, unknown>
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => !OF_A_PROCESS.test(name)))
 }
 
-function metricReader({ url, headers, ca, timeoutMs }: Destination): PeriodicExportingMetricReader {
+function metricReader({ url, headers, agent, timeoutMs }: Destination): PeriodicExportingMetricReader {
   return new PeriodicExportingMetricReader({
     exportIntervalMillis: METRICS_EVERY_MS,
     exportTimeoutMillis: Math.min(timeoutMs, METRICS_EVERY_MS),
@@ -83,7 +83,7 @@ function metricReader({ url, headers, ca, timeoutMs }: Destination): PeriodicExp
       url: `${url.replace(/\/$/, '')}/v1/metrics`,
       headers: { ...headers },
       timeoutMillis: timeoutMs,
-      ...(ca !== undefined && { httpAgentOptions: { ca, keepAlive: true } }),
+      ...(agent !== undefined && { httpAgentOptions: () => agent }),
     }),
   })
 }

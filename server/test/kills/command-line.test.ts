@@ -23,15 +23,15 @@ function asNode(version: string): string {
   return `--import=data:text/javascript,${encodeURIComponent(code)}`
 }
 
-it.each(['20.20.2', '22.9.0', '22.14.0'])('Node.js %s is refused with a message of one line', (version) => {
+it.each(['20.20.2', '22.9.0', '22.20.0'])('Node.js %s is refused with a message of one line', (version) => {
   const { status, stderr } = run(['--help'], [asNode(version)])
   expect(stderr.trim()).toBe(
-    `spanscore-server: Expected Node.js 22.15 or later, got v${version}. Start with a newer Node.js.`,
+    `spanscore-server: Expected Node.js 22.21 or later, got v${version}. Start with a newer Node.js.`,
   )
   expect(status).toBe(2)
 })
 
-it.each(['22.15.0', '24.1.0', '100.0.0'])('Node.js %s is accepted', (version) => {
+it.each(['22.21.0', '24.1.0', '100.0.0'])('Node.js %s is accepted', (version) => {
   expect(run(['--version'], [asNode(version)])).toMatchObject({ status: 0, stderr: '' })
 })
 
@@ -95,7 +95,10 @@ describe('files', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it.each([
-    ['--token-file empty', /--token-file .*empty: expected a token, got an empty one\.$/],
+    [
+      '--token-file empty',
+      /--token-file .*empty: expected a token of at least 16 characters on one line, or on each of two; got an empty one\.$/,
+    ],
     [
       '--tls-cert one.crt --tls-key other.key',
       /--tls-key .*other\.key: expected the key of the certificate in .*one\.crt/,

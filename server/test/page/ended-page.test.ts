@@ -45,7 +45,7 @@ it('a page that ends is named by /ready and started again, and the service goes 
       30_000,
     )
     expect(again.runs).toHaveLength(1)
-    expect(await ready()).toEqual({ status: 200, body: { status: 'ready' } })
+    expect(await ready()).toEqual({ status: 200, body: { status: 'ready', version: expect.any(String) } })
   } finally {
     await page.server.stop()
     rmSync(folder, { recursive: true, force: true })

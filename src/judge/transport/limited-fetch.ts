@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { Agent, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 
 import { isTooLargeToParse } from '../../spans/json.ts'
@@ -45,13 +45,34 @@ export async function limitedFetch(input: string | URL | Request, init?: Request
   return new Response(body, { status, statusText, headers: headersOf(response) })
 }
 
+/**
+ * Like `fetch` over `node:http`, which goes through the proxies of the process, and follows no redirects. Its reader must limit the body.
+ *
+ * @param agent @default the process's own
+ */
+export async function directFetch(input: string | URL, init: RequestInit = {}, agent?: Agent): Promise<Response> {
+  const request = new Request(input, init)
+  const response = await send(request, Buffer.from(await request.arrayBuffer()), agent)
+  const { statusCode: status = 0 } = response
+  if (status < 200 || status > 599) {
+    response.destroy()
+    throw new RefusedResponseError(`its status is ${status}`)
+  }
+  if (WITHOUT_BODY.has(status)) response.resume()
+  const { Readable: Streams } = process.getBuiltinModule('node:stream')
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- two declarations of one class
+  const body = WITHOUT_BODY.has(status) ? null : (Streams.toWeb(decompressed(response)) as ReadableStream)
+  return new Response(body, { status, headers: headersOf(response) })
+}
+
 /** Sends a request, and waits for the head of its response without a limit of its own. */
-function send({ url, method, headers, signal }: Request, body: Buffer): Promise<IncomingMessage> {
+function send({ url, method, headers, signal }: Request, body: Buffer, agent?: Agent): Promise<IncomingMessage> {
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http')
   return new Promise((resolve, reject) => {
     request(url, {
       method,
       signal,
+      ...(agent !== undefined && { agent }),
       headers: { 'accept-encoding': 'gzip', ...Object.fromEntries(headers), 'content-length': body.length },
     })
       .on('response', resolve)

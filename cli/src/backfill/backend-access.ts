@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { Agent } from 'node:https'
+
+import { proxiesIn } from '../../../src/judge/transport/proxies.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** How requests to a backend are sent. */
+export interface BackendAccess {
+  readonly headers: Readonly<Record<string, string>>
+  /** Its connections. @default the process's own */
+  readonly agent?: Agent | undefined
+}
+
+/** Files with certificates in PEM. */
+export interface CertificateFiles {
+  readonly ca: string | undefined
+  readonly cert: string | undefined
+  readonly key: string | undefined
+}
+
+/**
+ * The connections to a backend with certificates of its own; `undefined` if it has none.
+ *
+ * @param side the option that names the backend; others are `--from-ca` and so on
+ * @throws UsageError if a file cannot be read, or one of two is missing
+ */
+export function agentWith(side: '--from' | '--to', { ca, cert, key }: CertificateFiles): Agent | undefined {
+  if (ca === undefined && cert === undefined && key === undefined) return undefined
+  if ((cert === undefined) !== (key === undefined))
+    throw new UsageError(`${side}-cert: expected both ${side}-cert and ${side}-key, got one of them`)
+  const read = (name: string, path: string | undefined): string | undefined => {
+    try {
+      return path === undefined ? undefined : readFileSync(path, 'utf8')
+    } catch (error) {
+      throw new UsageError(`${side}-${name} ${path}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+    }
+  }
+  const pems = { ca: read('ca', ca), cert: read('cert', cert), key: read('key', key) }
+  return new Agent({ keepAlive: true, proxyEnv: proxiesIn(process.env), ...pems })
+}
