@@ -37,6 +37,7 @@ const NODE_SDK_2 = [
   '@opentelemetry/api@1.9.1',
   '@opentelemetry/sdk-trace-base@2.12.1',
 ]
+const EXPORTER_2 = ['@opentelemetry/core@2.12.1', '@opentelemetry/exporter-trace-otlp-http@0.223.1']
 const OTLP = { OTEL_EXPORTER_OTLP_ENDPOINT: 'SINK', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }
 const NEW_RELIC = {
   NEW_RELIC_APP_NAME: 'app',
@@ -145,11 +146,15 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     packages: ['@dash0/opentelemetry'],
     environment: { DASH0_OTEL_COLLECTOR_BASE_URL: 'SINK', OTEL_RESOURCE_ATTRIBUTES: 'service.name=app' },
   },
-  { name: 'Pydantic Logfire', vendor: 'logfire', packages: ['@pydantic/logfire-node', '@opentelemetry/api'] },
+  {
+    name: 'Pydantic Logfire',
+    vendor: 'logfire',
+    packages: ['@pydantic/logfire-node', '@opentelemetry/auto-instrumentations-node@0.81.0', ...NODE_SDK_2],
+  },
   {
     name: 'Langfuse',
     vendor: 'langfuse',
-    packages: ['@langfuse/otel', ...NODE_SDK],
+    packages: ['@langfuse/otel', ...NODE_SDK_2, ...EXPORTER_2],
     environment: OTLP,
     ofOpenInference: 'onScore',
   },
@@ -159,9 +164,10 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
   {
     name: 'Braintrust',
     vendor: 'braintrust',
-    packages: ['@braintrust/otel', 'braintrust', ...NODE_SDK],
+    packages: ['@braintrust/otel', 'braintrust', ...NODE_SDK_2, ...EXPORTER_2],
     environment: OTLP,
   },
+  { name: 'Honeycomb', vendor: 'honeycomb', packages: ['@honeycombio/opentelemetry-node'] },
   { name: 'Uptrace', vendor: 'uptrace', packages: ['@uptrace/node'] },
   { name: 'Highlight', vendor: 'highlight', packages: ['@highlight-run/node'] },
   { name: 'Traceloop', vendor: 'traceloop', packages: ['@traceloop/node-server-sdk'] },

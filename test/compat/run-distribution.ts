@@ -140,8 +140,8 @@ export function complaintsOf(
     wrong.push(`the answers are ${JSON.stringify(report.answers)}`)
   }
   if (how === 'off') return wrong
-  if (agent === 'AI SDK 7' && off !== undefined && namesOf(spans) !== namesOf(off.spans)) {
-    wrong.push(`spans differ: [${namesOf(spans)}] with, [${namesOf(off.spans)}] without`)
+  if (agent === 'AI SDK 7' && off !== undefined && shapesOf(spans) !== shapesOf(off.spans)) {
+    wrong.push(`spans differ: [${shapesOf(spans)}] with, [${shapesOf(off.spans)}] without`)
   }
   if (distribution.refuses !== undefined) {
     const notice = /Nothing is scored.*/.exec(stderr)?.[0] ?? 'nothing'
@@ -181,11 +181,13 @@ function complaintsOfScore(id: string, place: ScorePlace, { spans, report }: Tri
   ]
 }
 
-/** Names of the application's spans, sorted, without ours and those of requests that instrumentations trace. */
-function namesOf(spans: readonly SunkSpan[]): string {
+/** Names of the application's spans and of their attributes, sorted, without ours and those of requests that instrumentations trace. */
+function shapesOf(spans: readonly SunkSpan[]): string {
   const own = spans.filter(({ name }) => /^(invoke_agent|chat|execute_tool|step|request$|answer$)/.test(name))
   return own
-    .map(({ name }) => name)
+    .map(({ name, attributes }) => `${name} {${Object.keys(attributes).filter(isTheirs).toSorted().join(' ')}}`)
     .toSorted()
     .join(', ')
 }
+
+const isTheirs = (key: string) => !key.startsWith('spanscore.')
