@@ -98,13 +98,13 @@ const scored = (range: string, matcher = '') =>
     `sum by (${AGENT_AND_SCORER}) (increase(spanscore_evaluations_total{spanscore_outcome="scored"${matcher}}${range}))`,
   )
 
-/** How many scores a range should have, by yesterday's share of runs or conversations that were scored. */
+/** How many scores a range should have, by the share of runs or conversations that were scored in the day before. */
 function expectedScores(counter: string, matcher: string, range: string): string {
   const closed = (of: string) =>
     named(`sum by (job, gen_ai_agent_name) (increase(${counter}{spanscore_outcome="closed"}${of}))`)
   return [
-    scored('[1d] offset 30m', `, ${matcher}`),
-    `/ on (job, gen_ai_agent_name) group_left () (${closed('[1d] offset 30m')} > 0)`,
+    scored(`[1d] offset ${range}`, `, ${matcher}`),
+    `/ on (job, gen_ai_agent_name) group_left () (${closed(`[1d] offset ${range}`)} > 0)`,
     `* on (job, gen_ai_agent_name) group_left () ${closed(`[${range}]`)}`,
   ].join('\n  ')
 }
