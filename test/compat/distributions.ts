@@ -167,7 +167,6 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     packages: ['@braintrust/otel', 'braintrust', ...NODE_SDK_2, ...EXPORTER_2],
     environment: OTLP,
   },
-  { name: 'Honeycomb', vendor: 'honeycomb', packages: ['@honeycombio/opentelemetry-node'] },
   { name: 'Uptrace', vendor: 'uptrace', packages: ['@uptrace/node'] },
   { name: 'Highlight', vendor: 'highlight', packages: ['@highlight-run/node'] },
   { name: 'Traceloop', vendor: 'traceloop', packages: ['@traceloop/node-server-sdk'] },

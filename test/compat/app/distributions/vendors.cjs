@@ -182,15 +182,6 @@ module.exports = {
       })
     },
   },
-  honeycomb: {
-    packages: ['@honeycombio/opentelemetry-node'],
-    start(get) {
-      const { HoneycombSDK } = get('@honeycombio/opentelemetry-node')
-      const sdk = new HoneycombSDK({ apiKey: 'key', serviceName: 'app', endpoint: SINK, instrumentations: [] })
-      sdk.start()
-      return { flush: () => registered(get).forceFlush(), shutdown: () => sdk.shutdown() }
-    },
-  },
   uptrace: {
     packages: ['@uptrace/node'],
     start(get) {
