@@ -145,10 +145,12 @@ function asItsScorer(
   ]
 }
 
-/** When a service last had a run. It is kept for as long as the process may be gone. */
+const RUNS = 'spanscore_runs_total'
+
+/** When a service last had a run, also the first of a process. It is kept for as long as the process may be gone. */
 const LAST_RUN: Rule = {
   record: 'spanscore:last_run',
-  expr: 'timestamp(sum by (job) (increase(spanscore_runs_total[5m])) > 0) or max by (job) (last_over_time(spanscore:last_run[7d]))',
+  expr: `timestamp(sum by (job) (clamp_min(${RUNS} - ${RUNS} offset 1m, 0) or ${RUNS} unless ${RUNS} offset 1m) > 0)\nor max by (job) (last_over_time(spanscore:last_run[7d]))`,
 }
 
 /** No run for longer than the service's `alerts.quiet`, which is kept for a day after its process has gone. */

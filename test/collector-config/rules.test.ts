@@ -85,8 +85,8 @@ const failedAt = (at: string, agents: readonly string[]) => ({
 const quietMessage = (job: string, why: string) => ({
   exp_labels: { severity: 'ticket', job },
   exp_annotations: {
-    summary: `${job}: no agent run for 2h 7m 0s. Nothing is scored.`,
-    description: `The last run ended at about 1 Jan 01:03 UTC.${why}`,
+    summary: `${job}: no agent run for 2h 10m 0s. Nothing is scored.`,
+    description: `The last run ended at about 1 Jan 01:00 UTC.${why}`,
     runbook_url: '',
   },
 })
