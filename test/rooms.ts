@@ -106,7 +106,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   entries: {
     holds: "the package's entry points: lists of exports, nothing else",
     knows:
-      'model spans runs attributes conversations otlp sampling scoring judge scorers cases emit adapters engine processor testing'.split(
+      'model spans runs attributes conversations otlp sampling scoring judge scorers traits cases emit adapters engine processor testing'.split(
         ' ',
       ),
   },

@@ -12,9 +12,13 @@ const PLACEHOLDERS = {
   scorer: '$labels.gen_ai_evaluation_name',
 }
 
-/** A link from an external label of Prometheus, such as `http://jaeger/search?service={job}`; empty without the label. */
-const link = (label: string) => {
-  const filled = Object.entries(PLACEHOLDERS).reduce(
+/**
+ * A link from an external label of Prometheus, such as `http://jaeger/search?service={job}`; empty without the label.
+ *
+ * @param more further placeholders, with expressions of templates
+ */
+const link = (label: string, more: Readonly<Record<string, string>> = {}) => {
+  const filled = Object.entries({ ...PLACEHOLDERS, ...more }).reduce(
     (text, [name, value]) => `reReplaceAll "\\\\{${name}\\\\}" (urlquery ${value}) (${text})`,
     `$externalLabels.${label}`,
   )
@@ -24,8 +28,15 @@ const link = (label: string) => {
 /** The link to the figures of a scorer. */
 export const DASHBOARD: Readonly<Record<string, string>> = { dashboard_url: link('spanscore_dashboard_url') }
 
-/** The links of an alert on low scores. */
-export const SCORE_LINKS: Readonly<Record<string, string>> = { runs_url: link('spanscore_runs_url'), ...DASHBOARD }
+/**
+ * The links of an alert on low scores.
+ *
+ * @param since a template that gives `$since` the time at which they fell
+ */
+export function scoreLinks(since: string): Readonly<Record<string, string>> {
+  const runs = link('spanscore_runs_url', { since: '$since' })
+  return { runs_url: `{{ $since := "" }}${since}${runs}`, ...DASHBOARD }
+}
 
 /** The section of `collector-config/runbooks.md` that explains an alert, and repeats its thresholds in words. */
 const runbook = (name: string) =>

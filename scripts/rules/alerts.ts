@@ -1,5 +1,5 @@
-import { alert, DASHBOARD, page, SCORE_LINKS, ticket } from './alert.ts'
-import { description, failingRuns, summary } from './fall-message.ts'
+import { alert, DASHBOARD, page, scoreLinks, ticket } from './alert.ts'
+import { description, failingRuns, since, summary } from './fall-message.ts'
 import { PAGE, TICKET } from './limits.ts'
 import { lastScore, reasons, SCORER_OF_AGENT, SCORER_OF_JOB, wasLow } from './missing-message.ts'
 import { AGENT_AND_SCORER, named, NOT_CHOSEN } from './recording.ts'
@@ -12,8 +12,8 @@ const severity = (name: string) => `on (${AGENT_AND_SCORER}) spanscore:setting{s
 
 /** The two alerts on scores, for each scorer of an agent. The application decides whether each of them is a page, a ticket or off. */
 export function alertsOnScores(): RuleGroup['rules'] {
-  const belowTarget = { summary: summary('target'), description: description('target'), ...SCORE_LINKS }
-  const dropped = { summary: summary('usual'), description: description('usual'), ...SCORE_LINKS }
+  const belowTarget = { summary: summary('target'), description: description('target'), ...scoreLinks(since('target')) }
+  const dropped = { summary: summary('usual'), description: description('usual'), ...scoreLinks(since('usual')) }
   const pageTimes = { keep_firing_for: '30m' }
   const ticketTimes = { for: '15m', keep_firing_for: '30m' }
   return [
@@ -71,7 +71,7 @@ function singleRuns(): RuleGroup {
     alert('SpanscoreRunFailed', `${failed} > 0\nand on (${AGENT_AND_SCORER}) ${setting} == ${number}`, labels, {
       summary: '{{ $labels.gen_ai_agent_name }}: a run failed {{ $labels.gen_ai_evaluation_name }}.',
       description: failingRuns,
-      ...SCORE_LINKS,
+      ...scoreLinks(''),
     })
   return { name: 'spanscore-single-runs', interval: '15s', rules: [rule(2, page), rule(1, ticket)] }
 }

@@ -21,15 +21,23 @@ const strongest = (kind: Kind, body: string) => {
   return `${SCORER}${each(`topk(1, 1.01 * ${of('passed')} or ${of('mean')})`, ['$of'], `${LINE}${body}`)}`
 }
 
-/** `$since` and `$seconds`, as texts: since when running evidence says so; for a fall that is too small for it, that of its window. */
-const began = (kind: Kind, body: string) => {
+/** Since when running evidence says so; for a fall that is too small for it, since when that of its window does. */
+const beganAt = (kind: Kind, body: string) => {
   const running = `max(spanscore:good_at{kind="${kind}",window="running",%[1]s}) and on () max(spanscore:running{kind="${kind}",%[1]s}) > ${FREEZE}`
-  return each(
-    `(${running}) or max(spanscore:good_at{kind="${kind}",window!="running",%[1]s})`,
-    ['$line'],
+  return each(`(${running}) or max(spanscore:good_at{kind="${kind}",window!="running",%[1]s})`, ['$line'], body)
+}
+
+/** `$since` and `$seconds`, as texts. */
+const began = (kind: Kind, body: string) =>
+  beganAt(
+    kind,
     `{{ $since := (toTime .Value).Format "2 Jan 15:04 UTC" }}` +
       each('clamp_min(vector(time() - %[1]f), 60)', ['.Value'], `{{ $seconds := .Value | printf "%.0f" }}${body}`),
   )
+
+/** Gives `$since` of a link the time, as RFC 3339 in UTC. */
+export function since(kind: Kind): string {
+  return strongest(kind, beganAt(kind, '{{ $since = (toTime .Value).Format "2006-01-02T15:04:05Z" }}'))
 }
 
 /** A position in the scorer's own units; the position itself if its range is not known. */

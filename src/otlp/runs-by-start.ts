@@ -1,5 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { buildRuns } from '../runs/build-runs.ts'
+import type { BuildRunsOptions } from '../runs/build-runs.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { RunSpanIds } from './run-span-ids.ts'
 import { RunTraces } from './run-traces.ts'
@@ -49,12 +50,16 @@ function storedRuns(traces: readonly ArchivedTrace[]): StoredRun[] {
 }
 
 /** The runs in these spans, with the scores that they have already. */
-export function toStoredRuns(spans: readonly SourceSpan[], logs: readonly SourceLog[]): StoredRun[] {
+export function toStoredRuns(
+  spans: readonly SourceSpan[],
+  logs: readonly SourceLog[],
+  options: Pick<BuildRunsOptions, 'lacksSpans'> = {},
+): StoredRun[] {
   // The indexes are built at first use.
   let scores: StoredScores | undefined
   let ids: RunSpanIds | undefined
   let traces: RunTraces | undefined
-  const roots = buildRuns(spans, { logs })
+  const roots = buildRuns(spans, { ...options, logs })
   const stored = (): StoredScores => (scores ??= new StoredScores(spans, logs, roots))
   const spanIdsOf = (run: AgentRun): readonly string[] => (ids ??= new RunSpanIds(spans)).of(run)
   const tracesOf = (run: AgentRun): readonly TraceContent[] => (traces ??= new RunTraces(spans, logs)).of(run)

@@ -9,6 +9,7 @@ import type { TraitRun, TraitTable } from './trait-table.ts'
 export interface CommonTraits {
   /** The runs that were compared. */
   readonly runs: number
+  /** How many of them fail. */
   readonly failing: number
   /** The weighted share of failing runs. */
   readonly rate: number
@@ -127,9 +128,11 @@ export function* commonTraits(
 
 /** A trait whose share among all runs changed. */
 export interface ChangedTrait {
+  /** The trait. */
   readonly trait: Trait
-  /** The weighted share of runs that have it. */
+  /** The weighted share of runs that had it before. */
   readonly from: number
+  /** The weighted share of runs that have it now. */
   readonly to: number
 }
 

@@ -5,9 +5,11 @@ import type { Trait } from './trait.ts'
 export interface TraitRun {
   /** 32 lower-case hex digits. */
   readonly traceId: string
+  /** Whether its label is `fail`. */
   readonly fails: boolean
   /** How many runs it represents: 1 without sampling. */
   readonly weight: number
+  /** The numbers of its traits. */
   readonly traits: readonly number[]
 }
 

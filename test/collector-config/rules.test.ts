@@ -266,7 +266,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
         summary: 'support: 60 % of 160 runs fail prompt_alignment since 1 Jan 01:40 UTC (target: at most 20 %).',
         description:
           'Its runs have scores, so the scorer works. In common: app.language = de, of which 67 % fail, of the others 3.5 %. For example traces 30c2fc0d. Version 1.5.0 of shop since 1 Jan 01:36 UTC. Its prompt changed at 1 Jan 01:36 UTC. prompt_alignment: Whether the answer does what was asked. Of the runs chosen in the last day, 17 % have no score, so the real figure may be another.',
-        runs_url: 'http://jaeger/search?service=shop&tags=spanscore.prompt_alignment.label%3Dfail',
+        runs_url: 'http://page/why?service=shop&agent=support&scorer=prompt_alignment&since=1970-01-01T01%3A40%3A00Z',
         dashboard_url: '',
         runbook_url: 'http://wiki/runbooks.md#spanscorebelowtarget',
       },
@@ -274,7 +274,7 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     const test = {
       ...scenario('message', series, []),
       external_labels: {
-        spanscore_runs_url: 'http://jaeger/search?service={job}&tags=spanscore.{scorer}.label%3Dfail',
+        spanscore_runs_url: 'http://page/why?service={job}&agent={agent}&scorer={scorer}&since={since}',
         spanscore_runbook_url: 'http://wiki/runbooks.md',
       },
       alert_rule_test: [{ eval_time: '140m', alertname: TARGET, exp_alerts: [expected] }],

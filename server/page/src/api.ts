@@ -8,6 +8,7 @@ import type { Thread } from '../../src/page/conversation-page.ts'
 import type { ConversationPage, ConversationRow } from '../../src/page/store/conversation-list.ts'
 import type { ListedRun } from '../../src/page/store/run-list.ts'
 import type { AgreementWithPeople, DrawnRun, LabelledRun, LabelProgress } from '../../src/page/store/labels.ts'
+import type { CommonAnswer } from '../../src/page/store/common.ts'
 import type { Comparison } from '../../src/page/store/compare.ts'
 import type { Side, Sides } from '../../src/page/store/sides.ts'
 import type { ScoreSeries, ScoreSummary } from '../../src/page/store/score-sums.ts'
@@ -17,6 +18,7 @@ import { labellerName } from './labeller.ts'
 export type {
   AgentRun,
   AgreementWithPeople,
+  CommonAnswer,
   Comparison,
   ConversationPage,
   ConversationRow,

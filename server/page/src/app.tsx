@@ -1,9 +1,11 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
 
+import { toSearch } from './api.ts'
 import type { ServiceOverview } from './api.ts'
 import { plural } from './format.ts'
 import { useAnswer, useChanges } from './live.ts'
 import { KeyHelp } from './parts/key-help.tsx'
+import { sharedOf } from './parts/place.ts'
 import { ServiceContext } from './service.ts'
 import { CompareView } from './views/compare.tsx'
 import { ConversationView } from './views/conversation.tsx'
@@ -13,9 +15,11 @@ import { RunView } from './views/run.tsx'
 import { RunsView } from './views/runs.tsx'
 import { ScoresView } from './views/scores.tsx'
 import { TryView } from './views/try.tsx'
+import { WhyView } from './views/why.tsx'
 
 const PLACES = [
-  { path: '/', name: 'Runs' },
+  { path: '/why', name: 'Why' },
+  { path: '/runs', name: 'Runs' },
   { path: '/conversations', name: 'Conversations' },
   { path: '/scores', name: 'Scores' },
   { path: '/compare', name: 'Compare' },
@@ -44,6 +48,8 @@ function Page() {
       <main id="content">
         <Router>
           <Route path="/" component={RunsView} />
+          <Route path="/why" component={WhyView} />
+          <Route path="/runs" component={RunsView} />
           <Route path="/runs/:id" component={RunView} />
           <Route path="/conversations" component={ConversationsView} />
           <Route path="/conversations/:key" component={ConversationView} />
@@ -59,9 +65,9 @@ function Page() {
 }
 
 function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; readonly isConnected: boolean }) {
-  const { path } = useLocation()
-  const isAt = (place: string) =>
-    place === '/' ? path === '/' || path.startsWith('/runs/') : path === place || path.startsWith(`${place}/`)
+  const { path, query } = useLocation()
+  const isAt = (place: string) => path === place || path.startsWith(`${place}/`)
+  const kept = toSearch(sharedOf(query))
   // What has nothing to show is left out.
   const isShown = (place: string) =>
     (place !== '/labels' || overview.files === undefined) && (place !== '/conversations' || overview.conversations > 0)
@@ -75,7 +81,7 @@ function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; re
       </a>
       <nav aria-label="Views">
         {PLACES.filter(({ path: place }) => isShown(place) || isAt(place)).map((place) => (
-          <a key={place.path} href={place.path} aria-current={isAt(place.path) ? 'page' : undefined}>
+          <a key={place.path} href={place.path + kept} aria-current={isAt(place.path) ? 'page' : undefined}>
             {place.name}
           </a>
         ))}
@@ -117,7 +123,7 @@ function Nowhere() {
   return (
     <section class="closed">
       <h1>There is no such view</h1>
-      <a href="/">All runs</a>
+      <a href="/runs">All runs</a>
     </section>
   )
 }

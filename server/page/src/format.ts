@@ -26,9 +26,10 @@ export function score(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(2)
 }
 
+/** A share with one digit more if it is small: `95 %`, `3.7 %`. */
 export function percent(share: number): string {
-  const value = share * 100
-  return `${value > 0 && value < 1 ? value.toFixed(1) : Math.round(value)} %`
+  const hundredths = 100 * share
+  return `${hundredths > 0 && hundredths < 10 ? Number(hundredths.toFixed(1)) : Math.round(hundredths)} %`
 }
 
 export function usd(value: number): string {

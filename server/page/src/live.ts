@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-import { ApiError, ask, read } from './api.ts'
+import { ApiError, read } from './api.ts'
 import type { Query } from './api.ts'
 
 /** Calls back with each line of a text that arrives in parts. */
@@ -18,46 +18,46 @@ export async function readLines(response: Response, onLine: (line: string) => vo
   if (rest !== '') onLine(rest)
 }
 
-/** A connection that was silent for this long is closed. The service sends something every 5 s. */
-const SILENT_MS = 15_000
+/** How often a visible tab asks whether something has changed. A stream would take one of the six connections that a browser has for all tabs. */
+const EVERY_MS = 2000
 
-interface LiveState {
+/** A service without an answer for this long is gone. */
+const LATE_MS = 6000
+
+/** What `/api/changes` answers. */
+interface ServiceState {
   readonly changes: number
+  /** Whether the service has stopped taking spans. */
   readonly isStuck: boolean
 }
 
 /** The number of changes, so that views request their data again; and whether the service works. */
 export function useChanges(): { readonly changes: number; readonly isConnected: boolean } {
-  const [state, setState] = useState({ changes: 0, isConnected: false })
+  const [state, setState] = useState({ changes: 0, isConnected: true })
   useEffect(() => {
     const controller = new AbortController()
-    const follow = async (): Promise<void> => {
-      const connection = new AbortController()
-      const giveUp = (): void => connection.abort()
-      let silence = setTimeout(giveUp, SILENT_MS)
-      let seen = -1
-      try {
-        // `EventSource` cannot send the token in a header.
-        const response = await ask('/api/live', { signal: AbortSignal.any([controller.signal, connection.signal]) })
-        await readLines(response, (line) => {
-          if (!line.startsWith('data:')) return
-          clearTimeout(silence)
-          silence = setTimeout(giveUp, SILENT_MS)
-          const now: LiveState = JSON.parse(line.slice('data:'.length))
-          const isNew = now.changes !== seen
-          seen = now.changes
-          setState(({ changes }) => ({ changes: isNew ? changes + 1 : changes, isConnected: !now.isStuck }))
-        })
-      } catch {
-        // The next try shows whether the service is back.
-      }
-      clearTimeout(silence)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = async (): Promise<void> => {
+      clearTimeout(timer)
+      if (document.visibilityState !== 'visible') return
+      const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(LATE_MS)])
+      const now = await read<ServiceState>('/api/changes', {}, signal).catch(() => undefined)
       if (controller.signal.aborted) return
-      setState(({ changes }) => ({ changes, isConnected: false }))
-      setTimeout(() => void follow(), 1000)
+      setState(({ changes }) => ({
+        changes: now?.changes ?? changes,
+        isConnected: now !== undefined && !now.isStuck,
+      }))
+      clearTimeout(timer)
+      timer = setTimeout(() => void look(), EVERY_MS)
     }
-    void follow()
-    return () => controller.abort()
+    const onVisible = (): void => void look()
+    document.addEventListener('visibilitychange', onVisible)
+    void look()
+    return () => {
+      controller.abort()
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', onVisible)
+    }
   }, [])
   return state
 }

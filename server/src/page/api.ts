@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import { labelLineSchema, labelSchema } from 'spanscore/engine'
+import { Background, labelLineSchema, labelSchema } from 'spanscore/engine'
 import type { Label } from 'spanscore/engine'
 import { z } from 'zod'
 
@@ -9,11 +9,11 @@ import type { Forgotten, Person } from '../person.ts'
 import { readConversation } from './conversation-page.ts'
 import { loadExample } from './example.ts'
 import type { Ingest, ShownRuns } from './ingest.ts'
-import { followChanges } from './live.ts'
 import type { OverviewReader } from './overview.ts'
 import { BadRequestError } from './page-server.ts'
 import type { ApiAnswer, ApiRequest } from './page-server.ts'
 import { readRun, readRunsToTry, runAsJson, asShown } from './run-page.ts'
+import { commonOf } from './store/common.ts'
 import { compareScores } from './store/compare.ts'
 import { listConversations } from './store/conversation-list.ts'
 import { drawScores } from './store/draws.ts'
@@ -71,7 +71,12 @@ const text = z.string().min(1).max(1000).optional()
 /** The viewer, sent with every request: scores that this person should label are withheld. */
 const labeller = z.string().max(200).default('')
 
+/** Filters on runs that all views share. */
+const runFilter = { service: text, user: text, conversation: text, trait: text }
+
 const listQuery = z.object({
+  ...runFilter,
+  agentVersion: text,
   agent: text,
   status: text,
   text,
@@ -92,6 +97,7 @@ const listQuery = z.object({
   labeller,
 })
 const conversationQuery = z.object({
+  ...runFilter,
   agent: text,
   text,
   scorer: text,
@@ -102,9 +108,11 @@ const conversationQuery = z.object({
     .regex(/^[\d.e~-]{1,60}$/)
     .optional(),
   fromMs: optionalNumber,
+  toMs: optionalNumber,
   limit: z.coerce.number().int().optional(),
 })
 const scoreFilter = z.object({
+  ...runFilter,
   scorer: z.string().min(1),
   agent: text,
   version: text,
@@ -136,6 +144,9 @@ const RUNS_IN_BUCKET = 10
 /** With fewer points, no course is visible. */
 const MIN_BUCKETS = 4
 const BUCKET_SIZES_MS = [5, 15, 60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800].map((seconds) => seconds * 1000)
+
+/** What both sides of a comparison share. */
+const SHARED: ReadonlySet<string> = new Set(['scorer', 'agent', 'labeller', ...Object.keys(runFilter)])
 
 /** The API of the page of a service: everything that its views read and do. */
 export function createApi(parts: ApiParts): Handler {
@@ -177,6 +188,7 @@ function answerWith(routes: Routes): Handler {
 /** What stores nothing. */
 function readingRoutes(parts: ReadApiParts): Routes {
   const { database, runs, overview, trials, nowMs, about } = parts
+  const background = new Background()
   return {
     'GET /api/overview': () =>
       json({
@@ -184,7 +196,7 @@ function readingRoutes(parts: ReadApiParts): Routes {
         open: runs.openCount,
         ...about(),
       }),
-    'GET /api/live': ({ signal }) => followChanges(runs, parts.isStuck, signal),
+    'GET /api/changes': () => json({ changes: runs.changes, isStuck: parts.isStuck() }),
     'GET /api/runs': ({ query }) => {
       const filter = parsed(listQuery, Object.fromEntries(query))
       return json({ ...listRuns(database, filter), changes: runs.changes, open: runs.openRuns() })
@@ -210,7 +222,7 @@ function readingRoutes(parts: ReadApiParts): Routes {
           scoreFilter,
           Object.fromEntries(
             [...query].flatMap(([key, value]) =>
-              key === 'scorer' || key === 'agent' || key === 'labeller'
+              SHARED.has(key)
                 ? [[key, value]]
                 : key.startsWith(`${prefix}.`)
                   ? [[key.slice(prefix.length + 1), value]]
@@ -219,6 +231,13 @@ function readingRoutes(parts: ReadApiParts): Routes {
           ),
         )
       return json(compareScores(database, side('before'), side('after')))
+    },
+    'GET /api/common': async ({ query }) => {
+      const filter = parsed(scoreFilter, Object.fromEntries(query))
+      const found = await background.run(commonOf(database, filter, nowMs()))
+      return found === undefined
+        ? refused('Conversations have no traits; choose a scorer of runs.')
+        : json(asShown(found))
     },
     'GET /api/sides': ({ query }) => json(sidesOf(database, parsed(scoreFilter, Object.fromEntries(query)), nowMs())),
     'GET /api/scorers': () => json({ scorers: trials.scorers() }),
@@ -329,7 +348,8 @@ function scoresOverTime({ database }: ReadApiParts, query: URLSearchParams): Api
   const spanMs = range === undefined ? 0 : (filter.toMs ?? range.toMs) - (filter.fromMs ?? range.fromMs)
   const buckets = Math.min(MAX_BUCKETS, Math.max(MIN_BUCKETS, (range?.runs ?? 0) / RUNS_IN_BUCKET))
   const bucketMs = BUCKET_SIZES_MS.find((size) => spanMs / size <= buckets) ?? 604_800_000
-  return json({ ...summariseScores(database, filter, isDimension(by) ? by : undefined, bucketMs), bucketMs, range })
+  const over = { by: isDimension(by) ? by : undefined, bucketMs, drawn: query.get('drawn')?.split('\n') }
+  return json({ ...summariseScores(database, filter, over), bucketMs, range })
 }
 
 function isDimension(by: string): by is Dimension {

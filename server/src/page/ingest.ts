@@ -1,26 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import { buildRuns, readScoreAttribute, recognise } from 'spanscore/engine'
-import type { AgentRun, Evaluation, SourceLog, SourceSpan } from 'spanscore/engine'
+import { buildRuns, MAX_NAME_LENGTH, recognise, shortened, toStoredRuns, traitsOf } from 'spanscore/engine'
+import type { AgentRun, Evaluation, SourceLog, SourceSpan, StoredScore } from 'spanscore/engine'
 
 import type { RequestReader } from '../receive/read-request.ts'
 import type { ToPage } from './messages.ts'
 import { boundedSpan } from './store/bounded-span.ts'
-import {
-  logPartOf,
-  NO_CONTENT,
-  readContent,
-  readContentOf,
-  readContentRow,
-  saveContent,
-  storedParts,
-} from './store/content.ts'
+import { logPartOf, NO_CONTENT, readContent, readContentOf, saveContent, storedParts } from './store/content.ts'
 import type { RunContent } from './store/content.ts'
 import { searchText, summarise } from './store/run-summary.ts'
 import type { RunSummary } from './store/run-summary.ts'
 import { saveConversationScore, saveTurn } from './store/conversations.ts'
 import { saveSaid } from './store/said.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
+import { TraitStore } from './store/traits.ts'
+import { toEvaluation } from './stored-evaluation.ts'
 
 /** A span or log record that is not stored yet, with its bytes in its decoded request. */
 interface Open<Source extends SourceSpan | SourceLog> {
@@ -46,7 +40,7 @@ export interface OpenRun extends RunSummary {
 
 /** The runs that the API shows. */
 export interface ShownRuns {
-  /** Increases with every visible change. */
+  /** Another number after every visible change, and after a restart. */
   readonly changes: number
   /** Unsettled traces with recognised spans. */
   readonly openCount: number
@@ -79,25 +73,38 @@ const OBJECT_BYTES = 400
 /** Maximum number of runs in progress in the list. */
 const MAX_OPEN_SHOWN = 20
 
+/** Maximum number of scores of a run that its application made. */
+const MAX_SCORES_ON_SPANS = 32
+
+/** What is stored with each run of a trace that was settled. */
+interface SettledRun {
+  readonly revision: number
+  readonly contentIds: readonly number[]
+  readonly scoresOf: (run: AgentRun) => readonly StoredScore[]
+}
+
 /** Converts the service's events into what the page shows. */
 export class Ingest implements ShownRuns {
   readonly #database: DatabaseSync
   readonly #reader: RequestReader
   readonly #nowMs: () => number
   readonly #limits: IngestLimits
+  readonly #traits: TraitStore
   readonly #open = new Map<string, OpenTrace>()
   #openBytes = 0
-  #changes = 0
+  #changes: number
   #dropped = 0
 
   constructor(database: DatabaseSync, reader: RequestReader, nowMs: () => number, limits: IngestLimits = LIMITS) {
     this.#limits = limits
     this.#database = database
+    this.#traits = new TraitStore(database)
     this.#reader = reader
     this.#nowMs = nowMs
+    this.#changes = nowMs()
   }
 
-  /** Increases with every visible change. */
+  /** Another number after every visible change, and after a restart. */
   get changes(): number {
     return this.#changes
   }
@@ -218,28 +225,43 @@ export class Ingest implements ShownRuns {
       const spans = [...stored.spans.filter(isWanted), ...added.spans]
       const logs = [...stored.logs.filter(isWanted), ...added.logs]
       const addedIds = saveContent(this.#database, traceId, added, this.#nowMs())
-      for (const run of buildRuns(spans, { logs, lacksSpans: lacksSpans || stored.isCut })) {
+      const contentIds = [...storedIds, ...addedIds]
+      for (const { run, scoresOf } of toStoredRuns(spans, logs, { lacksSpans: lacksSpans || stored.isCut })) {
         const revision = revisions[run.id]
-        if (revision !== undefined) this.#save(run, revision, [...storedIds, ...addedIds])
+        if (revision !== undefined) this.#save(run, { revision, contentIds, scoresOf })
       }
     }
     this.#drop(traceId, wanted)
     this.changed()
   }
 
-  #save(run: AgentRun, revision: number, contentIds: readonly number[]): void {
+  #save(run: AgentRun, settled: SettledRun): void {
+    const { revision, contentIds, scoresOf } = settled
     const row = { text: searchText(run), contentIds, settledMs: this.#nowMs(), revision }
     const seq = saveRun(this.#database, summarise(run), row)
-    if (seq !== undefined) saveTurn(this.#database, seq, run, row.settledMs)
-    for (const child of run.children) this.#save(child, revision, contentIds)
+    if (seq !== undefined) {
+      const turn = saveTurn(this.#database, seq, run, row.settledMs)
+      this.#traits.save(seq, traitsOf(run, { turn }))
+      this.#saveScoresOnSpans(run, revision, scoresOf(run))
+    }
+    for (const child of run.children) this.#save(child, settled)
+  }
+
+  /** The scores that the application made. What users and other tools say is read from the content. */
+  #saveScoresOnSpans(run: AgentRun, revision: number, scores: readonly StoredScore[]): void {
+    const own = scores.filter(({ isForeign, label }) => isForeign !== true && (label === 'pass' || label === 'fail'))
+    for (const score of own.slice(0, MAX_SCORES_ON_SPANS)) {
+      const evaluation = toEvaluation(run, { ...score, scorerId: shortened(score.scorerId, MAX_NAME_LENGTH) })
+      if (evaluation === undefined) continue
+      const shown = { ...evaluation, revision, source: 'span' as const }
+      saveScore(this.#database, run.id, '', shown, JSON.stringify(shown))
+    }
   }
 
   #scored({ runId, scoreKey, evaluation }: ToPage & { readonly kind: 'score' }): void {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other thread wrote it from an Evaluation
     const parsed = JSON.parse(evaluation) as Evaluation
-    const shown = isAlreadyScored(parsed) ? withScoreOnSpan(parsed, this.#spanOf(runId)) : parsed
-    const asJson = shown === parsed ? evaluation : JSON.stringify(shown)
-    if (saveScore(this.#database, runId, scoreKey, shown, asJson)) this.changed()
+    if (saveScore(this.#database, runId, scoreKey, parsed, evaluation)) this.changed()
   }
 
   #scoredConversation({ key, turns, evaluation }: ToPage & { readonly kind: 'conversation-score' }): void {
@@ -251,16 +273,6 @@ export class Ingest implements ShownRuns {
   #said(log: SourceLog): void {
     saveSaid(this.#database, log, this.#nowMs())
     this.changed()
-  }
-
-  /** The span of a run's agent. */
-  #spanOf(runId: string): SourceSpan | undefined {
-    const [traceId = '', spanId = ''] = runId.split(':')
-    const open = this.#open.get(traceId)?.spans.get(spanId)
-    if (open !== undefined) return open.source
-    const contentId = storedParts(this.#database, traceId, [spanId]).get(spanId)
-    if (contentId === undefined) return undefined
-    return readContentRow(this.#database, contentId).spans.find((span) => span.spanId === spanId)
   }
 
   /** The rest stays, because other runs of the trace may continue. */
@@ -307,28 +319,4 @@ function bytesIn(opens: Iterable<Open<SourceSpan | SourceLog>>): number {
 /** Whether a dialect recognises the span. */
 function isOfAgent(span: SourceSpan): boolean {
   return recognise(span.scope.name, span.attributes, span.name) !== undefined
-}
-
-/**
- * The score that the application has written on the agent's own span, where the service did not score the run for that reason. It has
- * no weight in means, because its probability is not on the span.
- *
- * @returns the evaluation as it is, if the span does not hold a whole score
- */
-function withScoreOnSpan(evaluation: Evaluation, span: SourceSpan | undefined): Evaluation {
-  const { scorer } = evaluation
-  if (span === undefined) return evaluation
-  const value = readScoreAttribute(span.attributes, scorer.id, 'score')
-  const label = readScoreAttribute(span.attributes, scorer.id, 'label')
-  const explanation = readScoreAttribute(span.attributes, scorer.id, 'explanation')
-  const [low, high] = scorer.range
-  if (value === undefined || !(value >= low && value <= high)) return evaluation
-  if (label !== 'pass' && label !== 'fail') return evaluation
-  const { probability: _, upstreamProbability: __, ...kept } = evaluation
-  return { ...kept, score: { status: 'scored', value, label, ...(explanation !== undefined && { explanation }) } }
-}
-
-/** Whether the service did not score a run because its span already has the score. */
-function isAlreadyScored({ score }: Evaluation): boolean {
-  return score.status === 'skipped' && score.reason === 'already-scored'
 }

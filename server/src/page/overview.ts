@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { weightedMean } from 'spanscore/engine'
 import type { Evaluation } from 'spanscore/engine'
 
-import { all, first } from './store/page-database.ts'
+import { all, first, namesIn } from './store/page-database.ts'
 import { usedBytes } from './store/forgetting.ts'
 import { OPEN_SCORES } from './store/withheld.ts'
 
@@ -101,21 +101,6 @@ const CONVERSATIONS: ScoreSource = { table: 'conversation_scores', open: 'conver
 /** Only the latest runs, or scores of a scorer, are read to find what is in use. */
 const LATEST = 5000
 
-/** The distinct names in the first column of an index: one index step for each, however many rows there are. */
-function namesIn(
-  database: DatabaseSync,
-  table: 'runs' | ScoreSource['table'],
-  column: 'agent' | 'scorer',
-): readonly string[] {
-  return all<{ name: string }>(
-    database,
-    `WITH RECURSIVE names (name) AS (
-       SELECT min(${column}) FROM ${table}
-       UNION ALL SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > name) FROM names WHERE name IS NOT NULL
-     ) SELECT name FROM names WHERE name IS NOT NULL LIMIT 500`,
-  ).map(({ name }) => name)
-}
-
 /** The versions of a scorer, the one with most scores first. */
 function versionsOf(database: DatabaseSync, source: ScoreSource, scorer: string): readonly StoredScorer[] {
   const about = first<Pick<StoredScorer, 'kind' | 'better'> & { readonly level: ScorerLevel | null }>(
@@ -128,7 +113,7 @@ function versionsOf(database: DatabaseSync, source: ScoreSource, scorer: string)
   const versions = all<Pick<StoredScorer, 'version' | 'scores'>>(
     database,
     `SELECT version, count(*) AS scores FROM
-       (SELECT version FROM ${source.table} WHERE scorer = ? AND position IS NOT NULL ORDER BY settled_ms DESC LIMIT ${LATEST})
+       (SELECT version FROM ${source.table} WHERE scorer = ? AND weight IS NOT NULL ORDER BY time_ms DESC LIMIT ${LATEST})
      GROUP BY 1 ORDER BY 2 DESC`,
     scorer,
   )
@@ -155,7 +140,7 @@ function leastFailing(database: DatabaseSync, { open }: ScoreSource, scorer: str
     `SELECT total(weight) AS w, total(weight * weight) AS w2, total(CASE label WHEN 'fail' THEN weight END) AS failing,
        total(CASE label WHEN 'fail' THEN weight * weight END) AS failing2
      FROM (SELECT weight, label FROM ${open}
-       WHERE scorer = ? AND position IS NOT NULL AND weight IS NOT NULL ORDER BY settled_ms DESC LIMIT ${LATEST})`,
+       WHERE scorer = ? AND label IS NOT NULL AND weight IS NOT NULL ORDER BY time_ms DESC LIMIT ${LATEST})`,
     scorer,
   )
   if (sums === undefined) return 0

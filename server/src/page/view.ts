@@ -1,20 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 
-import { conversationKey, joinMembers } from 'spanscore/engine'
-import type { AgentRun, Conversation, StoredCallScore, StoredRun, StoredScore } from 'spanscore/engine'
+import { conversationKey, joinMembers, traitsOf } from 'spanscore/engine'
+import type { AgentRun, Conversation, StoredRun, StoredScore } from 'spanscore/engine'
 
 import { listen } from '../listen.ts'
 import { createReadApi } from './api.ts'
 import { readAssets } from './assets.ts'
 import { OverviewReader } from './overview.ts'
 import { createPageServer } from './page-server.ts'
-import type { ShownEvaluation } from './shown-evaluation.ts'
+import { toEvaluation } from './stored-evaluation.ts'
 import { NO_CONTENT, readContentOf, saveContent } from './store/content.ts'
 import { findConversation, saveConversationScore, saveTurn, turnsOf } from './store/conversations.ts'
 import { openTemporaryDatabase } from './store/page-database.ts'
 import { searchText, summarise } from './store/run-summary.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
+import { TraitStore } from './store/traits.ts'
 import { Trials } from './trials.ts'
 
 /** What is shown. */
@@ -80,25 +81,29 @@ export async function startView({ runs, files }: ViewOptions): Promise<RunningVi
 /** Stores runs as the page reads them. */
 class Loader {
   readonly #database: DatabaseSync
+  readonly #traits: TraitStore
   /** The rows of the content of each trace. */
   readonly #contentIds = new Map<string, readonly number[]>()
   /** The latest scores of each conversation, by its key and the scorer. */
   readonly #ofConversations = new Map<string, Map<string, LastScore>>()
+  #latestMs = 0
   count = 0
 
   constructor(database: DatabaseSync) {
     this.#database = database
+    this.#traits = new TraitStore(database)
   }
 
   add({ run, scoresOf, conversationScoresOf, traces }: StoredRun): void {
     this.count += 1
     const contentIds = traces().flatMap((trace) => this.#save(trace))
-    // The list is ordered by it, and runs come by their start.
-    const settledMs = run.startTimeMs
+    // Runs come by their start, as if each arrived when it had ended, and none before another that is above it in the list.
+    const settledMs = (this.#latestMs = Math.max(this.#latestMs, run.endTimeMs))
     const save = (one: AgentRun): void => {
       const row = { text: searchText(one), contentIds, settledMs, revision: 1 }
       const seq = saveRun(this.#database, summarise(one), row)
-      if (seq !== undefined) saveTurn(this.#database, seq, one, settledMs)
+      if (seq !== undefined)
+        this.#traits.save(seq, traitsOf(one, { turn: saveTurn(this.#database, seq, one, settledMs) }))
       for (const score of scoresOf(one)) {
         // What users and other tools say is read from the content.
         if (score.isForeign === true) continue
@@ -157,78 +162,4 @@ interface LastScore {
 function turnsUntil(turns: Conversation['turns'], last: AgentRun, count: number | undefined): readonly string[] {
   const end = turns.findIndex(({ runs }) => runs.some(({ id }) => id === last.id)) + 1
   return end > 0 && end === count ? turns.slice(0, end).flatMap(({ runs }) => runs[0]?.id ?? []) : []
-}
-
-/** A score of a file as a result; `undefined` if it is neither a number nor a reason. */
-function toEvaluation(run: AgentRun, stored: StoredScore): ShownEvaluation | undefined {
-  const { scorerId, about, level } = stored
-  const calls = stored.calls?.flatMap((call) => callOf(call, level === 'tool-call' ? run.toolCalls : []) ?? [])
-  const score = scoreOf(stored)
-  if (score === undefined) return undefined
-  return {
-    scorer: {
-      id: scorerId,
-      ...(isLevel(level) && { level }),
-      ...(about !== undefined && {
-        version: about.version,
-        kind: about.judgeModel === undefined ? 'code' : 'judge',
-        range: about.range,
-        better: about.better,
-      }),
-    },
-    runId: run.id,
-    revision: about?.revision ?? 1,
-    complete: run.complete,
-    ...(about?.judgeModel !== undefined && { judge: { model: about.judgeModel } }),
-    // `spanscore score` scores every run of a file, and so writes no probability.
-    ...(about !== undefined && { probability: about.probability ?? 1 }),
-    ...(about?.upstreamProbability !== undefined && { upstreamProbability: about.upstreamProbability }),
-    score,
-    ...(calls !== undefined && { calls }),
-  }
-}
-
-function isLevel(level: string | undefined): level is 'tool-call' | 'retrieval' | 'conversation' {
-  return level === 'tool-call' || level === 'retrieval' || level === 'conversation'
-}
-
-function callOf(
-  { index, ...stored }: StoredCallScore,
-  toolCalls: AgentRun['toolCalls'],
-): NonNullable<ShownEvaluation['calls']>[number] | undefined {
-  const score = scoreOf(stored)
-  if (index === undefined || score === undefined) return undefined
-  const name = toolCalls[index]?.name
-  return { index, ...(name !== undefined && { name }), score }
-}
-
-function scoreOf({
-  value,
-  label,
-  explanation,
-  findings,
-  status,
-  reason,
-  message,
-}: Omit<StoredScore, 'scorerId'>): ShownEvaluation['score'] | undefined {
-  if (value !== undefined) {
-    const isVerdict = label === 'pass' || label === 'fail'
-    return {
-      status: 'scored',
-      value,
-      ...(isVerdict && { label }),
-      ...(explanation !== undefined && { explanation }),
-      ...(findings !== undefined && { findings }),
-    }
-  }
-  if (status === 'failed' || status === 'skipped') {
-    const said = { message: message ?? reason ?? status }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reason of the version that wrote the file
-    return (
-      status === 'failed'
-        ? { status, code: reason ?? 'unknown', ...said }
-        : { status, reason: reason ?? 'unknown', ...said }
-    ) as ShownEvaluation['score']
-  }
-  return undefined
 }

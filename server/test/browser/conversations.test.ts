@@ -156,7 +156,7 @@ describe('conversations on the page', () => {
   it('show the scores of retrievals at the retrievals', async () => {
     const searches = [['Brakes are repaired daily.', 'Chains are oiled.'], ['Closed on Sundays.']]
     await send([{ user: 'Do you repair a brake today?', answer: 'Yes.', searches }], { prefix: 'ee', startMs })
-    await open('/?text=brake+today')
+    await open('/runs?text=brake+today')
     await row('repair a brake').click()
     const search = page.locator('.turn', { has: page.locator('.call-scores') })
     await expect.poll(() => search.count()).toBe(2)

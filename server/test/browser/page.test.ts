@@ -72,13 +72,6 @@ const row = (question: string) => page.locator('.run-row', { hasText: question }
 /** The spans of a run about a short question. */
 const bell = (question: string) => record({ agent: 'bell-agent', question, answer: 'Yes.' }, Date.now() - 2000).spans
 
-/** Milliseconds until an element is shown. */
-async function shownAfter(selector: () => Promise<unknown>): Promise<number> {
-  const startMs = performance.now()
-  await selector()
-  return performance.now() - startMs
-}
-
 describe('the page', () => {
   it('admits nobody without the token, and removes it from the address', async () => {
     await page.goto(service.origin)
@@ -103,22 +96,17 @@ describe('the page', () => {
     expect(complaints).toEqual([])
   })
 
-  it('shows a run within a second of its first span, and its scores within a second of its end', async () => {
-    await open('/')
-    const inProgress: number[] = []
-    const scored: number[] = []
+  it('shows a run in progress, and its scores when it has ended', async () => {
+    await open('/runs')
     for (let round = 0; round < 3; round++) {
       const question = `Is bell number ${round} loud?`
       const run = record({ agent: 'bell-agent', question, answer: 'Yes.' }, Date.now() - 1000)
       await service.send(run.spans.slice(0, 1))
-      inProgress.push(await shownAfter(() => row(question).filter({ hasText: 'in progress' }).waitFor()))
+      await row(question).filter({ hasText: 'in progress' }).waitFor()
       await service.send(run.spans.slice(1))
-      const marks = row(question).locator('.mark.pass')
-      // The run settles half a second after its last span, and the page is checked for that ten times a second.
-      scored.push((await shownAfter(() => marks.waitFor())) - 600)
+      await row(question).locator('.mark.pass').waitFor()
+      expect(await row(question).innerText()).not.toContain('in progress')
     }
-    expect(Math.min(...inProgress)).toBeLessThan(1000)
-    expect(Math.min(...scored)).toBeLessThan(1000)
   })
 
   it('lists runs with their scores as marks', async () => {
@@ -135,7 +123,7 @@ describe('the page', () => {
   })
 
   it('finds the worst run of an agent by keyboard alone', async () => {
-    await open('/')
+    await open('/runs')
     await page.locator('.run-row').first().waitFor()
     await page.getByLabel('Agent').selectOption('support-agent')
     await page.getByLabel('Order').selectOption('worst')
@@ -179,7 +167,7 @@ describe('the page', () => {
   })
 
   it('closes if its token is no longer valid, and opens again with the address that holds the token', async () => {
-    await open('/')
+    await open('/runs')
     await page.evaluate(`localStorage.setItem('spanscore-token', 'another')`)
     await page.getByRole('link', { name: 'Scores' }).click()
     await page.reload()
@@ -191,7 +179,7 @@ describe('the page', () => {
   })
 
   it('explains the keys', async () => {
-    await open('/')
+    await open('/runs')
     await page.locator('.run-row').first().waitFor()
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
@@ -202,7 +190,7 @@ describe('the page', () => {
   })
 
   it('finds runs by their text', async () => {
-    await open('/')
+    await open('/runs')
     await page.locator('.run-row').first().waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('bergen no dat')
@@ -213,7 +201,7 @@ describe('the page', () => {
   })
 
   it('shows the course of a run, and the reasons for its scores', async () => {
-    await open('/?text=A-404')
+    await open('/runs?text=A-404')
     await row('It arrived broken').click()
     await page.locator('.conversation').first().waitFor()
     const tool = page.getByRole('region', { name: 'Tool call refund_order, failed' })
@@ -243,7 +231,7 @@ describe('the page', () => {
   })
 
   it('shows agents that a run started in their place, with their failures', async () => {
-    await open('/?text=Bergen')
+    await open('/runs?text=Bergen')
     await row('Should I ride').click()
     const nested = page.locator('.tool', { hasText: 'ask_weather_agent' }).locator('.nested')
     await nested.waitFor()
@@ -256,12 +244,39 @@ describe('the page', () => {
     expect(await seriousProblems(page)).toEqual([])
   })
 
-  it('shows scores over time with intervals', async () => {
+  it('shows scores over time with intervals, point by point, and opens the runs of a point', async () => {
     await open('/scores?scorer=faithfulness')
     await page.locator('.chart canvas').waitFor()
     expect(await page.locator('.figures').innerText()).toMatch(/Mean\s+0\.\d{3}/)
-    expect(await page.getByRole('row', { name: /support-agent/ }).innerText()).toMatch(/0\.\d\d – 0\.\d\d/)
+    expect(await page.getByRole('row', { name: /support-agent/ }).innerText()).toMatch(/\d+ % – \d+ %/)
     expect(await seriousProblems(page)).toEqual([])
+    const chart = page.getByRole('img', { name: /over time/ })
+    await chart.focus()
+    await page.keyboard.press('ArrowLeft')
+    await expect.poll(() => page.locator('.chart figcaption').innerText()).toMatch(/support-agent: .*of \d+ runs?/s)
+    await page.getByText('All points as a table').click()
+    await page.getByRole('region', { name: 'Points of the chart' }).waitFor()
+    expect(await seriousProblems(page)).toEqual([])
+    await chart.focus()
+    await page.keyboard.press('Enter')
+    await page.locator('.run-row').first().waitFor()
+    expect(page.url()).toMatch(/\/runs\?.*from=\d+/)
+    expect(complaints).toEqual([])
+  })
+
+  it('says why runs fail, and leads to them', async () => {
+    await open('/why?scorer=faithfulness')
+    await page.getByRole('heading', { name: 'What the failing runs have in common' }).waitFor()
+    await page.getByText('Too few failing runs to say').waitFor()
+    expect(await seriousProblems(page)).toEqual([])
+    await page.getByRole('link', { name: 'The failing runs' }).click()
+    await row('It arrived broken').waitFor()
+    await open('/runs?trait=failed+tool+%3D+refund_order')
+    await row('It arrived broken').waitFor()
+    await expect.poll(() => page.locator('.run-row').count()).toBe(1)
+    await page.getByRole('link', { name: 'Scores' }).click()
+    await page.getByRole('button', { name: 'failed tool = refund_order' }).click()
+    await page.getByRole('row', { name: /trip-agent/ }).waitFor()
     expect(complaints).toEqual([])
   })
 
@@ -350,7 +365,7 @@ describe('the page', () => {
   it('hides the verdict on a drawn run from its page and the list, until somebody reveals it', async () => {
     // Another tab, opened before the draw, shows every verdict.
     const other = await page.context().newPage()
-    await other.goto(`${service.origin}/?scorer=faithfulness&sort=worst`)
+    await other.goto(`${service.origin}/runs?scorer=faithfulness&sort=worst`)
     await other.locator('.run-row').first().waitFor()
     const shown = await other.locator('.run-row').evaluateAll((rows) => rows.map((each) => each.getAttribute('href')))
     await open('/labels?scorer=faithfulness')
@@ -380,7 +395,7 @@ describe('the page', () => {
     await open(`/try?scorer=faithfulness&runs=${encodeURIComponent(runId)}`)
     await page.getByRole('button', { name: 'Score again' }).click()
     await page.getByText('Hidden until you have labelled it').waitFor()
-    await open('/')
+    await open('/runs')
     await page.locator(`.run-row[href="${place}"]`).getByText('faithfulness: to label').waitFor()
     await open(place)
     await page.getByText('faithfulness is hidden: this run was drawn to be labelled.').waitFor()
@@ -411,7 +426,7 @@ describe('the page', () => {
   it('shows hostile text as text', async () => {
     const { runId, spans } = record(hostile, Date.now() - 3000)
     await service.send(spans)
-    await open('/')
+    await open('/runs')
     await page.locator('.run-row', { hasText: 'document.title' }).locator('.mark.pass').waitFor()
     await open(`/runs/${encodeURIComponent(runId)}`)
     await page.getByText('javascript:alert(4)').waitFor()
@@ -447,8 +462,8 @@ describe('the page', () => {
       `/compare?scorer=faithfulness&agent=${agent}`,
       '/labels?scorer=faithfulness',
       '/labels?scorer=<img src=x onerror=alert(11)>',
-      '/?text=javascript',
-      `/?agent=${agent}&scorer=<script>alert(12)</script>`,
+      '/runs?text=javascript',
+      `/runs?agent=${agent}&scorer=<script>alert(12)</script>`,
       `/try?scorer=faithfulness&agent=${agent}`,
       `/runs/${encodeURIComponent(runId)}`,
     ]) {
@@ -465,7 +480,8 @@ describe('the page', () => {
     await page.emulateMedia({ colorScheme })
     const [refund] = (await service.read<{ runs: { id: string }[] }>('/api/runs?text=A-404')).runs
     const places = [
-      '/',
+      '/runs',
+      '/why?scorer=faithfulness',
       `/runs/${encodeURIComponent(refund!.id)}`,
       '/scores',
       '/compare?scorer=faithfulness',
@@ -485,7 +501,7 @@ describe('the page', () => {
       })
     }
     await page.setViewportSize({ width: 1280, height: 800 })
-    await open(places[1]!)
+    await open(places[2]!)
     await page.locator('.conversation').first().waitFor()
     const background = await page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 17, 22)' : 'rgb(251, 251, 252)')

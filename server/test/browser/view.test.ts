@@ -86,7 +86,7 @@ describe('spanscore view', () => {
 
   it('says on the page when it has ended, and ends at once', async () => {
     await page.setViewportSize({ width: 1280, height: 800 })
-    await open('/')
+    await open('/runs')
     await expect.poll(() => page.locator('.run-row').count()).toBe(8)
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGINT')

@@ -142,7 +142,7 @@ describe('conversations on the page of a service', () => {
       ]),
     )
     expect(await page.get('/api/scores?scorer=user_friction&by=agent')).toMatchObject({
-      all: { runs: 2, mean: { mean: 0.75 }, failing: 0.5 },
+      all: { runs: 2, mean: { mean: 0.75 }, failing: { mean: 0.5 } },
       series: [{ group: 'clerk' }],
     })
     expect(await page.get('/api/sides?scorer=user_friction')).toMatchObject({ time: [{ runs: 1 }, { runs: 1 }] })

@@ -57,7 +57,7 @@ function near(summary: ReturnType<typeof oracle>) {
   const { runs, mean, failing } = summary
   return {
     runs,
-    failing: close(failing),
+    failing: { mean: close(failing) },
     mean:
       mean === undefined
         ? undefined
@@ -83,7 +83,15 @@ it('computes the same values as the metrics in total and for each group, time an
       const scorer = `judge_${++round}`
       for (const [index, { value, probability, ...run }] of scores.entries())
         storeScoredRun(database, round * MAX_RUNS + index, { scorer, value, probability }, run)
-      const { all, series } = summariseScores(database, { scorer }, 'agent', BUCKET_MS)
+      const { all, series } = summariseScores(
+        database,
+        { scorer },
+        {
+          by: 'agent',
+          bucketMs: BUCKET_MS,
+          drawn: scores.map(({ agent }) => agent),
+        },
+      )
       expect(all).toMatchObject(near(oracle(scores)))
       const groups = Map.groupBy(scores, ({ agent }) => agent)
       expect(series.map(({ group }) => group).toSorted()).toEqual([...groups.keys()].toSorted())

@@ -1,8 +1,13 @@
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { createAnswerPresentScorer, ScoringSpanProcessor } from 'spanscore'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
+import { makeRun, post, toRequest } from '../traces.ts'
+import { saveScore } from '../../src/page/store/run-writer.ts'
+import { first as firstRow, openTemporaryDatabase } from '../../src/page/store/page-database.ts'
+import type { ShownEvaluation } from '../../src/page/shown-evaluation.ts'
+import { madeScore, storeScoredRun } from './made-score.ts'
 import { eventually, usePage } from './page-client.ts'
 
 const service = usePage()
@@ -46,4 +51,72 @@ it('shows the score that the application wrote on the span, where the service ha
   )
   const run = await page.get<{ scores: readonly { evaluation: unknown }[] }>(`/api/run?id=${runs[0]!.id}`)
   expect(JSON.stringify(run)).not.toContain('already-scored')
+})
+
+const attribute = (key: string, value: string | number) => ({
+  key,
+  value: typeof value === 'string' ? { stringValue: value } : { doubleValue: value },
+})
+const send = async (scores: Readonly<Record<string, string | number>>, change: Parameters<typeof makeRun>[0] = {}) => {
+  const run = makeRun(change)
+  const spans = run.spans.map((span) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- spans of `makeRun`
+    const known = span as { readonly spanId: string; readonly attributes: readonly unknown[] }
+    const added = Object.entries(scores).map(([key, value]) => attribute(`spanscore.${key}`, value))
+    return known.spanId === run.agentSpanId ? { ...known, attributes: [...known.attributes, ...added] } : known
+  })
+  await post(service.page.server.httpPort, toRequest(spans))
+  return `${run.traceId}:${run.agentSpanId}`
+}
+const scoresOf = async (id: string) => {
+  const { runs } = await eventually(
+    () => service.page.get<{ runs: { id: string; scores: readonly Score[] }[] }>('/api/runs'),
+    (list) => list.runs.some((run) => run.id === id && run.scores.length > 1),
+  )
+  return runs.find((run) => run.id === id)?.scores ?? []
+}
+
+describe('scores that an application made', () => {
+  it('are in the list, and their failing share counts by their weights', async () => {
+    const first = await send({ 'house_style.label': 'fail', 'house_style.score': 0.2, 'house_style.weight': 3 })
+    const second = await send({ 'house_style.label': 'pass', 'house_style.score': 0.9 })
+    expect(await scoresOf(first)).toContainEqual(
+      expect.objectContaining({ scorer: 'house_style', status: 'scored', value: 0.2, label: 'fail' }),
+    )
+    await scoresOf(second)
+    const { all } = await service.page.get<{ all: unknown }>('/api/scores?scorer=house_style')
+    expect(all).toMatchObject({ runs: 2, failing: { mean: 0.75 } })
+    expect(all).not.toHaveProperty('mean')
+    const run = await service.page.get<{ scores: unknown }>(`/api/run?id=${first}`)
+    expect(JSON.stringify(run.scores)).toContain('"source":"span"')
+  })
+
+  it.each([0, -1, Number.NaN, 1e9])('count with a weight that may be one: not %d', async (weight) => {
+    const id = await send({ [`weighted.label`]: 'fail', 'weighted.score': 0, 'weighted.weight': String(weight) })
+    await scoresOf(id)
+    const run = await service.page.get<{ scores: readonly { evaluation: { weight?: number } }[] }>(`/api/run?id=${id}`)
+    expect(run.scores.flatMap(({ evaluation }) => evaluation.weight ?? [])).toEqual([1])
+  })
+
+  it('never replace one that the service made, which replaces them', () => {
+    const database = openTemporaryDatabase()
+    const id = storeScoredRun(database, 1, { value: 1 })
+    const ofService = madeScore(id, { value: 1 })
+    const ofSpan = { ...madeScore(id, { value: 0, revision: 9 }), source: 'span' as const }
+    const save = (score: ShownEvaluation) => saveScore(database, id, '', score, JSON.stringify(score))
+    expect(save(ofSpan)).toBe(false)
+    const other = { ...ofSpan, scorer: { id: 'other' } }
+    expect(save(other)).toBe(true)
+    expect(save(other)).toBe(false)
+    expect(save({ ...other, revision: 10 })).toBe(true)
+    // The service knows the scorer, but did not score the run.
+    const leftOut = { ...ofService, scorer: { ...ofService.scorer, id: 'other' } }
+    const skipped = { status: 'skipped', reason: 'sampled-out', message: '' } as const
+    expect(save({ ...leftOut, score: skipped })).toBe(true)
+    const stored = () => firstRow(database, "SELECT source, label, position, weight FROM scores WHERE scorer = 'other'")
+    expect(stored()).toEqual({ source: 'span', label: 'fail', position: 0, weight: 1 })
+    expect(save(leftOut)).toBe(true)
+    expect(stored()).toEqual({ source: 'service', label: 'pass', position: 1, weight: 1 })
+    database.close()
+  })
 })

@@ -141,7 +141,7 @@ describe('draws', () => {
 
 it('refuses a database of another version', () => {
   database.exec('PRAGMA user_version = 3')
-  expect(() => openPageDatabase(folder)).toThrow(/page\.db: expected a database of version 7, got version 3\./)
+  expect(() => openPageDatabase(folder)).toThrow(/page\.db: expected a database of version 8, got version 3\./)
 })
 
 it('limits the spans that belong to no agent, and counts those that it leaves out', () => {

@@ -89,7 +89,7 @@ describe('the page of files', () => {
         const known = {
           ...(span as { readonly spanId: string; readonly attributes: readonly unknown[] }),
           startTimeUnixNano: `${START_MS + index}000000`,
-          endTimeUnixNano: `${START_MS + 1000}000000`,
+          endTimeUnixNano: `${START_MS + 1000 + index}000000`,
         }
         const label = { key: 'spanscore.cites_source.label', value: { stringValue: index === 0 ? 'fail' : 'pass' } }
         const value = { key: 'spanscore.cites_source.score', value: { doubleValue: index === 0 ? 0 : 1 } }
@@ -109,8 +109,12 @@ describe('the page of files', () => {
     )
     expect(scorers.map(({ scorer }) => scorer)).toEqual(['cites_source', 'judge'])
     expect(files).toEqual(['traces.jsonl'])
-    const all = await page.get<{ all: { runs: number; failing: number } }>('/api/scores?scorer=judge')
-    expect(all.all).toMatchObject({ runs: 3, failing: expect.closeTo(1 / 3), mean: { mean: expect.closeTo(2.2 / 3) } })
+    const all = await page.get<{ all: { runs: number; failing: { mean: number } } }>('/api/scores?scorer=judge')
+    expect(all.all).toMatchObject({
+      runs: 3,
+      failing: { mean: expect.closeTo(1 / 3) },
+      mean: { mean: expect.closeTo(2.2 / 3) },
+    })
     expect(await page.get('/api/sides?scorer=judge')).toMatchObject({
       time: [{ value: 'earlier half' }, { value: 'later half' }],
     })

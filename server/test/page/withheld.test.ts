@@ -64,8 +64,8 @@ async function createWorld(drawnValue: number) {
       return {
         ...known,
         spanId: isAgent ? known.spanId : `${index + 1}${at}`.padStart(16, 'c'),
-        startTimeUnixNano: `${START_MS}000000`,
-        endTimeUnixNano: `${START_MS + 5}000000`,
+        startTimeUnixNano: `${settledMs(index) - 5}000000`,
+        endTimeUnixNano: `${settledMs(index)}000000`,
         attributes: [
           ...known.attributes,
           ...(isAgent
@@ -172,6 +172,7 @@ const ways: Readonly<Record<string, readonly string[]>> = {
   'the order of the list': ['/api/runs?scorer=judge&sort=worst', '/api/runs?scorer=judge&sort=worst&limit=2'],
   'the place where a page of the list ends': ['/api/runs?scorer=judge&sort=worst&after=0.5~0'],
   'text with a verdict': ['/api/runs?text=oslo&scorer=judge&label=fail', '/api/runs?text=it&scorer=judge&sort=worst'],
+  'what failing runs have in common': ['/api/common?scorer=judge', '/api/common?scorer=judge&agent=weather-agent'],
   'the sums of all': ['/api/scores?scorer=judge', '/api/scores?scorer=judge&by=agent'],
   'the sums of a single run': [`/api/scores?scorer=judge&${around}`, `/api/scores?scorer=judge&by=model&${around}`],
   'a comparison': [

@@ -1,7 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 
-import type { ScoreSeries } from '../api.ts'
+import type { ScoreSeries, ScoreSummary } from '../api.ts'
+import { percent, plural, time } from '../format.ts'
 
 /** Colours of the groups, which also differ in their dashes. */
 export const GROUP_STYLES: readonly { readonly name: string; readonly dash: readonly number[] }[] = [
@@ -14,132 +15,290 @@ export const GROUP_STYLES: readonly { readonly name: string; readonly dash: read
 /** Bands of more groups cover one another; the table has their intervals. */
 const MAX_BANDS = 2
 
+/** A point of fewer runs is hollow: chance moves it far. */
+const FEW_RUNS = 10
+
+const HEIGHT = 240
+
+/** What is drawn: the share of failing runs, or the mean position in the range. */
+export type Measure = 'failing' | 'mean'
+
+/** A moment to mark, such as the first run of a version. */
+export interface Mark {
+  readonly timeMs: number
+  readonly text: string
+}
+
 interface ChartProps {
+  /** At most as many as there are styles. */
   readonly series: readonly ScoreSeries[]
   readonly bucketMs: number
+  readonly measure: Measure
+  /** What is counted: `run`. */
+  readonly unit: string
+  readonly marks?: readonly Mark[]
+  /** Called with the period of a point that somebody chose. */
+  readonly onPeriod?: (fromMs: number, toMs: number, group: string) => void
 }
 
-/** Means over time with their intervals, from the second point in time on. The table below it has the numbers. */
-export function MeanChart({ series, bucketMs }: ChartProps) {
-  const times = new Set(series.flatMap(({ points }) => points.map(({ timeMs }) => timeMs)))
-  return times.size > 1 ? <Plot series={series} bucketMs={bucketMs} /> : null
+/** Scores over time with their intervals, from the second point in time on. */
+export function ScoreChart(props: ChartProps) {
+  const times = timesOf(props.series)
+  return times.length > 1 ? <Plot {...props} times={times} /> : null
 }
 
-function Plot({ series, bucketMs }: ChartProps) {
+interface PlotProps extends ChartProps {
+  readonly times: readonly number[]
+}
+
+function Plot(props: PlotProps) {
+  const { series, measure, bucketMs, times, marks = [], unit, onPeriod } = props
   const place = useRef<HTMLDivElement>(null)
-  const shown = series.slice(0, GROUP_STYLES.length)
-  const key = JSON.stringify(shown.map(({ group, points }) => [group, points.length, points.at(-1)]))
+  const plotted = useRef<uPlot | undefined>(undefined)
+  const [at, setAt] = useState<number | null>(null)
+  const key = JSON.stringify([measure, marks, series.map(({ group, points }) => [group, points.length, points.at(-1)])])
   useEffect(() => {
     const element = place.current
     if (element === null) return undefined
-    let plot: uPlot | undefined
     const draw = (): void => {
-      plot?.destroy()
-      plot = new uPlot(optionsOf(shown, element, bucketMs), dataOf(shown, bucketMs), element)
+      plotted.current?.destroy()
+      const options = optionsOf(props, element)
+      plotted.current = new uPlot(
+        {
+          ...options,
+          hooks: { draw: [(plot) => drawMarks(plot, marks)], setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
+        },
+        dataOf(props),
+        element,
+      )
     }
     draw()
-    const size = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height: 240 }))
+    const size = new ResizeObserver(() => plotted.current?.setSize({ width: element.clientWidth, height: HEIGHT }))
     size.observe(element)
     const theme = matchMedia('(prefers-color-scheme: dark)')
     theme.addEventListener('change', draw)
     return () => {
       size.disconnect()
       theme.removeEventListener('change', draw)
-      plot?.destroy()
+      plotted.current?.destroy()
     }
   }, [key])
+  const move = (by: number): void => {
+    const next = Math.min(times.length - 1, Math.max(0, at === null ? times.length - 1 : at + by))
+    const plot = plotted.current
+    plot?.setCursor({ left: plot.valToPos(plot.data[0][next] ?? 0, 'x'), top: 10 })
+  }
+  const openAt = (): void => {
+    const fromMs = at === null ? undefined : times[at]
+    const [only] = series.length === 1 ? series : []
+    if (fromMs !== undefined) onPeriod?.(fromMs, fromMs + bucketMs, only?.group ?? '')
+  }
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowLeft') move(-1)
+    else if (event.key === 'ArrowRight') move(1)
+    else if (event.key === 'Enter') openAt()
+    else return
+    event.preventDefault()
+  }
   return (
-    <div
-      ref={place}
-      class="chart"
-      role="img"
-      aria-label="Mean score over time with its 95 % interval; the table below has the numbers"
-    />
+    <figure class="chart">
+      <div
+        ref={place}
+        tabIndex={0}
+        role="img"
+        class={onPeriod === undefined ? '' : 'is-link'}
+        aria-label={`${measure === 'failing' ? 'Failing share' : 'Mean score'} over time with its 95 % interval; the arrow keys go from point to point, and a table has all of them`}
+        onKeyDown={onKey}
+        onClick={openAt}
+      />
+      <figcaption aria-live="polite">
+        {at === null ? (
+          <span class="muted">
+            {measure === 'failing' ? 'Share of failing' : 'Mean position of'} {unit}s, with 95 % intervals; hollow
+            points have fewer than {FEW_RUNS}. Times are {Intl.DateTimeFormat().resolvedOptions().timeZone}.
+          </span>
+        ) : (
+          <>
+            <b>{time(times[at] ?? 0)}</b>
+            {series.map(({ group, points }) => (
+              <span key={group}>
+                {group === '' ? '' : `${group}: `}
+                {pointText(
+                  points.find(({ timeMs }) => timeMs === times[at]),
+                  measure,
+                  unit,
+                )}
+              </span>
+            ))}
+            {(times[at] ?? 0) + bucketMs > Date.now() && <span class="muted">in progress</span>}
+          </>
+        )}
+      </figcaption>
+      <details class="points">
+        <summary>All points as a table</summary>
+        <div class="scroll" tabIndex={0} role="region" aria-label="Points of the chart">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">From</th>
+                {series.map(({ group }) => (
+                  <th key={group} scope="col">
+                    {group === '' ? 'All' : group}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {times.map((timeMs) => (
+                <tr key={timeMs}>
+                  <th scope="row">{time(timeMs)}</th>
+                  {series.map(({ group, points }) => (
+                    <td key={group}>
+                      {pointText(
+                        points.find((point) => point.timeMs === timeMs),
+                        measure,
+                        unit,
+                      )}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
   )
 }
 
-function dataOf(series: readonly ScoreSeries[], bucketMs: number): uPlot.AlignedData {
-  const times = [...new Set(series.flatMap(({ points }) => points.map(({ timeMs }) => timeMs)))].toSorted(
+function pointText(point: ScoreSummary | undefined, measure: Measure, unit: string): string {
+  const value = point?.[measure]
+  if (point === undefined || value === undefined) return '–'
+  const [low, high] = value.interval95
+  const show = measure === 'failing' ? percent : (each: number) => each.toFixed(2)
+  return `${show(value.mean)} (${show(low)} – ${show(high)}) of ${plural(point.runs, unit)}`
+}
+
+function timesOf(series: readonly ScoreSeries[]): readonly number[] {
+  return [...new Set(series.flatMap(({ points }) => points.map(({ timeMs }) => timeMs)))].toSorted(
     (left, right) => left - right,
   )
+}
+
+function dataOf({ series, measure, bucketMs, times }: PlotProps): uPlot.AlignedData {
   const columns = series.flatMap(({ points }) => {
-    const at = new Map(points.map((point) => [point.timeMs, point.mean]))
-    const column = (read: (mean: NonNullable<ReturnType<typeof at.get>>) => number) =>
+    const at = new Map(points.map((point) => [point.timeMs, point]))
+    const column = (read: (value: WeightedMean, runs: number) => number | null) =>
       times.map((timeMs) => {
-        const mean = at.get(timeMs)
-        return mean === undefined ? null : read(mean)
+        const point = at.get(timeMs)
+        const value = point?.[measure]
+        return point === undefined || value === undefined ? null : read(value, point.runs)
       })
     return [
       column(({ mean }) => mean),
       column(({ interval95 }) => interval95[0]),
       column(({ interval95 }) => interval95[1]),
+      column(({ mean }, runs) => (runs < FEW_RUNS ? null : mean)),
+      column(({ mean }, runs) => (runs < FEW_RUNS ? mean : null)),
     ]
   })
   return [times.map((timeMs) => (timeMs + bucketMs / 2) / 1000), ...columns]
 }
 
-function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketMs: number): uPlot.Options {
+function optionsOf({ series, measure, bucketMs, times }: PlotProps, element: HTMLElement): uPlot.Options {
   const style = getComputedStyle(element)
   const colour = (name: string) => style.getPropertyValue(name).trim()
   const lines = series.flatMap(({ group }, index): uPlot.Series[] => {
     const { name, dash } = GROUP_STYLES[index] ?? { name: '--group-1', dash: [] }
     const stroke = colour(name)
+    const points = (fill: string): uPlot.Series => ({
+      stroke,
+      paths: () => null,
+      points: { show: true, size: 6, stroke, fill },
+    })
+    const band: uPlot.Series = { stroke: 'transparent', points: { show: false }, spanGaps: true }
     return [
-      {
-        label: group === '' ? 'mean' : group,
-        stroke,
-        width: 2,
-        dash: [...dash],
-        spanGaps: true,
-        points: { show: true, size: 6, fill: stroke },
-      },
-      { show: true, stroke: 'transparent', points: { show: false }, spanGaps: true },
-      { show: true, stroke: 'transparent', points: { show: false }, spanGaps: true },
+      { label: group, stroke, width: 2, dash: [...dash], spanGaps: true, points: { show: false } },
+      band,
+      band,
+      points(stroke),
+      points(colour('--raised')),
     ]
   })
+  const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > 2 * DAY_MS
   return {
     width: element.clientWidth,
-    height: 240,
+    height: HEIGHT,
     legend: { show: false },
-    cursor: { y: false },
+    cursor: { y: false, drag: { x: false, y: false } },
     scales: {
-      y: { range: [0, 1] },
+      y: { range: (_plot, _low, high) => [0, measure === 'mean' ? 1 : Math.max(0.1, Math.min(1, high * 1.05))] },
       x: { time: true, range: (_plot, low, high) => [low - bucketMs / 2000, high + bucketMs / 2000] },
     },
     series: [{}, ...lines],
     bands: series.slice(0, series.length > MAX_BANDS ? 0 : MAX_BANDS).map((_each, index) => ({
-      series: [index * 3 + 3, index * 3 + 2],
+      series: [index * COLUMNS + 3, index * COLUMNS + 2],
       fill: `color-mix(in srgb, ${colour(GROUP_STYLES[index]?.name ?? '--group-1')} ${series.length > 1 ? 9 : 18}%, transparent)`,
     })),
     axes: [
       {
         size: 30,
-        // Labels of times with seconds are about 60 pixels wide.
         space: 76,
-        values: (_plot, splits) => labelsOf(splits),
+        // A day is labelled once.
+        ...(isLong && { incrs: [1, 2, 3, 7, 14, 30].map((days) => (days * DAY_MS) / 1000) }),
+        values: (_plot, splits) => labelsOf(splits, isLong),
         stroke: colour('--text-2'),
         grid: { stroke: colour('--line'), width: 1 },
         ticks: { show: false },
         font: '12px system-ui',
       },
       {
+        values: (_plot, splits) =>
+          splits.map((split) => (measure === 'failing' ? percent(split) : String(Number(split.toFixed(2))))),
         stroke: colour('--text-2'),
         grid: { stroke: colour('--line'), width: 1 },
         ticks: { show: false },
         font: '12px system-ui',
-        size: 44,
+        size: 48,
       },
     ],
   }
 }
 
-/** Formats times as short as possible while they differ, on a clock of 24 hours. */
-function labelsOf(seconds: readonly number[]): string[] {
+const DAY_MS = 86_400_000
+
+/** Columns of a group: its line, the ends of its intervals, and its points of many and of few runs. */
+const COLUMNS = 5
+
+type WeightedMean = NonNullable<ScoreSummary['mean']>
+
+/** Lines where something began, with their numbers, which the list beside the chart explains. */
+function drawMarks(plot: uPlot, marks: readonly Mark[]): void {
+  const { ctx, bbox } = plot
+  const { min = 0, max = 0 } = plot.scales['x'] ?? {}
+  const style = getComputedStyle(plot.root)
+  ctx.save()
+  ctx.strokeStyle = ctx.fillStyle = style.getPropertyValue('--text-2').trim()
+  ctx.font = `${12 * devicePixelRatio}px system-ui`
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio])
+  for (const [index, { timeMs }] of marks.entries()) {
+    if (timeMs / 1000 < min || timeMs / 1000 > max) continue
+    const x = plot.valToPos(timeMs / 1000, 'x', true)
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+    ctx.fillText(String.fromCharCode(65 + (index % 26)), x + 3 * devicePixelRatio, bbox.top + 12 * devicePixelRatio)
+  }
+  ctx.restore()
+}
+
+/** Days, or times on a clock of 24 hours. */
+function labelsOf(seconds: readonly number[], isLong: boolean): string[] {
   const span = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0)
-  const options: Intl.DateTimeFormatOptions =
-    span > 2 * 86_400
-      ? { day: 'numeric', month: 'short' }
-      : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(span < 300 && { second: '2-digit' }) }
+  const options: Intl.DateTimeFormatOptions = isLong
+    ? { day: 'numeric', month: 'short' }
+    : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(span < 300 && { second: '2-digit' }) }
   const format = new Intl.DateTimeFormat('en-GB', options)
   return seconds.map((each) => format.format(each * 1000))
 }

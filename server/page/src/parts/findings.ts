@@ -15,7 +15,7 @@ export function findingsOf({ score, scorer, calls = [] }: Evaluation): readonly 
 function toFindings({ index, name = `call ${index + 1}`, score }: NonNullable<Evaluation['calls']>[number]): Finding[] {
   if (score.status !== 'scored') return []
   const { value, label, explanation = '', findings = [] } = score
-  const verdict = String(Number(value.toFixed(3)))
+  const verdict = value === undefined ? (label ?? '') : String(Number(value.toFixed(3)))
   return [
     { about: 'scored call', verdict, rating: label === 'pass' ? 'good' : 'bad', text: name, reason: explanation },
     ...findings,

@@ -1,17 +1,44 @@
 import { useLocation } from 'preact-iso'
 
 import { toSearch } from '../api.ts'
+import type { Query } from '../api.ts'
 
-/** Choices that are part of the address, so that a link shows the same. */
-export function useChoices(): {
-  readonly choices: Readonly<Record<string, string>>
-  readonly choose: (change: Readonly<Record<string, string>>) => void
-} {
+/** What the person chose. It is in the address, so that a link shows the same. */
+export type Choices = Readonly<Record<string, string>>
+
+/** The choices in the address. A change to `''` removes one. */
+export function useChoices(): { readonly choices: Choices; readonly choose: (change: Choices) => void } {
   const { path, query, route } = useLocation()
   return { choices: query, choose: (change) => route(`${path}${toSearch({ ...query, ...change })}`, true) }
 }
 
-type ListPath = '/' | '/conversations'
+/** Filters that mean the same in all views. They are kept from view to view. */
+const SHARED = ['agent', 'scorer', 'service', 'user', 'conversation', 'trait', 'time', 'since', 'from', 'to'] as const
+
+/** The choices that another view takes over. */
+export function sharedOf(choices: Choices): Choices {
+  return Object.fromEntries(
+    SHARED.flatMap((name) => (choices[name] === undefined ? [] : [[name, choices[name]] as const])),
+  )
+}
+
+/** A request's query: the choices, with their time as the first moment that counts. */
+export function queryOf(choices: Choices): Query {
+  const { time: _time, since: _since, from, to, ...rest } = choices
+  return { ...rest, fromMs: from ?? fromMs(choices), toMs: to }
+}
+
+/** The filters of a request on runs that all views share. */
+export function filterOf(choices: Choices): Query {
+  return queryOf(sharedOf(choices))
+}
+
+/** Adds a trait, such as `app.plan = free`, to those that runs must have: one a line. */
+export function withTrait({ trait = '' }: Choices, added: string): string {
+  return [...new Set([...trait.split('\n').filter((each) => each !== ''), added])].join('\n')
+}
+
+type ListPath = '/runs' | '/conversations'
 
 const searches = new Map<ListPath, string>()
 
@@ -35,17 +62,20 @@ export function placeOf(runId: string): string {
   return `/runs/${encodeURIComponent(runId)}`
 }
 
-/** The choices of time, as the first moment that counts: milliseconds since the epoch. */
+/** The choices of time, in seconds. */
 export const TIMES: readonly { readonly value: string; readonly name: string }[] = [
   { value: '900', name: 'last 15 minutes' },
   { value: '3600', name: 'last hour' },
-  { value: '86400', name: 'last day' },
-  { value: '604800', name: 'last week' },
+  { value: '21600', name: 'last 6 hours' },
+  { value: '86400', name: 'last 24 hours' },
+  { value: '604800', name: 'last 7 days' },
 ]
 
-/** The start of the period, rounded so that the same choice leads to the same request for a while. */
-export function fromMs(seconds: string | undefined): number | undefined {
-  const value = Number(seconds)
-  if (seconds === undefined || seconds === '' || !(value > 0)) return undefined
-  return Math.floor((Date.now() - value * 1000) / 10_000) * 10_000
+/** The first moment that counts, in milliseconds since the epoch, rounded so that the same choice leads to the same request for a while. */
+export function fromMs({ time, since }: Choices): number | undefined {
+  const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
+  if (!Number.isNaN(sinceMs)) return sinceMs
+  const seconds = Number(time ?? '')
+  if (!(seconds > 0)) return undefined
+  return Math.floor((Date.now() - seconds * 1000) / 10_000) * 10_000
 }

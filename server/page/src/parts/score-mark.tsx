@@ -22,7 +22,14 @@ export function markOf(
 const LOWER_IS_BETTER = ' (lower is better)'
 
 /** A score in the scorer's own units. A range whose lower end is the better one is marked. */
-export function ScoreValue({ value, isLower }: { readonly value: number; readonly isLower: boolean }) {
+export function ScoreValue({
+  value,
+  isLower,
+}: {
+  readonly value: number | null | undefined
+  readonly isLower: boolean
+}) {
+  if (value === null || value === undefined) return null
   return (
     <b>
       {formatScore(value)}
@@ -48,7 +55,7 @@ interface ScoreMarksProps {
 export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
   const { overview } = useService()
   const textOf = ({ scorer, value }: ListedScore) =>
-    `${formatScore(value ?? 0)}${isLowerBetter(overview, scorer) ? LOWER_IS_BETTER : ''}`
+    `${value === null ? 'its label' : formatScore(value)}${isLowerBetter(overview, scorer) ? LOWER_IS_BETTER : ''}`
   const asked = scores.find(({ scorer, label }) => scorer === chosen && label === 'pass')
   const fails = scores
     .filter(({ label }) => label === 'fail')
@@ -61,13 +68,13 @@ export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
       {asked !== undefined && (
         <span class="mark pass" title={`${asked.scorer} passes with ${textOf(asked)}`}>
           <span aria-label="passes">✓</span> <span class="name">{asked.scorer}</span>{' '}
-          <ScoreValue value={asked.value ?? 0} isLower={isLowerBetter(overview, asked.scorer)} />
+          <ScoreValue value={asked.value} isLower={isLowerBetter(overview, asked.scorer)} />
         </span>
       )}
       {fails.slice(0, NAMED).map((each) => (
         <span key={each.scorer} class="mark fail" title={`${each.scorer} fails with ${textOf(each)}`}>
           <span aria-label="fails">✗</span> <span class="name">{each.scorer}</span>{' '}
-          <ScoreValue value={each.value ?? 0} isLower={isLowerBetter(overview, each.scorer)} />
+          <ScoreValue value={each.value} isLower={isLowerBetter(overview, each.scorer)} />
         </span>
       ))}
       {fails.length > NAMED && (
@@ -115,8 +122,8 @@ export function toListed(evaluation: Evaluation): ListedScore {
     scorer: scorer.id,
     status: score.status,
     reason: score.status === 'failed' ? score.code : score.status === 'skipped' ? score.reason : null,
-    value: isScored ? score.value : null,
-    position: isScored ? positionOf(scorer, score.value) : null,
+    value: isScored ? (score.value ?? null) : null,
+    position: isScored && score.value !== undefined ? positionOf(scorer, score.value) : null,
     label: isScored ? (score.label ?? null) : null,
     cost_usd: judge?.costUsd ?? null,
   }

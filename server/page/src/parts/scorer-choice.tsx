@@ -36,9 +36,12 @@ export function namedScorers(
   })
 }
 
-/** The scorer that surely fails most runs; `undefined` without scores. */
-export function mostFailing({ scorers }: ServiceOverview): string | undefined {
-  return scorers.toSorted((left, right) => right.failsAtLeast - left.failsAtLeast)[0]?.scorer
+/** The scorer that surely fails most; `undefined` without scores. @param of as for `scorersOf` */
+export function mostFailing(overview: ServiceOverview, of?: 'conversations' | 'runs'): string | undefined {
+  const chosen = new Set(scorersOf(overview, of))
+  return overview.scorers
+    .filter(({ scorer }) => chosen.has(scorer))
+    .toSorted((left, right) => right.failsAtLeast - left.failsAtLeast)[0]?.scorer
 }
 
 /** Whether lower values of a scorer are better. */
@@ -99,7 +102,7 @@ export function TimeChoice({ any }: { readonly any: string }) {
       any={any}
       value={choices['time'] ?? ''}
       options={TIMES}
-      onChange={(time) => choose({ time })}
+      onChange={(time) => choose({ time, since: '', from: '', to: '' })}
     />
   )
 }

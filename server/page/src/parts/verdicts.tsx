@@ -137,18 +137,22 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
 
 /** How many calls pass, and the worst one: files do not hold the explanation of a run by its calls. */
 function summaryOf({ scorer, calls = [] }: Evaluation): string | undefined {
-  const scored = calls.flatMap(({ index, name, score }) => (score.status === 'scored' ? [{ index, name, score }] : []))
+  const scored = calls.flatMap(({ index, name, score }) =>
+    score.status === 'scored' && score.value !== undefined
+      ? [{ index, name, value: score.value, label: score.label }]
+      : [],
+  )
   const sign = scorer.better === 'lower' ? -1 : 1
-  const [worst] = scored.toSorted((left, right) => sign * (left.score.value - right.score.value))
+  const [worst] = scored.toSorted((left, right) => sign * (left.value - right.value))
   if (worst === undefined) return undefined
-  const passing = scored.filter(({ score }) => score.label === 'pass').length
-  const { index, name = `call ${index + 1}`, score } = worst
-  return `${passing} of ${plural(scored.length, 'call')} pass. The worst is ${name} with ${formatScore(score.value)}.`
+  const passing = scored.filter(({ label }) => label === 'pass').length
+  const { index, name = `call ${index + 1}`, value } = worst
+  return `${passing} of ${plural(scored.length, 'call')} pass. The worst is ${name} with ${formatScore(value)}.`
 }
 
 /** Whether the label is the one that the pass mark gives. Some scorers decide by what they found instead. */
 function isByMark({ better, passAt }: Evaluation['scorer'], score: Evaluation['score']): boolean {
-  if (score.status !== 'scored' || passAt === undefined) return false
+  if (score.status !== 'scored' || score.value === undefined || passAt === undefined) return false
   const reaches = better === 'higher' ? score.value >= passAt : score.value <= passAt
   return reaches === (score.label === 'pass')
 }

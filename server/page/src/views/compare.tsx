@@ -4,8 +4,9 @@ import { percent, plural } from '../format.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { IntervalBar } from '../parts/chart.tsx'
+import { Chips } from '../parts/chips.tsx'
 import { Choice } from '../parts/choice.tsx'
-import { placeOf, useChoices } from '../parts/place.ts'
+import { filterOf, placeOf, useChoices } from '../parts/place.ts'
 import { markOf } from '../parts/score-mark.tsx'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { PositionNote } from '../parts/position-note.tsx'
@@ -26,13 +27,14 @@ export function CompareView() {
   const { overview, changes } = useService()
   const { choices, choose } = useChoices()
   const scorer = choices['scorer'] ?? mostFailing(overview) ?? ''
-  const { agent } = choices
-  const { value: offered } = useAnswer<Sides>(scorer === '' ? undefined : '/api/sides', { scorer, agent }, changes)
+  // Both sides may be periods, so that the period of other views is none here.
+  const same = { ...filterOf({ ...choices, time: '', since: '' }), scorer }
+  const { value: offered } = useAnswer<Sides>(scorer === '' ? undefined : '/api/sides', same, changes)
   const way = wayOf(choices['way'], offered)
   const sides = offered?.[way] ?? []
   const [before, after] = pairOf(way, sides, choices)
   const isReady = before !== undefined && after !== undefined && before !== after
-  const query = { scorer, agent, ...filterOf('before', way, before), ...filterOf('after', way, after) }
+  const query = { ...same, ...sideOf('before', way, before), ...sideOf('after', way, after) }
   const { value, error } = useAnswer<Comparison>(isReady ? '/api/compare' : undefined, query, changes)
   useTitle('Compare')
   const names = sides.map(({ value: name }) => name)
@@ -65,6 +67,7 @@ export function CompareView() {
           </>
         )}
       </form>
+      <Chips />
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={scorer} />
       {!isReady && (offered !== undefined || scorer === '') && <p class="empty">{emptyOf(way, sides)}</p>}
@@ -103,11 +106,7 @@ function emptyOf(way: Way, sides: readonly Side[]): string {
   return way === 'time' ? 'There are not two scored runs to compare yet.' : `There are not two ${name} with scores yet.`
 }
 
-function filterOf(
-  name: string,
-  way: Way,
-  side: Side | undefined,
-): Readonly<Record<string, string | number | undefined>> {
+function sideOf(name: string, way: Way, side: Side | undefined): Readonly<Record<string, string | number | undefined>> {
   if (side === undefined) return {}
   return way === 'time'
     ? { [`${name}.fromMs`]: side.fromMs, [`${name}.toMs`]: side.toMs }
@@ -234,7 +233,7 @@ function SideRow({ name, summary }: { readonly name: string; readonly summary: S
           />
         )}
       </td>
-      <td class="number">{summary.failing === undefined ? '–' : percent(summary.failing)}</td>
+      <td class="number">{summary.failing === undefined ? '–' : percent(summary.failing.mean)}</td>
       <td class="number">{summary.runs.toLocaleString('en')}</td>
     </tr>
   )

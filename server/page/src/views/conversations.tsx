@@ -2,9 +2,10 @@ import { toSearch } from '../api.ts'
 import type { ConversationPage, ConversationRow } from '../api.ts'
 import { ago, plural, time } from '../format.ts'
 import { useAnswer, useMore } from '../live.ts'
+import { Chips } from '../parts/chips.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { useRowKeys } from '../parts/keys.ts'
-import { fromMs, keepListPlace, placeOfConversation, useChoices } from '../parts/place.ts'
+import { keepListPlace, placeOfConversation, queryOf, useChoices } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
 import { AgentChoice, scorersOf, TimeChoice, VerdictChoice } from '../parts/scorer-choice.tsx'
@@ -16,8 +17,7 @@ import { useTitle } from '../title.ts'
 export function ConversationsView() {
   const { overview, changes } = useService()
   const { choices } = useChoices()
-  const { time: seconds, ...rest } = choices
-  const query = { ...rest, fromMs: fromMs(seconds) }
+  const query = queryOf(choices)
   const { value, error } = useAnswer<ConversationPage>('/api/conversations', query, changes)
   const more = useMore('/api/conversations', query, value)
   const all = more.pages.flatMap(({ conversations }) => conversations)
@@ -29,6 +29,7 @@ export function ConversationsView() {
     <>
       <h1 class="hidden">Conversations</h1>
       <Filters />
+      <Chips />
       {error !== undefined && <p class="problem">{error}</p>}
       {rows.length > 0 && (
         <p class="list-head chats" aria-hidden="true">

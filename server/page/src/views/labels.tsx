@@ -56,7 +56,7 @@ export function LabelsView() {
   if (!isReady)
     return (
       <p class="empty">
-        There are no scores to label yet. <a href="/">Runs</a>
+        There are no scores to label yet. <a href="/runs">Runs</a>
       </p>
     )
   return (

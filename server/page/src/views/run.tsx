@@ -40,7 +40,7 @@ export function RunView() {
       <section class="closed">
         <h1>This run is not here</h1>
         <p>{error}</p>
-        <a href="/">All runs</a>
+        <a href="/runs">All runs</a>
       </section>
     )
   }
@@ -138,7 +138,7 @@ function Head({ run, isOpen, spans, parentId, conversation, costUsd }: HeadProps
   return (
     <header class="run-head">
       <nav aria-label="Breadcrumb">
-        <a href={placeOfList('/')}>Runs</a>
+        <a href={placeOfList('/runs')}>Runs</a>
         {parentId !== undefined && (
           <>
             {' / '}

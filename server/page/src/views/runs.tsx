@@ -4,10 +4,12 @@ import { useService } from '../service.ts'
 import { ago, count, duration, plural, time, usd } from '../format.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer, useMore } from '../live.ts'
+import { Chips } from '../parts/chips.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { AgentChoice, namedScorers, scorersOf, TimeChoice, VerdictChoice } from '../parts/scorer-choice.tsx'
 import { useRowKeys } from '../parts/keys.ts'
-import { fromMs, keepListPlace, placeOf, useChoices } from '../parts/place.ts'
+import { keepListPlace, placeOf, queryOf, useChoices } from '../parts/place.ts'
+import type { Choices } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
 import { WithheldNote } from '../parts/withheld-note.tsx'
@@ -18,13 +20,13 @@ import { FirstMinute } from './first-minute.tsx'
 export function RunsView() {
   const { overview, changes } = useService()
   const { choices } = useChoices()
-  const query = queryOf(choices)
+  const query = queryOfRuns(choices)
   const { value, error } = useAnswer<RunList>('/api/runs', query, changes)
   const more = useMore('/api/runs', query, value)
   const rows = merge(more.pages.flatMap(({ runs }) => runs))
   const isFiltered = Object.keys(choices).length > 0
   const open = isFiltered ? [] : (value?.open ?? [])
-  keepListPlace('/', toSearch(choices))
+  keepListPlace('/runs', toSearch(choices))
   useRowKeys()
   useTitle('Runs')
   if (value !== undefined && rows.length + open.length === 0 && !isFiltered && overview.runs === 0)
@@ -33,6 +35,7 @@ export function RunsView() {
     <>
       <h1 class="hidden">Runs</h1>
       <Filters />
+      <Chips />
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={choices['scorer'] ?? ''} />
       {rows.length + open.length > 0 && (
@@ -59,7 +62,7 @@ export function RunsView() {
       </ol>
       {value !== undefined && rows.length + open.length === 0 && (
         <p class="empty">
-          No run fits these filters. <a href="/">Show all runs</a>
+          No run fits these filters. <a href="/runs">Show all runs</a>
         </p>
       )}
       {more.next !== undefined && (
@@ -76,11 +79,10 @@ export function RunsView() {
   )
 }
 
-function queryOf(choices: Readonly<Record<string, string>>) {
-  const { time: seconds, ...rest } = choices
+function queryOfRuns(choices: Choices) {
   const hasScorer = choices['scorer'] !== undefined
   const ofScorer = hasScorer ? {} : { label: undefined, minScore: undefined, maxScore: undefined, sort: undefined }
-  return { ...rest, ...ofScorer, fromMs: fromMs(seconds) }
+  return { ...queryOf(choices), ...ofScorer }
 }
 
 /** The first page changes while later ones stay, so a run may be on both: it is shown once. */
@@ -155,7 +157,7 @@ function Filters() {
         />
       )}
       {Object.keys(choices).length > 0 && (
-        <a class="clear" href="/">
+        <a class="clear" href="/runs">
           Clear
         </a>
       )}

@@ -1,12 +1,16 @@
-import type { ScoresOverTime, ScoreSeries, ScoreSummary } from '../api.ts'
+import { useLocation } from 'preact-iso'
+
 import { toSearch } from '../api.ts'
+import type { ScoresOverTime, ScoreSeries, ScoreSummary } from '../api.ts'
 import { useService } from '../service.ts'
 import { percent, plural } from '../format.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
-import { Distribution, GROUP_STYLES, MeanChart } from '../parts/chart.tsx'
+import { Distribution, GROUP_STYLES, ScoreChart } from '../parts/chart.tsx'
+import type { Measure } from '../parts/chart.tsx'
+import { Chips } from '../parts/chips.tsx'
 import { Choice } from '../parts/choice.tsx'
-import { fromMs, useChoices } from '../parts/place.ts'
+import { filterOf, sharedOf, useChoices } from '../parts/place.ts'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { PositionNote } from '../parts/position-note.tsx'
 import {
@@ -26,30 +30,44 @@ const GROUPS = [
   { value: 'model', name: 'Model' },
 ]
 
-/** The scores of one scorer over time: mean with interval, failing share, and distribution, by group. */
+const MEASURES: readonly { readonly value: Measure; readonly name: string }[] = [
+  { value: 'failing', name: 'failing share' },
+  { value: 'mean', name: 'mean' },
+]
+
+/** The scores of one scorer over time: failing share and mean with intervals, and distribution, by group. */
 export function ScoresView() {
   const { overview, changes } = useService()
+  const { route } = useLocation()
   const { choices, choose } = useChoices()
   const scorer = choices['scorer'] ?? mostFailing(overview) ?? ''
   const by = choices['by'] ?? 'agent'
-  const { agent, version, model } = choices
-  const query = { scorer, by, agent, version, model, fromMs: fromMs(choices['time']) }
+  const measure: Measure = choices['measure'] === 'mean' ? 'mean' : 'failing'
+  const { version, model, drawn } = choices
+  const query = { ...filterOf(choices), scorer, by, version, model, drawn }
   const { value, error } = useAnswer<ScoresOverTime>(scorer === '' ? undefined : '/api/scores', query, changes)
   const units = unitsOfScorer(overview, scorer) === 'conversations' ? 'conversations' : 'runs'
-  const list = placeOfWorst(units)
+  const list = `/${units}`
+  const same = { ...sharedOf(choices), scorer }
   useTitle('Scores')
   if (scorer === '')
     return (
       <p class="empty">
-        There are no scores yet. <a href="/">Runs</a>
+        There are no scores yet. <a href="/runs">Runs</a>
       </p>
+    )
+  const plotted = value?.series.filter(({ isDrawn }) => isDrawn) ?? []
+  const openPeriod = (from: number, to: number, group: string) =>
+    route(
+      `${list}${toSearch({ ...same, time: '', since: '', from, to, ...(group === '' ? {} : groupFilter(by, units, group)) })}`,
     )
   return (
     <section>
       <h1>Scores over time</h1>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <ScorerChoice value={scorer} options={scorersOf(overview)} clears={['version']} />
-        <Choice label="By" value={by} options={GROUPS} onChange={(next) => choose({ by: next })} />
+        <Choice label="By" value={by} options={GROUPS} onChange={(next) => choose({ by: next, drawn: '' })} />
+        <Choice label="Drawn" value={measure} options={MEASURES} onChange={(next) => choose({ measure: next })} />
         <AgentChoice />
         <Choice
           label="Scorer version"
@@ -67,14 +85,33 @@ export function ScoresView() {
         />
         <TimeChoice any="all" />
       </form>
+      <Chips />
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={scorer} />
       {value !== undefined && value.all.runs === 0 && <p class="empty">Nothing has a score of these.</p>}
       {value !== undefined && value.all.runs > 0 && (
         <>
-          <Total summary={value.all} units={units} worst={`${list}${toSearch({ scorer, sort: 'worst', agent })}`} />
-          <MeanChart series={value.series} bucketMs={value.bucketMs} />
-          <Groups series={value.series} scorer={scorer} units={units} by={by} />
+          <Total summary={value.all} units={units} worst={`${list}${toSearch({ ...same, sort: 'worst' })}`} />
+          <ScoreChart
+            series={plotted.slice(0, GROUP_STYLES.length)}
+            bucketMs={value.bucketMs}
+            measure={measure}
+            unit={units.slice(0, -1)}
+            onPeriod={openPeriod}
+          />
+          {value.series.length > 1 && (
+            <p class="muted">
+              {plural(value.series.length, 'group')}, the worst first; {Math.min(plotted.length, GROUP_STYLES.length)}{' '}
+              drawn.
+            </p>
+          )}
+          <Groups
+            series={value.series}
+            units={units}
+            by={by}
+            placeOfGroup={(group) => `${list}${toSearch({ ...same, ...groupFilter(by, units, group), sort: 'worst' })}`}
+            onDraw={(names) => choose({ drawn: names.join('\n') })}
+          />
           <PositionNote scorer={scorer} allVersions={version === undefined} />
         </>
       )}
@@ -84,9 +121,11 @@ export function ScoresView() {
 
 type ListedUnits = 'runs' | 'conversations'
 
-/** Address of the list of what a scorer scores. */
-function placeOfWorst(units: ListedUnits): string {
-  return units === 'runs' ? '/' : '/conversations'
+/** The filter of a list that a group is. */
+function groupFilter(by: string, units: ListedUnits, group: string): Readonly<Record<string, string>> {
+  if (by === 'agent') return { agent: group }
+  if (units === 'conversations') return {}
+  return by === 'agent_version' ? { agentVersion: group } : { [by]: group }
 }
 
 interface TotalProps {
@@ -99,16 +138,16 @@ function Total({ summary, units, worst }: TotalProps) {
   return (
     <dl class="figures">
       <div>
-        <dt>Mean</dt>
-        <dd>{summary.mean === undefined ? '–' : summary.mean.mean.toFixed(3)}</dd>
+        <dt>Failing</dt>
+        <dd>{summary.failing === undefined ? '–' : percent(summary.failing.mean)}</dd>
       </div>
       <div>
         <dt>95 % interval</dt>
         <dd>{intervalOf(summary)}</dd>
       </div>
       <div>
-        <dt>Failing</dt>
-        <dd>{summary.failing === undefined ? '–' : percent(summary.failing)}</dd>
+        <dt>Mean</dt>
+        <dd>{summary.mean === undefined ? '–' : summary.mean.mean.toFixed(3)}</dd>
       </div>
       <div>
         <dt>Scored {units}</dt>
@@ -126,22 +165,22 @@ function Total({ summary, units, worst }: TotalProps) {
   )
 }
 
-export function intervalOf({ mean }: ScoreSummary): string {
-  return mean === undefined ? '–' : `${mean.interval95[0].toFixed(2)} – ${mean.interval95[1].toFixed(2)}`
+/** The interval of the failing share. */
+export function intervalOf({ failing }: ScoreSummary): string {
+  return failing === undefined ? '–' : `${percent(failing.interval95[0])} – ${percent(failing.interval95[1])}`
 }
 
-function Groups({
-  series,
-  scorer,
-  units,
-  by,
-}: {
+interface GroupsProps {
   readonly series: readonly ScoreSeries[]
-  readonly scorer: string
   readonly units: ListedUnits
   readonly by: string
-}) {
-  const filter = by === 'agent' || (units === 'runs' && (by === 'model' || by === 'version')) ? by : undefined
+  readonly placeOfGroup: (group: string) => string
+  readonly onDraw: (groups: readonly string[]) => void
+}
+
+function Groups({ series, units, by, placeOfGroup, onDraw }: GroupsProps) {
+  const drawn = series.filter(({ isDrawn }) => isDrawn).map(({ group }) => group)
+  const isFull = drawn.length >= GROUP_STYLES.length
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Scores by group">
       <table>
@@ -149,13 +188,13 @@ function Groups({
           <tr>
             <th scope="col">{GROUPS.find(({ value }) => value === by)?.name ?? by}</th>
             <th scope="col" class="number">
-              Mean
+              Failing
             </th>
             <th scope="col" class="number">
               95 % interval
             </th>
             <th scope="col" class="number">
-              Failing
+              Mean
             </th>
             <th scope="col" class="number">
               {units === 'runs' ? 'Runs' : 'Conversations'}
@@ -164,36 +203,39 @@ function Groups({
           </tr>
         </thead>
         <tbody>
-          {series.map(({ group, total, distribution }, index) => (
-            <tr key={group}>
-              <th scope="row">
-                <svg class={`swatch group-${index + 1}`} viewBox="0 0 24 8" aria-hidden="true">
-                  {index < GROUP_STYLES.length && (
-                    <line x1="0" x2="24" y1="4" y2="4" stroke-dasharray={GROUP_STYLES[index]?.dash.join(' ')} />
+          {series.map(({ group, total, distribution, isDrawn }) => {
+            const name = group === '' ? 'not recorded' : group
+            const style = drawn.indexOf(group)
+            return (
+              <tr key={group}>
+                <th scope="row">
+                  {series.length > 1 && (
+                    <input
+                      type="checkbox"
+                      class="draw-it"
+                      aria-label={`Draw ${name}`}
+                      checked={isDrawn}
+                      disabled={!isDrawn && isFull}
+                      onChange={() => onDraw(isDrawn ? drawn.filter((each) => each !== group) : [...drawn, group])}
+                    />
                   )}
-                </svg>
-                {filter === undefined || group === '' ? (
-                  group === '' ? (
-                    'not recorded'
-                  ) : (
-                    group
-                  )
-                ) : (
-                  <a href={`${placeOfWorst(units)}${toSearch({ scorer, [filter]: group, sort: 'worst' })}`}>{group}</a>
-                )}
-              </th>
-              <td class="number">{total.mean?.mean.toFixed(3) ?? '–'}</td>
-              <td class="number">{intervalOf(total)}</td>
-              <td class="number">{total.failing === undefined ? '–' : percent(total.failing)}</td>
-              <td class="number">{total.runs.toLocaleString('en')}</td>
-              <td>
-                <Distribution
-                  shares={distribution}
-                  label={`${group === '' ? 'scores' : group}, ${plural(total.runs, units.slice(0, -1))}`}
-                />
-              </td>
-            </tr>
-          ))}
+                  <svg class={`swatch group-${style + 1}`} viewBox="0 0 24 8" aria-hidden="true">
+                    {style >= 0 && (
+                      <line x1="0" x2="24" y1="4" y2="4" stroke-dasharray={GROUP_STYLES[style]?.dash.join(' ')} />
+                    )}
+                  </svg>
+                  {group === '' ? name : <a href={placeOfGroup(group)}>{group}</a>}
+                </th>
+                <td class="number">{total.failing === undefined ? '–' : percent(total.failing.mean)}</td>
+                <td class="number">{intervalOf(total)}</td>
+                <td class="number">{total.mean?.mean.toFixed(3) ?? '–'}</td>
+                <td class="number">{total.runs.toLocaleString('en')}</td>
+                <td>
+                  <Distribution shares={distribution} label={`${name}, ${plural(total.runs, units.slice(0, -1))}`} />
+                </td>
+              </tr>
+            )
+          })}
         </tbody>
       </table>
     </div>

@@ -3,9 +3,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { WeightedMean } from 'spanscore/engine'
 
 import { all } from './page-database.ts'
-import { summaryOf, where } from './score-sums.ts'
+import { chosenScores, summaryOf, withheldAmong } from './score-sums.ts'
 import type { ScoreFilter, ScoreSummary } from './score-sums.ts'
-import { countWithheld, shownScores } from './withheld.ts'
 
 /** One side of a question that both sides answered. */
 export interface ComparedRun {
@@ -69,7 +68,7 @@ export function compareScores(database: DatabaseSync, before: ScoreFilter, after
         before: toCompared(left),
         after: toCompared(right),
       })),
-    withheld: countWithheld(database, either(where(before), where(after))),
+    withheld: withheldAmong(database, chosenScores(database, before), chosenScores(database, after)),
   }
 }
 
@@ -100,18 +99,14 @@ interface QuestionRow extends ComparedRun {
   readonly agent: string
 }
 
-/** The condition of both sides: a score may be on each. */
-function either(left: ReturnType<typeof where>, right: ReturnType<typeof where>): ReturnType<typeof where> {
-  return { ...right, sql: `((${left.sql}) OR (${right.sql}))`, values: [...left.values, ...right.values] }
-}
-
 /** The latest run of each question. */
 function byQuestion(database: DatabaseSync, filter: ScoreFilter): Map<string, QuestionRow> {
-  const { sql, values, viewer } = where(filter)
+  const { sql, values, viewer, source, isOfConversations } = chosenScores(database, filter)
+  if (isOfConversations) return new Map()
   const rows = all<QuestionRow>(
     database,
     `SELECT r.id, r.question, r.answer, r.agent, s.label, s.position
-     FROM (SELECT run_seq, label, position FROM ${shownScores()} WHERE ${sql} ORDER BY settled_ms DESC LIMIT ${MAX_RUNS}) s
+     FROM (SELECT run_seq, label, position FROM ${source} WHERE ${sql} ORDER BY time_ms DESC LIMIT ${MAX_RUNS}) s
      JOIN runs r ON r.seq = s.run_seq WHERE r.question <> ''`,
     viewer,
     ...values,

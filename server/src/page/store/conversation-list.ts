@@ -4,9 +4,11 @@ import { TURN_COUNT } from './conversations.ts'
 import { all } from './page-database.ts'
 import { matchOf, wordsOf } from './run-list.ts'
 import type { ListedScore } from './run-list.ts'
+import { conversationConditions } from './run-filter.ts'
+import type { SqlCondition, RunChoice } from './run-filter.ts'
 
 /** Which conversations to list. Absent filters exclude nothing. */
-export interface ConversationListFilter {
+export interface ConversationListFilter extends RunChoice {
   /** The agent of its first run. */
   readonly agent?: string | undefined
   /** Words of one of its runs. */
@@ -14,8 +16,9 @@ export interface ConversationListFilter {
   readonly scorer?: string | undefined
   /** Needs a scorer. */
   readonly label?: 'pass' | 'fail' | undefined
-  /** When its latest run was settled, in milliseconds since the epoch. */
+  /** When its latest run ended, in milliseconds since the epoch. */
   readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
   /** `newest` starts with the latest run. `worst` is by the scorer, if there is one. @default 'worst' */
   readonly sort?: 'worst' | 'newest' | undefined
   /** Where the previous page ended. */
@@ -85,7 +88,7 @@ interface Choice {
   readonly seq: 'seq' | 'conversation'
   /** What the list is ordered by. */
   readonly place: string
-  readonly time: 'latest_ms' | 'settled_ms'
+  readonly time: 'latest_ms' | 'time_ms'
   readonly order: string
   readonly isNewest: boolean
 }
@@ -95,16 +98,14 @@ function chosenBy({ scorer, sort }: ConversationListFilter): Choice {
   const choice =
     scorer === undefined
       ? ({ source: 'conversations', seq: 'seq', time: 'latest_ms', worst: 'place' } as const)
-      : ({ source: 'conversation_scores', seq: 'conversation', time: 'settled_ms', worst: 'position' } as const)
+      : ({ source: 'conversation_scores', seq: 'conversation', time: 'time_ms', worst: 'position' } as const)
   const place = isNewest ? choice.time : choice.worst
   return { ...choice, place, isNewest, order: `${place}${isNewest ? ' DESC' : ''}, ${choice.seq} DESC` }
 }
 
-function conditions(
-  { scorer, label, agent, text, fromMs, after }: ConversationListFilter,
-  { seq, place, time, isNewest }: Choice,
-): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
-  const found: { readonly sql: string; readonly values: readonly SQLInputValue[] }[] = []
+function conditions(filter: ConversationListFilter, { seq, place, time, isNewest }: Choice): SqlCondition {
+  const { scorer, label, agent, text, fromMs, toMs, after } = filter
+  const found: SqlCondition[] = [...conversationConditions(filter, seq)]
   const add = (sql: string, ...values: SQLInputValue[]) => found.push({ sql, values })
   if (scorer !== undefined) {
     add('scorer = ?', scorer)
@@ -113,6 +114,7 @@ function conditions(
   }
   if (agent !== undefined) add('agent = ?', agent)
   if (fromMs !== undefined) add(`${time} >= ?`, fromMs)
+  if (toMs !== undefined) add(`${time} < ?`, toMs)
   const words = wordsOf(text)
   if (words.length > 0) {
     add(

@@ -8,23 +8,29 @@ import { FIRST_RUNS } from '../../log/turn-table.ts'
 import type { ShownEvaluation } from '../shown-evaluation.ts'
 import { all, first, run as execute } from './page-database.ts'
 import { shownName } from './run-summary.ts'
-import { replaceRow, scoreColumns, shortVersion } from './run-writer.ts'
+import { replaceRow, scoreColumns, shortVersion, timeOf } from './run-writer.ts'
 
 /** The place of a conversation without scores: after all others. */
 const UNSCORED = 2
 
-/** Stores what a conversation shows of a run, if it has an id of one and no other run started it. */
-export function saveTurn(database: DatabaseSync, runSeq: number, run: AgentRun, settledMs: number): void {
+/**
+ * Stores what a conversation shows of a run, if it has an id of one and no other run started it.
+ *
+ * @returns which run of the conversation it is, from 1
+ */
+export function saveTurn(database: DatabaseSync, runSeq: number, run: AgentRun, settledMs: number): number | undefined {
   const key = run.parent === undefined ? conversationKey(run) : undefined
-  if (key === undefined) return
+  if (key === undefined) return undefined
   const saved = first<{ seq: number }>(
     database,
-    `INSERT INTO conversations (key, id, service, agent, latest_ms, place) VALUES (?, ?, ?, ?, ?, ${UNSCORED})
-     ON CONFLICT (key) DO UPDATE SET latest_ms = max(latest_ms, excluded.latest_ms) RETURNING seq`,
+    `INSERT INTO conversations (key, id, service, agent, latest_ms, settled_ms, place) VALUES (?, ?, ?, ?, ?, ?, ${UNSCORED})
+     ON CONFLICT (key) DO UPDATE SET latest_ms = max(latest_ms, excluded.latest_ms),
+       settled_ms = max(settled_ms, excluded.settled_ms) RETURNING seq`,
     key,
     shownName(run.conversationId),
     shownName(run.resource['service.name']),
     shownName(run.agent.name),
+    timeOf({ endMs: run.endTimeMs }, settledMs),
     settledMs,
   )
   const member = toMember(run)
@@ -38,6 +44,13 @@ export function saveTurn(database: DatabaseSync, runSeq: number, run: AgentRun, 
   })
   // A span that came later may hold another id.
   if (before !== undefined) forgetIfEmpty(database, before.conversation)
+  return first<{ turn: number }>(
+    database,
+    'SELECT count(*) AS turn FROM turns WHERE conversation = ? AND (start_ms, run_seq) <= (?, ?)',
+    saved?.seq ?? 0,
+    run.startTimeMs,
+    runSeq,
+  )?.turn
 }
 
 /** A scorer's result for a conversation. */
@@ -57,9 +70,9 @@ export function saveConversationScore(
   key: string,
   { evaluation, turns }: ConversationScore,
 ): boolean {
-  const found = first<{ seq: number; agent: string; latest_ms: number }>(
+  const found = first<{ seq: number; agent: string; latest_ms: number; settled_ms: number }>(
     database,
-    'SELECT seq, agent, latest_ms FROM conversations WHERE key = ?',
+    'SELECT seq, agent, latest_ms, settled_ms FROM conversations WHERE key = ?',
     key,
   )
   if (found === undefined) return false
@@ -88,7 +101,8 @@ export function saveConversationScore(
     agent: began?.agent ?? found.agent,
     agent_version: began?.agent_version ?? '',
     model: began?.model ?? '',
-    settled_ms: found.latest_ms,
+    time_ms: found.latest_ms,
+    settled_ms: found.settled_ms,
     turns: JSON.stringify(turns),
     evaluation: JSON.stringify(evaluation),
   })

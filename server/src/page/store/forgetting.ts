@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { forgetConversationScores, forgetIfEmpty } from './conversations.ts'
 import { all, first, run as execute } from './page-database.ts'
 import { forgetSaid, saidBytes } from './said.ts'
+import { forgetTraits, UnusedTraits } from './traits.ts'
 
 /** The limits of what is kept. */
 export interface Retention {
@@ -13,17 +14,21 @@ export interface Retention {
 /** Share of the bytes that events by users and other tools may take. They never push runs out. */
 const SAID_SHARE = 0.125
 
+/** Share of the bytes that traits may take. */
+const TRAITS_SHARE = 0.25
+
 /** Runs deleted per transaction, so that nothing waits for long. */
 const CHUNK = 500
 
 /**
  * Deletes a chunk of the oldest runs if they are too old or too much is stored. Labels are people's work, and stay.
  *
- * @returns how many runs were deleted, or scores of conversations and events; if more than 0, there may be more
+ * @returns how many runs were deleted, or their traits, scores of conversations, and events; if more than 0, there may be more
  */
 export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Retention, nowMs: number): number {
   const forgotten =
     forgetSaid(database, nowMs - maxAgeMs, SAID_SHARE * maxBytes, CHUNK) +
+    forgetTraits(database, TRAITS_SHARE * maxBytes, CHUNK) +
     forgetConversationScores(database, nowMs - maxAgeMs, CHUNK)
   const isTooLarge = usedBytes(database) - saidBytes(database) > (1 - SAID_SHARE) * maxBytes
   const oldest = all<{ seq: number; trace_id: string }>(
@@ -79,6 +84,7 @@ export class Forgetting {
   /** Whether the text index may have words of deleted runs. Those of before a restart are unknown. */
   #hasWords = true
   #isMerging = false
+  #unused: UnusedTraits | undefined
   #mergedAtMs = Number.NEGATIVE_INFINITY
   #isLogged = false
 
@@ -103,8 +109,14 @@ export class Forgetting {
     if (this.#isMerging || (this.#hasWords && nowMs - this.#mergedAtMs >= MERGE_EVERY_MS)) {
       this.#hasWords = false
       this.#mergedAtMs = nowMs
+      // Traits hold words of questions, too.
+      if (!this.#isMerging) this.#unused = new UnusedTraits(this.#database)
       this.#isMerging = this.#merge()
       this.#isLogged = true
+      return true
+    }
+    if (this.#unused !== undefined) {
+      if (!this.#unused.step()) this.#unused = undefined
       return true
     }
     if (this.#isLogged) this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)')

@@ -100,6 +100,21 @@ export function first<Row extends object>(database: DatabaseSync, sql: string, .
   return prepared(database, sql).get(...positional(given)) as Row | undefined
 }
 
+/** The distinct names in the first column of an index: one index step for each, however many rows there are. */
+export function namesIn(
+  database: DatabaseSync,
+  table: 'runs' | 'scores' | 'conversation_scores',
+  column: 'agent' | 'scorer',
+): readonly string[] {
+  return all<{ name: string }>(
+    database,
+    `WITH RECURSIVE names (name) AS (
+       SELECT min(${column}) FROM ${table}
+       UNION ALL SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > name) FROM names WHERE name IS NOT NULL
+     ) SELECT name FROM names WHERE name IS NOT NULL LIMIT 500`,
+  ).map(({ name }) => name)
+}
+
 /** Runs a statement. @returns the number of changed rows */
 export function run(database: DatabaseSync, sql: string, ...parameters: readonly SQLInputValue[]): number {
   return Number(prepared(database, sql).run(...parameters).changes)

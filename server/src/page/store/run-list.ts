@@ -1,12 +1,15 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 import { all } from './page-database.ts'
+import { runConditions } from './run-filter.ts'
+import type { SqlCondition, RunChoice } from './run-filter.ts'
 import { countWithheld, shownScores, withheldOfRuns } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 
 /** Which runs to list. Absent filters exclude nothing. */
-export interface RunListFilter {
+export interface RunListFilter extends RunChoice {
   readonly agent?: string | undefined
+  readonly agentVersion?: string | undefined
   readonly status?: string | undefined
   readonly text?: string | undefined
   readonly scorer?: string | undefined
@@ -17,7 +20,7 @@ export interface RunListFilter {
   readonly maxScore?: number | undefined
   readonly version?: string | undefined
   readonly model?: string | undefined
-  /** When the run was settled, in milliseconds since the epoch. */
+  /** When the run ended, in milliseconds since the epoch. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
   /** `worst` starts with the lowest score of the scorer. @default 'newest' */
@@ -68,11 +71,6 @@ export interface ListedScore {
 }
 
 const PAGE = 50
-
-interface Where {
-  readonly sql: string
-  readonly values: readonly SQLInputValue[]
-}
 
 /** A page of the list. */
 export interface RunPage {
@@ -165,8 +163,8 @@ function chosenBy({ scorer, text, sort, agent }: RunListFilter): Choice {
   }
 }
 
-function conditions(filter: RunListFilter, { isWorst, columns, seq }: Choice): Where[] {
-  const found: Where[] = []
+function conditions(filter: RunListFilter, { isWorst, columns, seq }: Choice): SqlCondition[] {
+  const found = [...runConditions(filter, seq)]
   const add = (sql: string, ...values: SQLInputValue[]) => found.push({ sql, values })
   const { text, scorer, label, minScore, maxScore } = filter
   const words = wordsOf(text)
@@ -183,20 +181,19 @@ function conditions(filter: RunListFilter, { isWorst, columns, seq }: Choice): W
     if (isWorst) add('s.position IS NOT NULL')
     if (filter.version !== undefined) add('s.version = ?', filter.version)
   }
+  const { agentVersion } = filter
+  if (agentVersion !== undefined) add(`${seq} IN (SELECT seq FROM runs WHERE agent_version = ?)`, agentVersion)
   // Without an agent filter, the list shows whole conversations, which include nested agents.
   if (filter.agent === undefined) add(columns === 's' ? 's.is_nested = 0' : 'r.parent_id IS NULL')
   else add(`${columns}.agent = ?`, filter.agent)
   if (filter.status !== undefined) add(columns === 's' ? 's.run_status = ?' : 'r.status = ?', filter.status)
   if (filter.model !== undefined) add(`${columns}.model = ?`, filter.model)
-  // Runs are settled in the order of their positions, so the first and last position of a period bound it.
+  // Runs arrive in the order of their positions, and none before it ended.
   if (filter.fromMs !== undefined) {
     add(`${seq} >= (SELECT seq FROM runs WHERE settled_ms >= ? ORDER BY settled_ms LIMIT 1)`, filter.fromMs)
-    add(`${columns}.settled_ms >= ?`, filter.fromMs)
+    add(`${columns}.time_ms >= ?`, filter.fromMs)
   }
-  if (filter.toMs !== undefined) {
-    add(`${seq} <= (SELECT seq FROM runs WHERE settled_ms < ? ORDER BY settled_ms DESC LIMIT 1)`, filter.toMs)
-    add(`${columns}.settled_ms < ?`, filter.toMs)
-  }
+  if (filter.toMs !== undefined) add(`${columns}.time_ms < ?`, filter.toMs)
   if (filter.after !== undefined) {
     const [place, last] = filter.after.includes('~') ? filter.after.split('~') : [undefined, filter.after]
     if (isWorst) add('(s.position, s.run_seq) > (?, ?)', Number(place), Number(last))

@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 7
+export const PAGE_SCHEMA_VERSION = 8
 
 /** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
 const SCORE = `scorer TEXT NOT NULL,
@@ -17,7 +17,8 @@ const SCORE = `scorer TEXT NOT NULL,
     agent TEXT NOT NULL,
     agent_version TEXT NOT NULL,
     model TEXT NOT NULL,
-    settled_ms REAL NOT NULL,
+    -- When the run ended, or arrived if its own clock is ahead.
+    time_ms REAL NOT NULL,
     evaluation TEXT NOT NULL,`
 
 /** The schema of the page's database. */
@@ -38,7 +39,10 @@ export const PAGE_SCHEMA: string = `
     answer TEXT NOT NULL,
     start_ms REAL NOT NULL,
     end_ms REAL NOT NULL,
+    -- When it arrived, by which it is deleted.
     settled_ms REAL NOT NULL,
+    -- When it ended, or arrived if its own clock is ahead.
+    time_ms REAL NOT NULL,
     revision INTEGER NOT NULL,
     is_complete INTEGER NOT NULL,
     tool_calls INTEGER NOT NULL,
@@ -51,28 +55,46 @@ export const PAGE_SCHEMA: string = `
   );
   CREATE INDEX runs_by_trace ON runs (trace_id, settled_ms);
   CREATE INDEX runs_of_user ON runs (user_id) WHERE user_id <> '';
+  CREATE INDEX runs_of_service ON runs (service);
   CREATE INDEX runs_by_time ON runs (settled_ms);
   -- The list reads its filters from one index and in its order, so that it takes long for no combination of them: reading
   -- 100,000 entries of an index takes some 20 ms, and looking each run up ten times as long.
-  CREATE INDEX runs_listed ON runs (seq, parent_id, agent, status, model, settled_ms);
-  CREATE INDEX runs_of_agent ON runs (agent, seq, status, model, settled_ms);
+  CREATE INDEX runs_listed ON runs (seq, parent_id, agent, status, model, time_ms);
+  CREATE INDEX runs_of_agent ON runs (agent, seq, status, model, time_ms);
   CREATE VIRTUAL TABLE run_texts USING fts5 (text, content = '', contentless_delete = 1);
 
   CREATE TABLE scores (
     run_seq INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
     ${SCORE}
     score_key TEXT NOT NULL,
+    -- \`service\`, or \`span\` if the application made the score.
+    source TEXT NOT NULL,
     run_status TEXT NOT NULL,
     is_nested INTEGER NOT NULL,
     PRIMARY KEY (run_seq, scorer)
   );
   CREATE INDEX scores_listed
-    ON scores (scorer, run_seq, is_nested, agent, label, position, run_status, version, model, settled_ms);
+    ON scores (scorer, run_seq, is_nested, agent, label, position, run_status, version, model, time_ms);
   CREATE INDEX scores_worst
-    ON scores (scorer, position, run_seq, is_nested, agent, label, run_status, version, model, settled_ms)
+    ON scores (scorer, position, run_seq, is_nested, agent, label, run_status, version, model, time_ms)
     WHERE position IS NOT NULL;
   CREATE INDEX scores_for_sums
-    ON scores (scorer, settled_ms, agent, version, agent_version, model, position, weight, label) WHERE position IS NOT NULL;
+    ON scores (scorer, time_ms, agent, version, agent_version, model, position, weight, label, run_seq) WHERE weight IS NOT NULL;
+
+  -- A key and a value that several runs may have: see \`traitsOf\`.
+  CREATE TABLE traits (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    UNIQUE (key, value)
+  );
+  CREATE TABLE run_traits (
+    run_seq INTEGER PRIMARY KEY REFERENCES runs (seq) ON DELETE CASCADE,
+    -- Their ids, as \`,3,17,\`.
+    traits TEXT NOT NULL,
+    bytes INTEGER NOT NULL
+  );
+  CREATE INDEX run_traits_bytes ON run_traits (bytes);
 
   -- The runs of a service with one id of a conversation.
   CREATE TABLE conversations (
@@ -82,13 +104,15 @@ export const PAGE_SCHEMA: string = `
     id TEXT NOT NULL,
     service TEXT NOT NULL,
     agent TEXT NOT NULL,
-    -- When its latest run was settled.
+    -- When its latest run ended, and when one arrived last.
     latest_ms REAL NOT NULL,
+    settled_ms REAL NOT NULL,
     -- Its place in the list, the worst first: see \`rank\`.
     place REAL NOT NULL
   );
   CREATE INDEX conversations_worst ON conversations (place, seq, agent, latest_ms);
   CREATE INDEX conversations_newest ON conversations (latest_ms, seq, agent);
+  CREATE INDEX conversations_by_id ON conversations (id);
   CREATE TABLE turns (
     run_seq INTEGER PRIMARY KEY REFERENCES runs (seq) ON DELETE CASCADE,
     conversation INTEGER NOT NULL REFERENCES conversations (seq),
@@ -104,14 +128,15 @@ export const PAGE_SCHEMA: string = `
     ${SCORE}
     -- The ids of the first runs of the turns that the scorer saw, as JSON.
     turns TEXT NOT NULL,
+    settled_ms REAL NOT NULL,
     PRIMARY KEY (conversation, scorer)
   );
   CREATE INDEX conversation_scores_worst
-    ON conversation_scores (scorer, position, conversation, agent, label, settled_ms) WHERE position IS NOT NULL;
-  CREATE INDEX conversation_scores_newest ON conversation_scores (scorer, settled_ms, conversation, agent, label);
+    ON conversation_scores (scorer, position, conversation, agent, label, time_ms) WHERE position IS NOT NULL;
+  CREATE INDEX conversation_scores_newest ON conversation_scores (scorer, time_ms, conversation, agent, label);
   CREATE INDEX conversation_scores_for_sums
-    ON conversation_scores (scorer, settled_ms, agent, version, agent_version, model, position, weight, label)
-    WHERE position IS NOT NULL;
+    ON conversation_scores (scorer, time_ms, agent, version, agent_version, model, position, weight, label)
+    WHERE weight IS NOT NULL;
   CREATE INDEX conversation_scores_by_time ON conversation_scores (settled_ms);
 
   CREATE TABLE content (

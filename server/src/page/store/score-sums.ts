@@ -4,11 +4,15 @@ import { weightedMean } from 'spanscore/engine'
 import type { WeightedMean, WeightedSums } from 'spanscore/engine'
 
 import { all, first } from './page-database.ts'
+import { conversationConditions, runConditions } from './run-filter.ts'
+import type { SqlCondition, RunChoice } from './run-filter.ts'
+import { FAILING_SUMS, failingShare } from './failing-share.ts'
+import type { FailingSums } from './failing-share.ts'
 import { countWithheld, shownScores } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 
 /** Which scores to summarise. */
-export interface ScoreFilter {
+export interface ScoreFilter extends RunChoice {
   readonly scorer: string
   readonly agent?: string | undefined
   readonly version?: string | undefined
@@ -29,90 +33,114 @@ export const DIMENSIONS: ReadonlySet<string> = new Set<Dimension>(['agent', 'ver
 export interface ScoreSummary {
   /** Scored runs. */
   readonly runs: number
-  /** `undefined` if no score has a weight. */
+  /** `undefined` if no score has a place in the range of its scorer, which is unknown of scores that an application made. */
   readonly mean: WeightedMean | undefined
-  /** Weighted share of failing runs. */
-  readonly failing: number | undefined
+  /** The weighted share of failing runs; `undefined` if no score has a label. */
+  readonly failing: WeightedMean | undefined
 }
 
 /** A group's scores over time. */
 export interface ScoreSeries {
   readonly group: string
   readonly total: ScoreSummary
+  readonly isDrawn: boolean
+  /** Over time; empty if it is not drawn. */
   readonly points: readonly (ScoreSummary & { readonly timeMs: number })[]
   /** Weighted shares of ten parts of the range, lowest first. */
   readonly distribution: readonly number[]
 }
 
-type SumsRow = WeightedSums & { readonly runs: number; readonly failing: number }
+/** Sums over scores: of their positions, and of their labels. */
+export type SumsRow = WeightedSums & FailingSums & { readonly runs: number }
 
-/** The same sums as in the service's metrics, so that page and alerts agree. */
+/** The same sums as in the service's metrics, so that page and alerts agree. A score without a place in a range is in no mean. */
 const SUMS = `
-  sum(weight) AS w, sum(weight * position) AS wy, sum(weight * position * position) AS wy2, sum(weight * weight) AS w2,
-  sum(weight * weight * position) AS w2y, sum(weight * weight * position * position) AS w2y2,
-  count(*) AS runs, sum(CASE label WHEN 'fail' THEN weight ELSE 0 END) AS failing`
+  total(CASE WHEN position IS NOT NULL THEN weight END) AS w, total(weight * position) AS wy, total(weight * position * position) AS wy2,
+  total(CASE WHEN position IS NOT NULL THEN weight * weight END) AS w2, total(weight * weight * position) AS w2y,
+  total(weight * weight * position * position) AS w2y2, count(*) AS runs, ${FAILING_SUMS}`
 
-/** The scores of a scorer, as a table to select from. A scorer scores conversations, or runs. */
-export function scoresToSum(database: DatabaseSync, { scorer }: Pick<ScoreFilter, 'scorer'>): string {
-  const ofConversation = first(database, 'SELECT 1 AS found FROM conversation_scores WHERE scorer = ? LIMIT 1', scorer)
-  return ofConversation === undefined ? shownScores() : 'conversation_scores'
+/** Maximum number of groups that are listed. */
+const MAX_GROUPS = 300
+
+/** How many groups are drawn if none are chosen: as many as have a colour. */
+const DRAWN = 4
+
+/** Maximum number of groups that somebody may choose to be drawn. */
+const MAX_DRAWN = 24
+
+/** How scores are summarised over time. */
+export interface OverTime {
+  readonly by: Dimension | undefined
+  readonly bucketMs: number
+  /** The groups to draw; the worst ones if absent. */
+  readonly drawn?: readonly string[] | undefined
 }
 
-/** Maximum number of groups to show; those with most runs come first. */
-const MAX_GROUPS = 8
-
-/** Summarises scores, in total and over time. */
+/** Summarises scores, in total and over time: all groups, the worst first, with the points of those that are drawn. */
 export function summariseScores(
   database: DatabaseSync,
   filter: ScoreFilter,
-  by: Dimension | undefined,
-  bucketMs: number,
+  { by, bucketMs, drawn }: OverTime,
 ): { readonly all: ScoreSummary; readonly series: readonly ScoreSeries[]; readonly withheld: number } {
-  const { sql, values, viewer } = where(filter)
+  const chosen = chosenScores(database, filter)
+  const { sql, values, viewer, source } = chosen
   const group = by ?? "''"
-  const shown = scoresToSum(database, filter)
   const groups = all<SumsRow & { group_name: string }>(
     database,
-    `SELECT ${group} AS group_name, ${SUMS} FROM ${shown} WHERE ${sql} GROUP BY 1 ORDER BY runs DESC LIMIT ${MAX_GROUPS}`,
+    `SELECT ${group} AS group_name, ${SUMS} FROM ${source} WHERE ${sql} GROUP BY 1 ORDER BY runs DESC LIMIT ${MAX_GROUPS}`,
     viewer,
     ...values,
   )
+    .map((row) => ({ group: row.group_name, total: toSummary(row) }))
+    .toSorted((left, right) => worseFirst(left.total, right.total))
+  const names = new Set((drawn ?? groups.slice(0, DRAWN).map((each) => each.group)).slice(0, MAX_DRAWN))
+  const ofDrawn = `${sql} AND ${group} IN (SELECT value FROM json_each(?))`
+  const given = [...values, JSON.stringify([...names])]
   const points = all<SumsRow & { group_name: string; bucket: number }>(
     database,
-    `SELECT ${group} AS group_name, CAST(settled_ms / ? AS INTEGER) AS bucket, ${SUMS} FROM ${shown} WHERE ${sql} GROUP BY 1, 2 ORDER BY 2`,
+    `SELECT ${group} AS group_name, CAST(time_ms / ? AS INTEGER) AS bucket, ${SUMS} FROM ${source} WHERE ${ofDrawn} GROUP BY 1, 2 ORDER BY 2`,
     viewer,
     bucketMs,
-    ...values,
+    ...given,
   )
+  const pointsOf = Map.groupBy(points, (point) => point.group_name)
   const tenths = all<{ group_name: string; tenth: number; w: number }>(
     database,
-    `SELECT ${group} AS group_name, min(9, CAST(position * 10 AS INTEGER)) AS tenth, sum(weight) AS w FROM ${shown} WHERE ${sql} GROUP BY 1, 2`,
+    `SELECT ${group} AS group_name, min(9, CAST(position * 10 AS INTEGER)) AS tenth, sum(weight) AS w FROM ${source}
+     WHERE ${sql} AND position IS NOT NULL GROUP BY 1, 2`,
     viewer,
     ...values,
   )
-  const series = groups.map((each) => ({
-    group: each.group_name,
-    total: toSummary(each),
-    points: points
-      .filter((point) => point.group_name === each.group_name)
-      .map((point) => ({ timeMs: point.bucket * bucketMs, ...toSummary(point) })),
-    distribution: Array.from({ length: 10 }, (_unused, tenth) => {
-      const found = tenths.find((row) => row.group_name === each.group_name && row.tenth === tenth)
-      return each.w > 0 ? (found?.w ?? 0) / each.w : 0
-    }),
+  const tenthsOf = Map.groupBy(tenths, (row) => row.group_name)
+  const series = groups.map(({ group: name, total }) => ({
+    group: name,
+    total,
+    isDrawn: names.has(name),
+    points: (pointsOf.get(name) ?? []).map((point) => ({ timeMs: point.bucket * bucketMs, ...toSummary(point) })),
+    distribution: sharesOf(tenthsOf.get(name) ?? []),
   }))
-  return { all: summaryOf(database, filter), series, withheld: countWithheld(database, { sql, values, viewer }) }
+  return { all: summaryOf(database, filter), series, withheld: withheldAmong(database, chosen) }
+}
+
+/** Those that surely fail most come first. */
+function worseFirst(left: ScoreSummary, right: ScoreSummary): number {
+  const failsAtLeast = ({ failing }: ScoreSummary) => failing?.interval95[0] ?? 0
+  const meanOf = ({ mean }: ScoreSummary) => mean?.mean ?? 1
+  return failsAtLeast(right) - failsAtLeast(left) || meanOf(left) - meanOf(right) || right.runs - left.runs
+}
+
+function sharesOf(tenths: readonly { readonly tenth: number; readonly w: number }[]): readonly number[] {
+  const sum = tenths.reduce((before, { w }) => before + w, 0)
+  return Array.from({ length: 10 }, (_unused, tenth) => {
+    const found = tenths.find((row) => row.tenth === tenth)
+    return sum > 0 ? (found?.w ?? 0) / sum : 0
+  })
 }
 
 /** Summarises scores in total. */
 export function summaryOf(database: DatabaseSync, filter: ScoreFilter): ScoreSummary {
-  const { sql, values, viewer } = where(filter)
-  const [row] = all<SumsRow>(
-    database,
-    `SELECT ${SUMS} FROM ${scoresToSum(database, filter)} WHERE ${sql}`,
-    viewer,
-    ...values,
-  )
+  const { sql, values, viewer, source } = chosenScores(database, filter)
+  const [row] = all<SumsRow>(database, `SELECT ${SUMS} FROM ${source} WHERE ${sql}`, viewer, ...values)
   return row === undefined ? { runs: 0, mean: undefined, failing: undefined } : toSummary(row)
 }
 
@@ -120,31 +148,52 @@ function toSummary(row: SumsRow): ScoreSummary {
   return {
     runs: row.runs,
     mean: row.w > 0 ? weightedMean(row) : undefined,
-    failing: row.w > 0 ? row.failing / row.w : undefined,
+    failing: failingShare(row),
   }
 }
 
-/** The SQL condition of a filter. A score of a run that was not drawn has no weight, and does not count. */
-export function where(filter: ScoreFilter): {
-  readonly sql: string
+/** Scores that a filter selects. */
+export interface ChosenScores extends SqlCondition {
+  /** The table to select them from. A scorer scores conversations, or runs. */
+  readonly source: string
+  readonly isOfConversations: boolean
   readonly viewer: Viewer
-  readonly values: readonly SQLInputValue[]
-} {
+}
+
+/** The scores that a filter selects. A score of a run that was not drawn has no weight, and does not count. */
+export function chosenScores(database: DatabaseSync, filter: ScoreFilter): ChosenScores {
+  const { scorer } = filter
+  const ofConversation = first(database, 'SELECT 1 AS found FROM conversation_scores WHERE scorer = ? LIMIT 1', scorer)
+  const isOfConversations = ofConversation !== undefined
   const parts: [string, SQLInputValue | undefined][] = [
     ['scorer = ?', filter.scorer],
     ['agent = ?', filter.agent],
     ['version = ?', filter.version],
     ['agent_version = ?', filter.agentVersion],
     ['model = ?', filter.model],
-    ['settled_ms >= ?', filter.fromMs],
-    ['settled_ms < ?', filter.toMs],
+    ['time_ms >= ?', filter.fromMs],
+    ['time_ms < ?', filter.toMs],
   ]
-  const given = parts.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]))
+  const given: readonly SqlCondition[] = [
+    ...parts.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }])),
+    ...(isOfConversations ? conversationConditions(filter, 'conversation') : runConditions(filter, 'run_seq')),
+  ]
   return {
-    sql: [...given.map(({ sql }) => sql), 'position IS NOT NULL', 'weight IS NOT NULL'].join(' AND '),
+    source: isOfConversations ? 'conversation_scores' : shownScores(),
+    isOfConversations,
+    sql: [...given.map(({ sql }) => sql), 'weight IS NOT NULL'].join(' AND '),
     viewer: { viewer: filter.labeller ?? '' },
-    values: given.map(({ value }) => value),
+    values: given.flatMap(({ values }) => values),
   }
+}
+
+/** How many withheld scores the filters would select. Those of conversations are never withheld. */
+export function withheldAmong(database: DatabaseSync, ...chosen: readonly ChosenScores[]): number {
+  const ofRuns = chosen.filter(({ isOfConversations }) => !isOfConversations)
+  const [one] = ofRuns
+  if (one === undefined) return 0
+  const sql = `(${ofRuns.map((each) => `(${each.sql})`).join(' OR ')})`
+  return countWithheld(database, { sql, values: ofRuns.flatMap(({ values }) => values), viewer: one.viewer })
 }
 
 /** The period of a filter's scores, in milliseconds since the epoch, and their number. */
@@ -152,10 +201,10 @@ export function timeRange(
   database: DatabaseSync,
   filter: ScoreFilter,
 ): { readonly fromMs: number; readonly toMs: number; readonly runs: number } | undefined {
-  const { sql, values, viewer } = where(filter)
+  const { sql, values, viewer, source } = chosenScores(database, filter)
   const [row] = all<{ low: number | null; high: number | null; runs: number }>(
     database,
-    `SELECT min(settled_ms) AS low, max(settled_ms) AS high, count(*) AS runs FROM ${scoresToSum(database, filter)} WHERE ${sql}`,
+    `SELECT min(time_ms) AS low, max(time_ms) AS high, count(*) AS runs FROM ${source} WHERE ${sql}`,
     viewer,
     ...values,
   )

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import { all, first } from './page-database.ts'
-import { scoresToSum, where } from './score-sums.ts'
+import { chosenScores } from './score-sums.ts'
 import type { ScoreFilter } from './score-sums.ts'
 
 /** One side of a comparison that has scores. */
@@ -37,12 +37,12 @@ const MAX_SIDES = 50
 
 /** The sides that have scores of a scorer. */
 export function sidesOf(database: DatabaseSync, filter: ScoreFilter, nowMs: number): Sides {
-  const { sql, values, viewer } = where(filter)
+  const { sql, values, viewer, source } = chosenScores(database, filter)
   // One reading of the scores serves all three.
   const rows = all<ValuesRow>(
     database,
-    `SELECT agent_version AS agentVersion, version, model, count(*) AS runs FROM ${scoresToSum(database, filter)} WHERE ${sql}
-     GROUP BY 1, 2, 3 ORDER BY max(settled_ms) DESC`,
+    `SELECT agent_version AS agentVersion, version, model, count(*) AS runs FROM ${source} WHERE ${sql}
+     GROUP BY 1, 2, 3 ORDER BY max(time_ms) DESC`,
     viewer,
     ...values,
   )
@@ -86,17 +86,22 @@ function periodsOf(database: DatabaseSync, filter: ScoreFilter, nowMs: number): 
 /** The earlier and the later half of all runs, which can be compared from the second run on. */
 function halvesOf(database: DatabaseSync, filter: ScoreFilter): readonly Side[] {
   const runs = countOf(database, filter)
-  const { sql, values, viewer } = where(filter)
+  const { sql, values, viewer, source } = chosenScores(database, filter)
+  const from = `FROM ${source} WHERE ${sql}`
   const middleMs = first<{ at: number }>(
     database,
-    `SELECT settled_ms AS at FROM ${scoresToSum(database, filter)} WHERE ${sql} ORDER BY settled_ms LIMIT 1 OFFSET ?`,
+    // Runs may end at the same moment: the later half begins after the first ones.
+    `SELECT time_ms AS at ${from} AND time_ms > (SELECT min(time_ms) ${from})
+     ORDER BY time_ms LIMIT 1 OFFSET max(0, ? - (SELECT count(*) ${from} AND time_ms = (SELECT min(time_ms) ${from})))`,
     viewer,
     ...values,
+    ...values,
     Math.ceil(runs / 2),
+    ...values,
+    ...values,
   )?.at
   if (middleMs === undefined) return []
   const earlier = countOf(database, { ...filter, toMs: middleMs })
-  if (earlier === 0) return []
   return [
     { value: 'earlier half', runs: earlier, toMs: middleMs },
     { value: 'later half', runs: runs - earlier, fromMs: middleMs },
@@ -104,13 +109,6 @@ function halvesOf(database: DatabaseSync, filter: ScoreFilter): readonly Side[] 
 }
 
 function countOf(database: DatabaseSync, filter: ScoreFilter): number {
-  const { sql, values, viewer } = where(filter)
-  return (
-    first<{ n: number }>(
-      database,
-      `SELECT count(*) AS n FROM ${scoresToSum(database, filter)} WHERE ${sql}`,
-      viewer,
-      ...values,
-    )?.n ?? 0
-  )
+  const { sql, values, viewer, source } = chosenScores(database, filter)
+  return first<{ n: number }>(database, `SELECT count(*) AS n FROM ${source} WHERE ${sql}`, viewer, ...values)?.n ?? 0
 }
