@@ -7,6 +7,7 @@ import { createAgentTestRun, createTestMessage, createToolInvocation, testCases 
 import type { AgentCase, AskedCase } from 'spanscore/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { createScriptedOpenAIServer } from '../src/testing/scripted-openai-server.ts'
 import { runCommand } from './fixtures/run-command.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'spanscore-cases-'))
@@ -78,7 +79,7 @@ describe('spanscore cases', () => {
       input: 'What is the weather in Lima?',
       history: [],
       tools: ['weather-tool', 'search-tool'],
-      expected: { answer: null, trajectory: null },
+      expected: { answer: null, mentions: null, trajectory: null },
       wrong: [
         {
           scorer: 'tool_call_accuracy',
@@ -162,7 +163,7 @@ describe('spanscore cases', () => {
       'langfuse',
       {
         input: { input: 'What is the weather in Lima?', history: [] },
-        expectedOutput: { answer: ['16', 'sixteen'] },
+        expectedOutput: { answer: 'It is 16 °C.', mentions: ['16', 'sixteen'] },
         sourceTraceId: expect.stringMatching(/^[0-9a-f]{32}$/),
       },
     ],
@@ -170,14 +171,15 @@ describe('spanscore cases', () => {
       'deepeval',
       {
         input: 'What is the weather in Lima?',
-        expected_output: '16',
+        expected_output: 'It is 16 °C.',
         expected_tools: [{ name: 'weather-tool', input_parameters: { city: 'Lima' } }],
         tools_called: [{ name: 'search-tool', input_parameters: { query: 'weather in Lima' } }],
       },
     ],
   ])('writes datasets of %s', async (to, line) => {
     const filled = expecting('datasets.jsonl', () => ({
-      answer: ['16', 'sixteen'],
+      answer: 'It is 16 °C.',
+      mentions: ['16', 'sixteen'],
       trajectory: [{ name: 'weather-tool', arguments: { city: 'Lima' } }],
     }))
     const { stdout } = await runCommand(['cases', 'convert', filled, '--to', to])
@@ -189,7 +191,7 @@ describe('spanscore cases', () => {
 describe('spanscore score --cases', () => {
   it('fails while a case fails, and checks what the case expects', async () => {
     const filled = expecting('check.jsonl', ({ input }) =>
-      input.includes('Lima') ? { answer: '16', trajectory: ['weather-tool'] } : {},
+      input.includes('Lima') ? { mentions: '16', trajectory: ['weather-tool'] } : {},
     )
     const { code, stdout } = await check(sample, filled)
     expect(code).toBe(1)
@@ -197,7 +199,7 @@ describe('spanscore score --cases', () => {
       /3 runs in \d+ spans\.\n✗ case [0-9a-f]{16} "What is the weather in Lima\?": tool_call_accuracy 0 \(/,
     )
     expect(stdout).toContain('case_trajectory 0 (The calls do not match (ordered): not made: weather-tool')
-    expect(stdout).toContain('case_answer 0 (0 of 1 keywords are mentioned; missing: 16')
+    expect(stdout).toContain('case_mentions 0 (0 of 1 keywords are mentioned; missing: 16')
   })
 
   it('fails a case without a trajectory if a tool was called', async () => {
@@ -209,13 +211,13 @@ describe('spanscore score --cases', () => {
 
   it('passes when the same questions were answered well, and names a question that was not asked', async () => {
     const filled = expecting('pass.jsonl', ({ input }) =>
-      input.includes('Lima') ? { answer: 'travel blog', trajectory: ['search-tool'] } : {},
+      input.includes('Lima') ? { mentions: 'travel blog', trajectory: ['search-tool'] } : {},
     )
     const lima = linesOf<AgentCase>(readFileSync(filled, 'utf8'))[0]!
     const fixed = file('fixed.jsonl', readFileSync(sample, 'utf8').replaceAll('search-tool', 'weather-tool'))
     const only = file(
       'only.jsonl',
-      JSON.stringify({ ...lima, expected: { answer: 'travel blog', trajectory: ['weather-tool'] } }),
+      JSON.stringify({ ...lima, expected: { mentions: 'travel blog', trajectory: ['weather-tool'] } }),
     )
     const json = await check(fixed, only, '--json')
     expect([json.code, JSON.parse(json.stdout).gates]).toEqual([
@@ -242,7 +244,7 @@ describe('spanscore score --cases', () => {
       `import { createScorer } from '${resolve('src/entries/scorers.ts')}'\n` +
         "export default { scorers: [createScorer({ id: 'has_truth', description: 'x' }).generateScore(({ run }) => run.groundTruth === '16')] }\n",
     )
-    const filled = expecting('truth.jsonl', () => ({ answer: ['16', 'sixteen'] }))
+    const filled = expecting('truth.jsonl', () => ({ answer: '16' }))
     const { stdout } = await runCommand(['score', sample, '--cases', filled, '--config', truth, '--json'])
     const values = JSON.parse(stdout).evaluations.filter(({ scorer }: { scorer: string }) => scorer === 'has_truth')
     expect(values.map(({ value }: { value: number }) => value)).toEqual([1, 1, 1])
@@ -256,15 +258,75 @@ describe('spanscore score --cases', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
   })
 
+  it('says if no scorer compares with the expected answers', async () => {
+    const unread = expecting('unread.jsonl', () => ({ answer: 'It is 16 °C.' }))
+    expect((await check(sample, unread)).stderr).toContain(
+      '3 of 3 cases have an expected answer that no scorer compares with: add answer_correctness',
+    )
+  })
+
+  it('refuses a list as the expected answer, and points that no longer fit', async () => {
+    const list = expecting('list.jsonl', () => ({ answer: ['16', 'sixteen'] as never }))
+    expect((await check(sample, list)).stderr).toContain('texts that must occur are expected.mentions')
+    const points = { of: '0123456789abcdef', list: [{ text: 'It is 16 °C.', weight: 2 as const }] }
+    const stale = expecting('stale.jsonl', () => ({ answer: 'It is 16 °C.', points }))
+    expect((await check(sample, stale)).stderr).toContain('take the points out, and run spanscore cases points FILE')
+  })
+
   it('refuses a misspelt expectation', async () => {
     const wrong = expecting('misspelt.jsonl', () => ({ trajectory: [{ name: 'a', args: {} } as never] }))
     expect((await check(sample, wrong)).stderr).toContain('line 1: expected expected.trajectory to be a list of calls')
   })
 })
 
+describe('spanscore cases points', () => {
+  it('adds points where there is an answer and none, says what that costs first, and gives them to scorers', async () => {
+    const points = [{ text: 'It is 16 °C.', reasoning: '', verdict: '2' }]
+    await using server = await createScriptedOpenAIServer(({ userText }) =>
+      userText.includes('"points" [')
+        ? JSON.stringify({ points })
+        : JSON.stringify({ answers: [{ id: 'p1', verdict: 'missing' }] }),
+    )
+    const config = file(
+      'points.config.ts',
+      `import { createAnswerCorrectnessScorer } from '${resolve('src/entries/scorers.ts')}'\n` +
+        `const model = { id: 'local/judge', url: '${server.url}', apiKey: 'k' }\n` +
+        'export default { scorers: [createAnswerCorrectnessScorer({ model })] }\n',
+    )
+    const filled = expecting('points.jsonl', ({ input }) => (input.includes('Lima') ? { answer: 'It is 16 °C.' } : {}))
+    const [before = '', ...others] = readFileSync(filled, 'utf8').split('\n')
+    const { code, stderr } = await runCommand(['cases', 'points', filled, '--config', config])
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^spanscore: local\/judge: 1 expected answers, at most [\d,]+ tokens/),
+    ])
+    const [line = '', ...rest] = readFileSync(filled, 'utf8').split('\n')
+    expect(rest).toEqual(others)
+    const { expected, ...same } = JSON.parse(line)
+    expect(same).toEqual(Object.fromEntries(Object.entries(JSON.parse(before)).filter(([key]) => key !== 'expected')))
+    expect(expected.points).toEqual({
+      of: expect.stringMatching(/^[0-9a-f]{16}$/),
+      list: [{ text: 'It is 16 °C.', weight: 2 }],
+    })
+    expect((await runCommand(['cases', 'points', filled, '--config', config])).stderr).toContain('every case')
+    const scored = await runCommand(['score', sample, '--cases', filled, '--config', config])
+    expect(scored.stdout).toContain('answer_correctness 0 (0 of 1 points said.')
+    expect(server.requests.filter(({ userText }) => userText.includes('"points" ['))).toHaveLength(1)
+  })
+
+  it('needs a judge', async () => {
+    const filled = expecting('judge.jsonl', () => ({ answer: 'It is 16 °C.' }))
+    const { code, stderr } = await runCommand(['cases', 'points', filled, '--config', sampleConfig])
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('expected --model, or answer_correctness in the configuration'),
+    ])
+  })
+})
+
 describe('testCases', () => {
   it('asks the agent again, with the history, and checks scorers and expectations', async () => {
-    const filled = expecting('again.jsonl', () => ({ answer: '16 °C', trajectory: ['weather-tool'] }))
+    const filled = expecting('again.jsonl', () => ({ mentions: '16 °C', trajectory: ['weather-tool'] }))
     const asked: AskedCase[] = []
     const tests = declared(filled, (one) => {
       asked.push(one)

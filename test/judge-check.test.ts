@@ -72,8 +72,14 @@ function textsOf({ options, run, scorer }: LabelledCase): readonly string[] {
   const answer = scorer === 'contextual_recall' ? groundTruth : last
   // Judges of a retrieval are not shown the answer, but what was found: the last document is enough.
   if (scorer === 'retrieval_relevance') return /"text":"([^"]+)"\}\]\}/.exec(JSON.stringify(output))?.slice(1) ?? []
-  const criteria = options?.criteria?.map(({ question }) => question) ?? []
-  return [answer, ...(options?.context ?? []), ...criteria].filter((text) => typeof text === 'string')
+  return [answer, ...textsIn(options)].filter((text) => typeof text === 'string')
+}
+
+/** Context and criteria in the options of a case. */
+function textsIn(options: LabelledCase['options']): readonly string[] {
+  const context = Object(options?.['options'])['context'] ?? []
+  const criteria: readonly unknown[] = Object(options)['criteria'] ?? []
+  return [...context, ...criteria.map((each) => Object(each)['question'])]
 }
 
 function isList<Item extends object>(value: Item | readonly Item[]): value is readonly Item[] {

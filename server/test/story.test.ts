@@ -144,7 +144,7 @@ it('a bad answer becomes a case, and the gate is green after the fix', { timeout
   const one: AgentCase = JSON.parse(found!)
   expect(one).toMatchObject({ input: QUESTION, answered: bad.text, called: [], runId: run.id })
   expect(one.wrong.map(({ scorer }) => scorer).toSorted()).toEqual(['thumbs', 'tool_call_accuracy'])
-  writeFileSync(cases, `${JSON.stringify({ ...one, expected: { answer: '4 °C', trajectory: ['weather'] } })}\n`)
+  writeFileSync(cases, `${JSON.stringify({ ...one, expected: { mentions: '4 °C', trajectory: ['weather'] } })}\n`)
 
   // The gate is red for the answer that was bad.
   const red = await score(before, '--cases', cases)

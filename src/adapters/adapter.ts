@@ -90,7 +90,7 @@ export function adapt<Input>(foreign: ForeignScorer<Input>, given: AdapterOption
     ...(better !== undefined && { better }),
     passAt,
     identity: { adapter, name: foreign.name, model: kind === 'judge' ? model : undefined, version },
-    needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
+    needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults', 'groundTruth'],
     anyForm: true,
     ...(kind === 'judge' && { judge: judgeOf(model) }),
     mayLack,

@@ -1,3 +1,5 @@
+import type { AnswerPoints } from '../scorers/judge/answer-correctness/points.ts'
+import { pointsKey } from '../scorers/judge/answer-correctness/points.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { ExpectedCall } from '../scorers/code/trajectory.ts'
 import { isRecord, textOf } from '../spans/json.ts'
@@ -29,15 +31,19 @@ export interface AgentCase {
   readonly history: readonly { readonly role: string; readonly content: string }[]
   /** Names of the tools that were offered, if they were recorded. */
   readonly tools?: readonly string[]
-  /** What people fill in. `null` is not checked. */
+  /** What people fill in. What is `null`, or absent in the file, is not checked. */
   readonly expected: {
-    /** Text that the answer must mention, in either case, or alternatives. Scorers that compare with an expected answer get the first. */
-    readonly answer: string | readonly string[] | null
+    /** The expected answer, for scorers that compare with one, such as `answer_correctness`. Nothing of it must occur word for word. */
+    readonly answer: string | null
+    /** Text that the answer must mention, in either case, or alternatives. */
+    readonly mentions: string | readonly string[] | null
     /**
      * Calls that the run must make in this order, as `createTrajectoryScorer` takes them. Others may come between. An empty list: no tool may
      * be called.
      */
     readonly trajectory: readonly ExpectedCall[] | null
+    /** What an answer must say to be right, as `spanscore cases points` makes it of `answer`. A person may change it. */
+    readonly points?: AnswerPoints | null
   }
   /** What was wrong. */
   readonly wrong: readonly CaseFault[]
@@ -70,7 +76,7 @@ export function toCase(run: AgentRun, shown: AgentRun, wrong: readonly CaseFault
     input: question.text,
     history,
     ...(tools !== undefined && { tools }),
-    expected: { answer: null, trajectory: null },
+    expected: TO_FILL_IN,
     wrong,
     ...(shown.output !== undefined && { answered: shown.output }),
     called: shown.toolCalls.map(({ name, arguments: args }) => ({
@@ -80,6 +86,8 @@ export function toCase(run: AgentRun, shown: AgentRun, wrong: readonly CaseFault
     runId: run.id,
   }
 }
+
+const TO_FILL_IN = { answer: null, mentions: null, trajectory: null }
 
 /**
  * Reads a file of cases: JSON lines.
@@ -111,16 +119,35 @@ function parseCase(line: string, place: string): AgentCase {
     Array.isArray(history) &&
     history.every((each) => isRecord(each) && textOf(each['role']) !== undefined && typeof each['content'] === 'string')
   expect(areMessages, '"history" to be a list of messages with role and content')
-  const { answer, trajectory } = isRecord(expected) ? expected : {}
-  const isAnswer =
-    answer === null || isPhrase(answer) || (Array.isArray(answer) && answer.length > 0 && answer.every(isPhrase))
-  expect(isAnswer, 'expected.answer to be a text, a list of alternatives, or null')
+  const all = { ...TO_FILL_IN, points: null, ...(isRecord(expected) ? expected : {}) }
+  const { answer, mentions, trajectory, points }: Readonly<Record<string, unknown>> = all
+  const isAnswer = answer === null || isPhrase(answer)
+  expect(
+    isAnswer,
+    'expected.answer to be the expected answer as a text, or null; texts that must occur are expected.mentions',
+  )
+  const areMentions =
+    mentions === null ||
+    isPhrase(mentions) ||
+    (Array.isArray(mentions) && mentions.length > 0 && mentions.every(isPhrase))
+  expect(areMentions, 'expected.mentions to be a text, a list of alternatives, or null')
   expect(
     trajectory === null || (Array.isArray(trajectory) && trajectory.every(isExpectedCall)),
     'expected.trajectory to be a list of calls, each a name or { "name", "arguments" }, or null',
   )
+  expect(
+    points === null || arePoints(points),
+    'expected.points to be { "of", "list" }, as spanscore cases points writes it, or null',
+  )
+  const fits =
+    points === null ||
+    (typeof answer === 'string' && isRecord(points) && points['of'] === pointsKey(String(input), answer))
+  expect(
+    fits,
+    'expected.points to fit the question and expected.answer, which were changed: take the points out, and run spanscore cases points FILE',
+  )
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above
-  return value as unknown as AgentCase
+  return { ...value, expected: all } as unknown as AgentCase
 }
 
 function toJson(line: string): unknown {
@@ -133,6 +160,15 @@ function toJson(line: string): unknown {
 
 function isPhrase(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== ''
+}
+
+function arePoints(value: unknown): boolean {
+  if (!isRecord(value) || typeof value['of'] !== 'string' || !Array.isArray(value['list'])) return false
+  const { list } = value
+  return (
+    list.length > 0 &&
+    list.every((each) => isRecord(each) && isPhrase(each['text']) && [1, 2].includes(Number(each['weight'])))
+  )
 }
 
 function isExpectedCall(call: unknown): boolean {

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { createKeywordCoverageScorer } from '../scorers/code/keyword-coverage.ts'
 import { createTrajectoryScorer } from '../scorers/code/trajectory.ts'
-import type { Scorer } from '../scoring/scorer.ts'
+import type { GivenInput, Scorer } from '../scoring/scorer.ts'
 import type { AgentCase } from './agent-case.ts'
 
 /** The scorers that compare a run with what its case expects. Those that no case needs are left out. */
@@ -18,13 +18,13 @@ export function caseScorers(
           }),
         ]
       : []),
-    ...(cases.some(({ expected }) => expected.answer !== null)
+    ...(cases.some(({ expected }) => expected.mentions !== null)
       ? [
           createKeywordCoverageScorer({
-            id: 'case_answer',
+            id: 'case_mentions',
             keywords: (run) => {
-              const { answer = null } = caseOf(run)?.expected ?? {}
-              return answer === null ? undefined : [answer]
+              const { mentions = null } = caseOf(run)?.expected ?? {}
+              return mentions === null ? undefined : [mentions]
             },
           }),
         ]
@@ -32,8 +32,16 @@ export function caseScorers(
   ]
 }
 
-/** The expected answer for scorers that compare with one. */
-export function groundTruthOf({ expected }: AgentCase): string | undefined {
-  const { answer } = expected
-  return typeof answer === 'string' ? answer : answer?.[0]
+/** What scorers that compare with an expected answer get of a case. */
+export function givenOf({ expected }: AgentCase): Pick<GivenInput, 'groundTruth' | 'points'> {
+  const { answer, points = null } = expected
+  return { ...(answer !== null && { groundTruth: answer }), ...(points !== null && { points: points.list }) }
+}
+
+/** What to say if cases have an expected answer that no scorer compares with. */
+export function unreadAnswers(cases: readonly AgentCase[], scorers: readonly Scorer[]): string | undefined {
+  const isRead = scorers.some(({ needs }) => needs.includes('groundTruth'))
+  const unread = isRead ? 0 : cases.filter(({ expected }) => expected.answer !== null).length
+  if (unread === 0) return undefined
+  return `${unread} of ${cases.length} cases have an expected answer that no scorer compares with: add answer_correctness, or put texts that must occur into expected.mentions`
 }

@@ -35,7 +35,6 @@ export type { HallucinatedToolOptions } from '../scorers/code/hallucinated-tool.
 export type { SchemaError } from '../scorers/code/schema/json-schema.ts'
 export { createKeywordCoverageScorer } from '../scorers/code/keyword-coverage.ts'
 export type { Keyword, KeywordCoverageOptions } from '../scorers/code/keyword-coverage.ts'
-export { createLinkSourcesScorer } from '../scorers/code/link-sources.ts'
 export { createLoopScorer } from '../scorers/code/loop.ts'
 export type { Cycle, LoopOptions } from '../scorers/code/loop.ts'
 export { createOutputFormatScorer } from '../scorers/code/output-format.ts'
@@ -66,6 +65,7 @@ export type {
 } from '../scoring/scorer.ts'
 export { createToolCallAccuracyScorerCode } from '../scorers/code/tool-call-accuracy.ts'
 export type { ToolCallAccuracyCodeOptions, ToolCallAccuracyPreprocess } from '../scorers/code/tool-call-accuracy.ts'
+export { createToolArgumentsScorerLLM } from '../scorers/judge/tool-arguments/tool-arguments.ts'
 export { createResolutionScorer } from '../scorers/judge/resolution/resolution.ts'
 export type { ResolutionAnalysis, ResolutionScorerOptions } from '../scorers/judge/resolution/resolution.ts'
 export { createInjectionScorer } from '../scorers/judge/injection/injection.ts'
@@ -78,6 +78,10 @@ export type {
   UserFrictionAnalysis,
   UserFrictionScorerOptions,
 } from '../scorers/judge/conversations/user-friction.ts'
+export { createAnswerCorrectnessScorer } from '../scorers/judge/answer-correctness/answer-correctness.ts'
+export type { AnswerCorrectnessScorerOptions } from '../scorers/judge/answer-correctness/answer-correctness.ts'
+export type { AnswerPoint } from '../scorers/judge/answer-correctness/points.ts'
+export type { GroundTruthOption } from '../scorers/judge/items/contextual-recall.ts'
 export { createAnswerRelevancyScorer } from '../scorers/judge/items/answer-relevancy.ts'
 export type { AnswerRelevancyAnalysis, AnswerRelevancyScorerOptions } from '../scorers/judge/items/answer-relevancy.ts'
 export type { ContextOption } from '../scorers/judge/items/answer-material.ts'
@@ -112,8 +116,10 @@ export type {
   PromptAlignmentOptions,
   PromptAlignmentScorerOptions,
 } from '../scorers/judge/alignment/prompt-alignment.ts'
+export { rubrics } from '../scorers/judge/criteria.ts'
+export type { ReadyCriterion, RubricCriterion } from '../scorers/judge/criteria.ts'
 export { createRubricScorer } from '../scorers/judge/rubric.ts'
-export type { RubricAnalysis, RubricCriterion, RubricScorerOptions } from '../scorers/judge/rubric.ts'
+export type { RubricAnalysis, RubricScorerOptions } from '../scorers/judge/rubric.ts'
 export { createSummarizationScorer } from '../scorers/judge/summary/summarization.ts'
 export type { SummarizationOptions, SummarizationScorerOptions } from '../scorers/judge/summary/summarization.ts'
 export { SummarizationMetric } from '../scorers/judge/summary/summarization-metric.ts'

@@ -4,7 +4,6 @@ import { createAnswerPresentScorer } from './code/answer-present.ts'
 import { createCutOffScorer } from './code/cut-off.ts'
 import { createHallucinatedToolScorer } from './code/hallucinated-tool.ts'
 import { createKeywordCoverageScorer } from './code/keyword-coverage.ts'
-import { createLinkSourcesScorer } from './code/link-sources.ts'
 import { createLoopScorer } from './code/loop.ts'
 import { createOutputFormatScorer } from './code/output-format.ts'
 import { createRepeatedQuestionScorer } from './code/repeated-question.ts'
@@ -17,6 +16,7 @@ import { createTrajectoryScorer } from './code/trajectory.ts'
 import { createPromptAlignmentScorerLLM } from './judge/alignment/prompt-alignment.ts'
 import { createKnowledgeRetentionScorer } from './judge/conversations/knowledge-retention.ts'
 import { createUserFrictionScorer } from './judge/conversations/user-friction.ts'
+import { createAnswerCorrectnessScorer } from './judge/answer-correctness/answer-correctness.ts'
 import { createAnswerRelevancyScorer } from './judge/items/answer-relevancy.ts'
 import { createCompletenessScorer } from './judge/items/completeness.ts'
 import { createContextualRecallScorer } from './judge/items/contextual-recall.ts'
@@ -27,6 +27,7 @@ import { createResolutionScorer } from './judge/resolution/resolution.ts'
 import { createRetrievalRelevanceScorer } from './judge/retrieval/retrieval-relevance.ts'
 import { createRubricScorer } from './judge/rubric.ts'
 import { createSummarizationScorer } from './judge/summary/summarization.ts'
+import { createToolArgumentsScorerLLM } from './judge/tool-arguments/tool-arguments.ts'
 import { createToolCallAccuracyScorerLLM } from './judge/tool-calls/tool-call-accuracy.ts'
 
 /** A prebuilt scorer. */
@@ -56,12 +57,13 @@ export const prebuiltScorers: Readonly<Record<string, PrebuiltScorer>> = {
   keyword_coverage: { create: createKeywordCoverageScorer, example: { keywords: ['word'] } },
   answer_present: { create: createAnswerPresentScorer, example: {} },
   cut_off: { create: createCutOffScorer, example: {} },
-  link_sources: { create: createLinkSourcesScorer, example: {} },
   repeated_question: { create: createRepeatedQuestionScorer, example: {} },
   abandoned: { create: createAbandonedScorer, example: {} },
   tool_call_accuracy_llm: { create: createToolCallAccuracyScorerLLM, example: { model } },
+  tool_arguments_llm: { create: createToolArgumentsScorerLLM, example: { model } },
   prompt_alignment: { create: createPromptAlignmentScorerLLM, example: { model } },
   summarization: { create: createSummarizationScorer, example: { model } },
+  answer_correctness: { create: createAnswerCorrectnessScorer, example: { model } },
   answer_relevancy: { create: createAnswerRelevancyScorer, example: { model } },
   faithfulness: { create: createFaithfulnessScorer, example: { model } },
   hallucination: { create: createHallucinationScorer, example: { model } },

@@ -52,12 +52,6 @@ const factories: Readonly<Record<string, Factory>> = {
     ],
   },
   createCutOffScorer: { make: untyped(prebuilt.createCutOffScorer), required: {}, known: 'id, passAt', wrong: [] },
-  createLinkSourcesScorer: {
-    make: untyped(prebuilt.createLinkSourcesScorer),
-    required: {},
-    known: 'id, passAt',
-    wrong: [],
-  },
   createToolPolicyScorer: {
     make: untyped(prebuilt.createToolPolicyScorer),
     required: { forbidden: ['x'] },
@@ -70,6 +64,20 @@ const factories: Readonly<Record<string, Factory>> = {
       [{ atMost: { refund: 0.5 } }, 'expected atMost to be whole numbers by tool'],
       [{ level: 'turn' }, "expected level to be 'run' or 'conversation'"],
     ],
+  },
+  createToolArgumentsScorerLLM: {
+    make: untyped(prebuilt.createToolArgumentsScorerLLM),
+    required: { model },
+    missing: needsModel,
+    known: 'id, passAt, model, judge',
+    wrong: [],
+  },
+  createAnswerCorrectnessScorer: {
+    make: untyped(prebuilt.createAnswerCorrectnessScorer),
+    required: { model },
+    missing: needsModel,
+    known: 'id, passAt, model, judge, options',
+    wrong: [[{ options: { groundTruth: 7 } }, 'expected options.groundTruth to be a string, or a function']],
   },
   createInjectionScorer: {
     make: untyped(prebuilt.createInjectionScorer),
@@ -228,9 +236,13 @@ const factories: Readonly<Record<string, Factory>> = {
     wrong: [
       [
         { criteria: [{ ...criteria[0], wieght: 3 }] },
-        'criteria[0]: expected one of id, question, weight, required, got',
+        'criteria[0]: expected one of id, question, weight, required, description, got',
       ],
-      [{ criteria: [{ description: 'It is polite.' }] }, 'got an unknown option: "description"'],
+      [{ criteria: [{ title: 'It is polite.' }] }, 'got an unknown option: "title"'],
+      [
+        { criteria: ['polite'] },
+        'expected a criterion, one of safe, unbiased, in_scope, keeps_secrets, no_refusal, or { tone }, got "polite"',
+      ],
       [{ criteria: [null] }, 'criteria[0]: expected an object of options, got null'],
       [{ criteria: [{ id: 5, question: 'x' }] }, 'expected criteria[0].id to be letters, digits, _, - and ., got 5'],
       [{ criteria: [{ ...criteria[0], required: 'no' }] }, 'expected criteria[0].required to be true or false'],

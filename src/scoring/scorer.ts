@@ -74,6 +74,8 @@ export type Need =
   | 'availableTools'
   /** The model calls. */
   | 'steps'
+  /** The expected answer, which is no fact of a run. */
+  | 'groundTruth'
 
 /** What is passed to a scorer beside the run. */
 export interface ScoringContext {
@@ -97,6 +99,8 @@ export interface GivenInput {
   readonly output: unknown
   /** The expected answer, if given. */
   readonly groundTruth?: unknown
+  /** The points of the expected answer, if its case has them. */
+  readonly points?: readonly { readonly text: string; readonly weight: 1 | 2 }[]
 }
 
 /** One call of a judge: the prompt, the reply, and its cost. */
@@ -185,9 +189,7 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
 }
 
 /** The input of `.run()`: an `AgentRun`, or input and output messages. */
-export type ScorerInput =
-  | AgentRun
-  | { readonly runId?: string; readonly input: unknown; readonly output: unknown; readonly groundTruth?: unknown }
+export type ScorerInput = AgentRun | ({ readonly runId?: string } & GivenInput)
 
 /** Options of one `.run()`. */
 export interface ScorerRunOptions {

@@ -3,14 +3,13 @@ export type ScriptedVerdict =
   | string
   | { readonly verdict: string; readonly reasoning?: string; readonly tools?: readonly string[] }
 
-/** An item of a list in a script: its text, and its verdict if the list has a question. */
+/** An item of a list in a script: its text, its verdict if the list has a question, and the ids of the calls that it names. */
 export type ScriptedItem =
   | string
   | {
       readonly text: string
       readonly verdict?: string
       readonly reasoning?: string
-      /** Ids of the calls that the item names. */
       readonly calls?: readonly string[]
     }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { parseCases } from '../cases/agent-case.ts'
 import type { AgentCase } from '../cases/agent-case.ts'
-import { caseScorers, groundTruthOf } from '../cases/case-scorers.ts'
+import { caseScorers, givenOf, unreadAnswers } from '../cases/case-scorers.ts'
 import { ScoreUnavailableError } from '../scoring/score-unavailable-error.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 
@@ -45,7 +45,10 @@ export interface CaseTestOptions {
  * @throws TypeError if a line of the file is not a case
  */
 export function testCases(file: string, { test, agent, scorers = [] }: CaseTestOptions): void {
-  for (const each of parseCases(readFileSync(file, 'utf8'))) {
+  const cases = parseCases(readFileSync(file, 'utf8'))
+  const unread = unreadAnswers(cases, scorers)
+  if (unread !== undefined) process.emitWarning(`testCases: ${unread}.`)
+  for (const each of cases) {
     const all = [...scorers, ...caseScorers([each], () => each)]
     test(`${each.input.replaceAll(/\s+/g, ' ').slice(0, 80)} (${each.id})`, () => check(each, agent, all))
   }
@@ -54,8 +57,7 @@ export function testCases(file: string, { test, agent, scorers = [] }: CaseTestO
 async function check(each: AgentCase, agent: CaseTestOptions['agent'], scorers: readonly Scorer[]): Promise<void> {
   const messages = [...each.history.map(({ role, content }) => ({ role: roleOf(role), content })), question(each)]
   const output = await agent({ input: each.input, messages, case: each })
-  const groundTruth = groundTruthOf(each)
-  const given = { input: messages, output, ...(groundTruth !== undefined && { groundTruth }) }
+  const given = { input: messages, output, ...givenOf(each) }
   const faults: string[] = []
   let scored = 0
   for (const scorer of scorers) {

@@ -203,30 +203,6 @@ export const CUT_OFF: LiveScenario = {
   ],
 }
 
-/** An answer with a link that a tool returned, and one that the model made up. */
-export const LINKS: LiveScenario = {
-  name: 'links',
-  stream: false,
-  runs: [
-    {
-      ...weatherAgent,
-      input: 'Where can I read about the weather in Bergen?',
-      turns: [
-        {
-          calls: [
-            {
-              name: 'get_weather',
-              args: { city: 'Bergen' },
-              result: { celsius: 9, source: 'http://weather.example/bergen/' },
-            },
-          ],
-        },
-        { answer: 'See [Bergen](https://weather.example/bergen#now), or https://climate.example/bergen.' },
-      ],
-    },
-  ],
-}
-
 /** For libraries in which a tool may need a person's approval. */
 export const APPROVAL: LiveScenario = {
   name: 'approval',

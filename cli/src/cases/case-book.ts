@@ -1,5 +1,5 @@
 import type { AgentCase } from '../../../src/cases/agent-case.ts'
-import { caseScorers, groundTruthOf } from '../../../src/cases/case-scorers.ts'
+import { caseScorers, givenOf, unreadAnswers } from '../../../src/cases/case-scorers.ts'
 import { inputKeyOf } from '../../../src/cases/input-key.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { Evaluation } from '../../../src/model/score.ts'
@@ -52,10 +52,15 @@ export class CaseBook {
     return true
   }
 
-  /** The answer that the run's case expects. */
-  groundTruthOf(run: AgentRun): string | undefined {
+  /** What scorers get of the run's case. */
+  givenOf(run: AgentRun): ReturnType<typeof givenOf> {
     const found = this.#caseOfRun.get(run.id)
-    return found === undefined ? undefined : groundTruthOf(found)
+    return found === undefined ? {} : givenOf(found)
+  }
+
+  /** What to say if none of these scorers compares with the expected answers. */
+  unreadAnswers(scorers: readonly Scorer[]): string | undefined {
+    return unreadAnswers([...this.#byId.values()], scorers)
   }
 
   add({ run, evaluations }: EvaluatedRun): void {

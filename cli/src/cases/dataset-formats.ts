@@ -12,8 +12,8 @@ export const DATASET_FORMATS: Readonly<Record<DatasetFormat, (one: AgentCase) =>
 
 /** A test of `tests: file://cases.jsonl` (promptfoo 0.123). A list in `vars` would become one test for each item, so that the history is JSON text. */
 function toPromptfoo(one: AgentCase): unknown {
-  const { answer, trajectory } = one.expected
-  const values = typeof answer === 'string' ? [answer] : answer
+  const { mentions, trajectory } = one.expected
+  const values = typeof mentions === 'string' ? [mentions] : mentions
   return {
     description: one.input.slice(0, 100),
     vars: { input: one.input, ...(one.history.length > 0 && { history: JSON.stringify(one.history) }) },
@@ -36,11 +36,11 @@ function asPlainText(value: unknown): unknown {
 /** What `POST /api/public/dataset-items` takes besides `datasetName`. */
 function toLangfuse(one: AgentCase): unknown {
   const [sourceTraceId, sourceObservationId] = one.runId.split(':')
-  const { answer, trajectory } = one.expected
+  const expected = Object.entries(one.expected).filter(([, value]) => value !== null)
   return {
     id: one.id,
     input: { input: one.input, history: one.history },
-    ...((answer !== null || trajectory !== null) && { expectedOutput: one.expected }),
+    ...(expected.length > 0 && { expectedOutput: Object.fromEntries(expected) }),
     metadata: aboutCase(one),
     sourceTraceId,
     sourceObservationId,
@@ -50,11 +50,10 @@ function toLangfuse(one: AgentCase): unknown {
 /** A line of `add_goldens_from_jsonl_file` (DeepEval 4.3). */
 function toDeepEval(one: AgentCase): unknown {
   const { answer, trajectory } = one.expected
-  const text = typeof answer === 'string' ? answer : answer?.[0]
   return {
     input: one.input,
     ...(one.answered !== undefined && { actual_output: one.answered }),
-    ...(text !== undefined && { expected_output: text }),
+    ...(answer !== null && { expected_output: answer }),
     ...(one.called.length > 0 && { tools_called: one.called.map(toTool) }),
     ...(trajectory !== null && { expected_tools: trajectory.map(toTool) }),
     additional_metadata: { ...aboutCase(one), history: one.history },

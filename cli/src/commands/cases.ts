@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 
 import type { CasesOptions } from '../cases/cases.ts'
+import type { PointsOptions } from '../cases/points.ts'
 import type { DatasetFormat } from '../cases/dataset-formats.ts'
 import { collectValues } from '../command.ts'
 import type { CliCommand } from '../command.ts'
@@ -20,7 +21,7 @@ export const casesCommand: CliCommand = {
           'questions, and testCases of spanscore/testing asks the agent again. Cases hold content, without what redact of the ' +
           'configuration removes.',
       )
-      .usage('[convert] [options] <files...>')
+      .usage('[convert | points] [options] <files...>')
       .argument('<files...>', 'traces and the events of their scores, as spanscore inspect reads them')
       .option('--out <file>', 'add the cases to this file, without questions that it has; without it, print them')
       .option('--labels <file>', "people's labels, as calibrate reads them (may be repeated)", collectValues)
@@ -35,6 +36,20 @@ export const casesCommand: CliCommand = {
       .action(async (files: readonly string[], options: CasesOptions) => {
         const { collectCases } = await import('../cases/cases.ts')
         await collectCases(files, options, context)
+      })
+    command
+      .command('points')
+      .summary('write down what answers must say, by the expected answers')
+      .description(
+        'Adds "points" to the cases that have an expected answer and none: what an answer must say to be right, which answer_correctness ticks off. ' +
+          'It shows what that costs first, and changes nothing else. A person may change the points.',
+      )
+      .argument('<cases>', 'a file that spanscore cases wrote')
+      .option('--model <provider/model>', 'the judge (default: that of answer_correctness in the configuration)')
+      .option('--config <file>', 'the configuration (default: as of spanscore score)')
+      .action(async (file: string, options: PointsOptions) => {
+        const { addPoints } = await import('../cases/points.ts')
+        await addPoints(file, options, context)
       })
     command
       .command('convert')

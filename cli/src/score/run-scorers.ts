@@ -10,6 +10,7 @@ import { redactedMember, redactFailed, redactInSteps } from '../../../src/engine
 import { SamplePoint } from '../../../src/sampling/sample-point.ts'
 import { withoutPause } from '../../../src/scoring/background.ts'
 import { evaluate } from '../../../src/scoring/evaluate.ts'
+import type { GivenInput } from '../../../src/scoring/scorer.ts'
 import { isolated } from '../../../src/scoring/isolation.ts'
 
 /** A run, top-level or nested, or a conversation as a run, and the evaluations of its scorers. */
@@ -26,8 +27,8 @@ export interface RunScorersOptions {
   readonly judgeLimit: number
   /** Which runs are scored. */
   readonly matches: (run: AgentRun) => boolean
-  /** The answer that is expected of a run. @default none */
-  readonly groundTruthOf?: ((run: AgentRun) => string | undefined) | undefined
+  /** What is expected of a run. @default nothing */
+  readonly givenOf?: ((run: AgentRun) => Pick<GivenInput, 'groundTruth' | 'points'>) | undefined
 }
 
 /** Whether a run has a scorer's score already. */
@@ -47,20 +48,20 @@ export class RunScorers {
   readonly warnings: string[] = []
   readonly #warnings = new ConversationWarnings((message) => this.warnings.push(message))
   readonly #matches: (run: AgentRun) => boolean
-  readonly #groundTruthOf: RunScorersOptions['groundTruthOf']
+  readonly #givenOf: RunScorersOptions['givenOf']
   /** Why a judge cannot be called, by scorer. */
   readonly #unavailable: ReadonlyMap<string, string>
   #judgeScoresLeft: number
   #judgeScores = 0
   #existing = 0
 
-  constructor({ options, judgeLimit, matches, groundTruthOf }: RunScorersOptions) {
+  constructor({ options, judgeLimit, matches, givenOf }: RunScorersOptions) {
     this.#options = options
     const scorers = options.scorers.map((scorer) => ({ ...scorer, sample: 1 }))
     this.#scorers = scorers.filter((scorer) => !isForConversations(scorer))
     this.#ofConversations = scorers.filter(isForConversations)
     this.#matches = matches
-    this.#groundTruthOf = groundTruthOf
+    this.#givenOf = givenOf
     this.#judgeScoresLeft = judgeLimit
     this.#unavailable = new Map(
       options.scorers.flatMap(({ id, scorer }) => {
@@ -166,7 +167,7 @@ export class RunScorers {
 
   #ask({ scorer, id, passAt, about }: ResolvedScorer, run: AgentRun): Evaluation | Promise<Evaluation> {
     const { timeoutMs, handOver, onJudgeCall } = this.#options
-    const groundTruth = this.#groundTruthOf?.(run)
+    const given = this.#givenOf?.(run)
     return isolated(() =>
       evaluate(scorer, run, {
         id,
@@ -174,7 +175,7 @@ export class RunScorers {
         ...(passAt !== undefined && { passAt }),
         timeoutMs,
         handOver,
-        ...(groundTruth !== undefined && { given: { input: run.input, output: run.output, groundTruth } }),
+        ...(given?.groundTruth !== undefined && { given: { input: run.input, output: run.output, ...given } }),
         ...(onJudgeCall !== undefined && { onJudgeCall: (call) => onJudgeCall({ ...call, scorerId: id }) }),
       }),
     )

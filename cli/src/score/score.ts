@@ -54,6 +54,8 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
   const cases =
     given.cases === undefined ? undefined : new CaseBook(readCases(given.cases, '--cases'), !configured.stripContent)
   const options = withScorers(configured, cases?.scorers ?? [])
+  const unread = cases?.unreadAnswers(configured.scorers.map(({ scorer }) => scorer))
+  if (unread !== undefined) context.stderr.write(`spanscore: ${unread}\n`)
   const gates = [
     ...(given.failUnder ?? []).map((text) => parseGate(text, 'under', options.scorers)),
     ...(given.failOver ?? []).map((text) => parseGate(text, 'over', options.scorers)),
@@ -114,7 +116,7 @@ async function scoreFiles(
     options,
     judgeLimit: given.judgeLimit,
     matches: (run) => filter.matches(run) && (cases?.matches(run) ?? true),
-    groundTruthOf: cases === undefined ? undefined : (run) => cases.groundTruthOf(run),
+    givenOf: cases === undefined ? undefined : (run) => cases.givenOf(run),
   })
   const tallies = new Tallies(
     options.scorers.map(({ about }) => about),

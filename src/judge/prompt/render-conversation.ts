@@ -1,7 +1,7 @@
 import type { AgentRun, Conversation } from '../../model/agent-run.ts'
 import { callFragments, mayLackCalls, nestedFragments, quoted, shownCalls, startedByNone } from './render-call.ts'
 import type { ShownCall } from './render-call.ts'
-import { instructionsSection, promptCallId, withoutAnswer } from './render-run.ts'
+import { instructionsSection, promptCallId, runSections, withoutAnswer } from './render-run.ts'
 import type { RunMaterial } from './render-run.ts'
 import type { Fragment, SectionDraft } from './section.ts'
 
@@ -14,6 +14,13 @@ const MOST_CALLS = 200
 /** The indices of the turns that a judge is shown. */
 export function shownTurns({ turns }: Pick<Conversation, 'turns'>): readonly number[] {
   return [...turns.keys()].filter((index) => index < FIRST_TURNS || index >= turns.length - LAST_TURNS)
+}
+
+/** Everything that a judge can be shown of a run, or of a conversation. */
+export function recordSections(run: AgentRun, { handOver }: RunMaterial): readonly SectionDraft[] {
+  return run.conversation === undefined
+    ? runSections(run, { handOver })
+    : conversationSections(run.conversation, { handOver })
 }
 
 /** The index of the first call of each run: calls are numbered over the whole conversation. */

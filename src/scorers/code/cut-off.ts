@@ -8,33 +8,12 @@ import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
 
 /** Reasons by which a provider ends a reply at its limit of tokens, without blanks and marks: OpenAI's, Anthropic's, Google's, xAI's, … */
-const LENGTH: ReadonlySet<string> = new Set([
-  'incomplete',
-  'length',
-  'maxlength',
-  'maxoutputtokens',
-  'maxtokens',
-  'modelcontextwindowexceeded',
-  'modellength',
-  'reasonmaxcontext',
-  'reasonmaxlen',
-  'tokenlimit',
-])
+const LENGTH =
+  'incomplete length maxlength maxoutputtokens maxtokens modelcontextwindowexceeded modellength reasonmaxcontext reasonmaxlen tokenlimit'
 
 /** Reasons by which a filter ends a reply. */
-const FILTER: ReadonlySet<string> = new Set([
-  'blocklist',
-  'contentfilter',
-  'contentfiltered',
-  'errortoxic',
-  'guardrailintervened',
-  'imagesafety',
-  'prohibitedcontent',
-  'recitation',
-  'refusal',
-  'safety',
-  'spii',
-])
+const FILTER =
+  'blocklist contentfilter contentfiltered errortoxic guardrailintervened imagesafety prohibitedcontent recitation refusal safety spii'
 
 /**
  * Cut off, by code: 1 if the last model call ended at a limit of tokens or by the provider's filter, so that the answer is a part of one; else
@@ -57,7 +36,7 @@ export function createCutOffScorer(options: ScorerOptions = {}): Scorer {
     kind: 'code',
     better: 'lower',
     passAt,
-    identity: { scorer: 'cut_off', reasons: [[...LENGTH], [...FILTER]] },
+    identity: { scorer: 'cut_off', reasons: [LENGTH, FILTER] },
     inline: true,
     needs: ['steps'],
     assess: (_view, _context, { run }) => {
@@ -91,5 +70,5 @@ function kindOf(reason: string): keyof typeof WORDS | undefined {
     .slice(reason.lastIndexOf('.') + 1)
     .replaceAll(/[^a-z]/gi, '')
     .toLowerCase()
-  return LENGTH.has(plain) ? 'length' : FILTER.has(plain) ? 'filter' : undefined
+  return LENGTH.split(' ').includes(plain) ? 'length' : FILTER.split(' ').includes(plain) ? 'filter' : undefined
 }

@@ -9,7 +9,6 @@ import type { Scorer } from '../../scoring/scorer.ts'
 import { createScriptedJudge } from '../../testing/scripted-judge.ts'
 import { createRetrievalRelevanceScorer } from '../judge/retrieval/retrieval-relevance.ts'
 import { createCutOffScorer } from './cut-off.ts'
-import { createLinkSourcesScorer } from './link-sources.ts'
 import { createToolPolicyScorer } from './tool-policy.ts'
 
 function recorded(library: string, id: string): AgentRun {
@@ -46,20 +45,6 @@ describe('cut_off, on recorded libraries', () => {
     ).toMatchObject({
       status: 'skipped',
       reason: 'no-content',
-    })
-  })
-})
-
-describe('link_sources, on recorded libraries', () => {
-  it.each([
-    'ai-7.0.173-links',
-    'traceloop-langchain-createAgent-links-0.27.0',
-    'mastra-core-1.71.0-otel-bridge-links-1.5.4',
-  ])('finds the link of %s that is from nowhere', async (library) => {
-    expect(await scoreOf(createLinkSourcesScorer(), recorded(library, 'links'))).toMatchObject({
-      value: 0.5,
-      label: 'fail',
-      findings: [{ verdict: 'no_source', text: 'https://climate.example/bergen' }],
     })
   })
 })

@@ -114,8 +114,7 @@ describe('tool_policy', () => {
   it('names the tools of rules without content, and others only with it', () => {
     const result = score(createToolPolicyScorer({ allowed: ['a'], atMost: { a: 1 } }), { toolCalls: calls('aax') })
     expect(result).toMatchObject({
-      explanation:
-        'Breached: a too often (It was called more than once), x not allowed (It is not among the allowed tools).',
+      explanation: 'Breached: a too often, x not allowed.',
       explanationWithoutContent: expect.not.stringContaining('x not'),
     })
   })

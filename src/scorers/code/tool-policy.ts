@@ -1,13 +1,12 @@
-import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
+import type { AgentRun } from '../../model/agent-run.ts'
 import { contentFree, explain } from '../../model/explanation.ts'
-import type { Explanation } from '../../model/explanation.ts'
 import type { Finding } from '../../model/finding.ts'
 import { skipWithoutFact } from '../../scoring/absence.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import { historyOf, lacksEarlierCalls } from '../../scoring/history.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { isRecord } from '../../spans/json.ts'
-import { count, list, listNames } from './code-scorer.ts'
+import { list, listNames } from './code-scorer.ts'
 import { KnownTools } from './known-tools.ts'
 import { areTexts, expectOption, expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
@@ -39,18 +38,6 @@ const KNOWN: KeysOf<ToolPolicyOptions> = {
   forbidden: true,
   before: true,
   atMost: true,
-}
-
-/** A call, and its index in `run.toolCalls`. */
-interface Made {
-  readonly call: ToolCall
-  readonly index: number
-}
-
-/** What a call breaches, and what it lacks. */
-interface Breach extends Made {
-  readonly verdict: 'not_allowed' | 'forbidden' | 'too_early' | 'too_often'
-  readonly reason: string
 }
 
 /**
@@ -99,41 +86,25 @@ export function createToolPolicyScorer(options: ToolPolicyOptions): Scorer {
       const names = run.toolCalls.map(({ name }) => name)
       const misspelt = known.check(run, names, needed)
       if ('status' in misspelt) return misspelt
-      const made = run.toolCalls.flatMap((call, index) => (hasRun(call) ? [{ call, index }] : []))
-      const breaches = [
-        ...made.flatMap(({ call, index }): Breach[] => [
-          ...(allowed?.includes(call.name) === false
-            ? [{ call, index, verdict: 'not_allowed' as const, reason: 'It is not among the allowed tools.' }]
-            : []),
-          ...(forbidden.includes(call.name)
-            ? [{ call, index, verdict: 'forbidden' as const, reason: 'It is forbidden.' }]
-            : []),
-        ]),
-        ...tooEarly(run, made, before),
-        ...tooOften(made, atMost),
-      ].toSorted((one, other) => one.index - other.index)
-      const isSure = breaches.some(({ verdict }) => verdict !== 'too_early')
+      const findings = breachesOf(run, rules)
+      const isSure = findings.some(({ verdict }) => verdict !== 'too_early')
       // Calls that were not recorded may breach a rule, or be what another one needs.
       const unknown = isSure ? undefined : skipWithoutFact(run, 'toolCalls', id)
       if (unknown !== undefined) return unknown
-      if (!isSure && breaches.length > 0 && mayLackEarlier(run)) {
+      if (!isSure && findings.length > 0 && mayLackEarlier(run)) {
         return skip(
           'no-content',
           contentFree(`${id}: a call was too early, unless one that it needs was in a turn that is not shown.`),
         )
       }
+      const named = findings.map(({ text, verdict }) => {
+        return explain`${listNames([text], configured)} ${contentFree(verdict.replaceAll('_', ' '))}`
+      })
       return {
         status: 'scored',
-        value: breaches.length === 0 ? 1 : 0,
-        explanation: explainBreaches(breaches, made.length, configured),
-        findings: breaches.map(({ call, index, verdict, reason }): Finding => ({
-          about: 'call',
-          verdict,
-          rating: 'bad',
-          text: call.name,
-          reason,
-          places: [{ in: 'call', index }],
-        })),
+        value: findings.length === 0 ? 1 : 0,
+        explanation: findings.length === 0 ? contentFree('No rule is breached.') : explain`Breached: ${list(named)}.`,
+        findings,
       }
     },
   })
@@ -146,27 +117,40 @@ function mayLackEarlier(run: AgentRun): boolean {
   return conversation.earlier.length > 0 || conversation.missing.length > 0
 }
 
-function hasRun({ status }: ToolCall): boolean {
-  return status !== 'waiting' && status !== 'rejected' && status !== 'not-executed'
-}
-
-/** Calls before which a tool that they need had not succeeded. */
-function tooEarly(run: AgentRun, made: readonly Made[], before: NonNullable<ToolPolicyOptions['before']>): Breach[] {
+/** What the calls breach, in their order. Calls that wait, were rejected or did not run breach nothing. */
+function breachesOf(run: AgentRun, { allowed, forbidden = [], before = {}, atMost = {} }: Rules): readonly Finding[] {
+  const made = run.toolCalls
+    .map(({ name, status, step }, index) => ({ name, status, step, index }))
+    .filter(({ status }) => status !== 'waiting' && status !== 'rejected' && status !== 'not-executed')
   const earlier = run.conversation === undefined ? succeededBefore(run) : new Set<string>()
-  // Without model calls, nothing shows which calls were made at the same time.
-  const isEarlier = (one: Made, other: Made): boolean =>
-    run.steps.length === 0 ? one.index < other.index : one.call.step < other.call.step
-  return made.flatMap((each): Breach[] => {
-    const needed = Object.hasOwn(before, each.call.name) ? (before[each.call.name] ?? []) : []
-    const lacking = needed.filter(
-      (tool) =>
-        !earlier.has(tool) &&
-        !made.some((one) => one.call.name === tool && one.call.status === 'ok' && isEarlier(one, each)),
+  const counts = new Map<string, number>()
+  return made.flatMap(({ name, index, step }) => {
+    const nth = (counts.get(name) ?? 0) + 1
+    counts.set(name, nth)
+    const hasSucceeded = (tool: string): boolean =>
+      earlier.has(tool) ||
+      // Without model calls, nothing shows which calls were made at the same time.
+      made.some(
+        (one) =>
+          one.name === tool && one.status === 'ok' && (run.steps.length === 0 ? one.index < index : one.step < step),
+      )
+    const lacking = (Object.hasOwn(before, name) ? (before[name] ?? []) : []).filter((tool) => !hasSucceeded(tool))
+    const most = Object.hasOwn(atMost, name) ? (atMost[name] ?? Infinity) : Infinity
+    const breaches = {
+      not_allowed: allowed?.includes(name) === false && 'It is not among the allowed tools.',
+      forbidden: forbidden.includes(name) && 'It is forbidden.',
+      too_early: lacking.length > 0 && `Before it, ${lacking.join(', ')} had not succeeded.`,
+      too_often: nth > most && `It was called more than ${most === 1 ? 'once' : `${most} times`}.`,
+    }
+    return Object.entries(breaches).flatMap(([verdict, reason]): Finding[] =>
+      reason === false
+        ? []
+        : [{ about: 'call', verdict, rating: 'bad', text: name, reason, places: [{ in: 'call', index }] }],
     )
-    const reason = `Before it, ${lacking.join(', ')} had not succeeded.`
-    return lacking.length === 0 ? [] : [{ ...each, verdict: 'too_early', reason }]
   })
 }
+
+type Rules = Pick<ToolPolicyOptions, 'allowed' | 'forbidden' | 'before' | 'atMost'>
 
 /** The tools that succeeded in the earlier turns of the history. */
 function succeededBefore(run: AgentRun): ReadonlySet<string> {
@@ -178,21 +162,4 @@ function succeededBefore(run: AgentRun): ReadonlySet<string> {
     if (name !== undefined) succeeded.add(name)
   }
   return succeeded
-}
-
-function tooOften(made: readonly Made[], atMost: NonNullable<ToolPolicyOptions['atMost']>): Breach[] {
-  return Object.entries(atMost).flatMap(([name, most]) => {
-    const reason = `It was called more than ${most === 1 ? 'once' : `${most} times`}.`
-    const beyond = made.filter(({ call }) => call.name === name).slice(most)
-    return beyond.map((each): Breach => ({ ...each, verdict: 'too_often', reason }))
-  })
-}
-
-function explainBreaches(breaches: readonly Breach[], calls: number, configured: ReadonlySet<string>): Explanation {
-  if (breaches.length === 0) return explain`${count(calls, 'call')} without a breach.`
-  const named = breaches.map(({ call, verdict, reason }) => {
-    const name = listNames([call.name], configured)
-    return explain`${name} ${contentFree(verdict.replaceAll('_', ' '))} (${contentFree(reason.slice(0, -1))})`
-  })
-  return explain`Breached: ${list(named)}.`
 }

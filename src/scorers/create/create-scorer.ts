@@ -256,4 +256,5 @@ const ALL_NEEDS: readonly Need[] = [
   'documents',
   'availableTools',
   'steps',
+  'groundTruth',
 ]

@@ -21,7 +21,7 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
-import { contentFree, explain } from '../../model/explanation.ts'
+import { contentFree, contentOnly, explain, joinExplanations } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
 
 /** The options of every judge scorer. */
@@ -118,6 +118,15 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
 /** The rating of a verdict that counts as that share of what would be best. */
 export function ratingOf(share: number): Finding['rating'] {
   return share >= 1 ? 'good' : share <= 0 ? 'bad' : 'open'
+}
+
+/** The findings that are not as they should be, as a sentence that begins with a blank: ` altered (date: …); missing (…).` */
+export function explainFindings(findings: readonly Finding[]): Explanation {
+  const named = findings.flatMap(({ verdict, rating, text, reason = '' }) => {
+    const quote = contentOnly(` (${text}${reason === '' ? '' : `: ${reason}`})`)
+    return rating === 'good' ? [] : [explain`${contentFree(verdict.replaceAll('_', ' '))}${quote}`]
+  })
+  return named.length === 0 ? contentFree('') : explain` ${joinExplanations(named, '; ')}.`
 }
 
 /** A pass mark among the scorer's own options decides by value, like one of its entry. */

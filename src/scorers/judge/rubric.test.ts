@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 
 import { createScriptedJudge } from '../../testing/scripted-judge.ts'
 import { createTestMessage, createToolInvocation } from '../../testing/test-messages.ts'
+import { rubrics } from './criteria.ts'
 import { createRubricScorer } from './rubric.ts'
-import type { RubricCriterion } from './rubric.ts'
+import type { RubricCriterion } from './criteria.ts'
 
 const criteria: RubricCriterion[] = [
   { id: 'polite', question: 'Is it polite?' },
@@ -87,5 +88,25 @@ describe('a rubric of tool calls', () => {
     expect(() => createRubricScorer({ model, criteria: two, level: 'span' as 'run' })).toThrow(
       'expected level to be run or',
     )
+  })
+})
+
+describe('ready criteria', () => {
+  it('are named in criteria, and are the same in code', async () => {
+    const model = createScriptedJudge({ verdicts: { safe: 'pass', tone: 'fail', own: 'pass' } })
+    const own = { id: 'own', question: 'Is it mine?' }
+    const named = createRubricScorer({ model, criteria: ['safe', { tone: 'friendly and brief' }, own] })
+    const coded = createRubricScorer({ model, criteria: [rubrics.safe, rubrics.tone('friendly and brief'), own] })
+    expect(named.version).toBe(coded.version)
+    expect((await named.run({ input: 'Hi', output: 'Go away.' })).score).toBe(0.67)
+    expect(model.calls[0]?.prompt).toContain('- tone [pass | fail]: Is the tone of the answer friendly and brief?')
+  })
+
+  it('give a rubric of one of them its description', () => {
+    const model = createScriptedJudge({})
+    expect(createRubricScorer({ model, criteria: ['no_refusal'] }).description).toBe(
+      'Whether the answer is no refusal.',
+    )
+    expect(createRubricScorer({ model, criteria: ['safe', 'unbiased'] }).description).toContain('weighted share')
   })
 })

@@ -23,24 +23,15 @@ import type { JudgeScorerOptions } from './judge-scorer.ts'
 import { callsAt, skipWithoutCallsAt } from '../../scoring/call-scores.ts'
 import { expectOption, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
+import { isRecord } from '../../spans/json.ts'
+import { rubrics } from './criteria.ts'
+import type { ReadyCriterion, RubricCriterion } from './criteria.ts'
 import { twoDecimals } from '../two-decimals.ts'
-
-/** One criterion of a rubric: a question with the verdict pass or fail. */
-export interface RubricCriterion {
-  /** Letters, digits, `_`, `-` and `.`; must be unique. */
-  readonly id: string
-  /** Phrased so that yes is good. It is trusted text: do not quote a run in it. */
-  readonly question: string
-  /** A positive number. @default 1 */
-  readonly weight?: number
-  /** Whether the score is 0 if this criterion fails. @default false */
-  readonly required?: boolean
-}
 
 /** Options of `createRubricScorer`. */
 export interface RubricScorerOptions extends JudgeScorerOptions {
-  /** At least one. */
-  readonly criteria: readonly RubricCriterion[]
+  /** At least one: a criterion of your own, the name of a ready one, or a tone of the answer, such as `{ tone: 'friendly and brief' }`. */
+  readonly criteria: readonly (RubricCriterion | ReadyCriterion | { readonly tone: string })[]
   /**
    * What the criteria are about: the run, each of its tool calls, or each of its retrievals, all in one request; or a whole conversation.
    *
@@ -50,7 +41,7 @@ export interface RubricScorerOptions extends JudgeScorerOptions {
 }
 
 const KNOWN: KeysOf<RubricScorerOptions> = { ...judgeKeys, criteria: true, level: true }
-const NESTED: KeysOf<RubricCriterion> = { id: true, question: true, weight: true, required: true }
+const NESTED: KeysOf<RubricCriterion> = { id: true, question: true, weight: true, required: true, description: true }
 
 /** Every criterion, with its verdict. */
 export interface RubricAnalysis {
@@ -97,13 +88,14 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
     level,
   )
   const criteria = checkCriteria(id, list)
+  const { description } = criteria.length === 1 ? toCriterion(list[0]) : {}
   const totalWeight = criteria.reduce((sum, { weight }) => sum + weight, 0)
   const isWhole = level === 'run' || level === 'conversation'
   const unit = UNITS[level]
   const countOf = (run: AgentRun): number => (isWhole ? 1 : callsAt(run, level).length)
   return defineJudgeScorer<RubricAnalysis>({
     id,
-    description: `The weighted share of the criteria that the ${unit} meets.`,
+    description: description ?? `The weighted share of the criteria that the ${unit} meets.`,
     level,
     options,
     calls: 1,
@@ -235,15 +227,15 @@ function explainCriteria(criteria: RubricAnalysis['criteria'], vetoed: boolean):
   )
 }
 
-function checkCriteria(scorerId: string, criteria: unknown): Required<RubricCriterion>[] {
+function checkCriteria(scorerId: string, criteria: unknown): Required<Omit<RubricCriterion, 'description'>>[] {
   if (!Array.isArray(criteria) || criteria.length === 0) {
     throw new TypeError(
       `Scorer ${scorerId}: expected criteria to be a list of at least one, got ${formatValue(criteria)}.`,
     )
   }
   const seen = new Set<string>()
-  return criteria.map((criterion: RubricCriterion, index) => {
-    const given = readOptions(`createRubricScorer criteria[${index}]`, criterion, NESTED)
+  return criteria.map((criterion: unknown, index) => {
+    const given = readOptions(`createRubricScorer criteria[${index}]`, toCriterion(criterion), NESTED)
     const { id, question, weight = 1, required = false } = given
     const at = `Scorer ${scorerId}: expected criteria[${index}]`
     const isId = typeof id === 'string' && /^[\w.-]{1,64}$/.test(id)
@@ -262,4 +254,19 @@ function checkCriteria(scorerId: string, criteria: unknown): Required<RubricCrit
     seen.add(id.toLowerCase())
     return { id, question: question.replaceAll(/\s+/g, ' ').trim(), weight, required }
   })
+}
+
+/** What a name or a tone stands for. */
+function toCriterion(given: unknown): RubricCriterion {
+  if (isRecord(given) && typeof given.tone === 'string' && Object.keys(given).length === 1)
+    return rubrics.tone(given.tone)
+  const { tone: _tone, ...named } = rubrics
+  const known = Object.entries(named).find(([name]) => name === given)?.[1]
+  if (typeof given === 'string' && known === undefined) {
+    throw new TypeError(
+      `createRubricScorer: expected a criterion, one of ${Object.keys(named).join(', ')}, or { tone }, got ${formatValue(given)}.`,
+    )
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its properties are checked next
+  return known ?? (given as RubricCriterion)
 }

@@ -2,7 +2,7 @@ import type { ItemList } from '../../../judge/inquiry.ts'
 import type { ShownCall } from '../../../judge/prompt/render-call.ts'
 
 /** What came of a text that tried to command the agent, best first. */
-export const INJECTION_VERDICTS = ['resisted', 'obeyed'] as const
+const INJECTION_VERDICTS = ['resisted', 'obeyed'] as const
 
 /** The most texts that are listed, and the most calls that nobody asked for. */
 const MAX_FOUND = 12

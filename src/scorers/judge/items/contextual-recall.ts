@@ -1,7 +1,8 @@
 import { contentFree } from '../../../model/explanation.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
-import type { Scorer } from '../../../scoring/scorer.ts'
+import type { Skipped } from '../../../model/score.ts'
+import type { Scorer, ScoringContext } from '../../../scoring/scorer.ts'
 import { evidenceOf, expectContext } from './answer-material.ts'
 import type { ContextOption } from './answer-material.ts'
 import { defineItemScorer } from './item-scorer.ts'
@@ -16,12 +17,16 @@ import { skip } from '../../skip.ts'
 /** Options of `createContextualRecallScorer`. */
 export interface ContextualRecallScorerOptions extends JudgeScorerOptions {
   /** What the scorer compares. */
-  readonly options?: {
+  readonly options?: GroundTruthOption & {
     /** What was retrieved, besides the run's tool results and documents. */
     readonly context?: ContextOption
-    /** The expected answer, or a function that returns it for each run. `.run({ groundTruth })` takes precedence. */
-    readonly groundTruth?: string | ((run: AgentRun) => string | undefined)
   }
+}
+
+/** The option of scorers that compare with an expected answer. */
+export interface GroundTruthOption {
+  /** The expected answer, or a function that returns it for each run. `.run({ groundTruth })` takes precedence. */
+  readonly groundTruth?: string | ((run: AgentRun) => string | undefined)
 }
 
 const KNOWN: KeysOf<ContextualRecallScorerOptions> = { ...judgeKeys, options: true }
@@ -55,14 +60,13 @@ export function createContextualRecallScorer(
   const { id = 'contextual_recall', options: more = {} } = readJudgeOptions(factory, options, KNOWN)
   const { context: given, groundTruth } = readOptions(`${factory} options`, more, { context: true, groundTruth: true })
   expectContext(factory, given)
-  const isAnswer = isTextOrNone(groundTruth) || typeof groundTruth === 'function'
-  expectOption(isAnswer, factory, 'options.groundTruth to be a string, or a function', groundTruth)
+  expectGroundTruth(factory, groundTruth)
   return defineItemScorer({
     id,
     description: 'The share of the expected answer that the retrieved context supports.',
     options,
     better: 'higher',
-    needs: ['toolNames', 'toolResults', 'documents'],
+    needs: ['toolNames', 'toolResults', 'documents', 'groundTruth'],
     identity: { context: given, groundTruth },
     role: 'You check whether the evidence that an agent gathered holds what the expected answer needs. What you know yourself does not count.',
     list: {
@@ -75,21 +79,37 @@ export function createContextualRecallScorer(
     },
     counts: { supported: 1, unsupported: 0 },
     material: (run, context) => {
-      const own = context?.given?.groundTruth
-      const expected =
-        typeof own === 'string'
-          ? own
-          : typeof groundTruth === 'function'
-            ? expectReturned(groundTruth(run), id, 'options.groundTruth to be a string', isTextOrNone)
-            : groundTruth
-      if (expected === undefined || expected.trim() === '') {
-        return skip(
-          'not-applicable',
-          contentFree(`${id}: no expected answer is known. Pass groundTruth to .run(), or set options.groundTruth.`),
-        )
-      }
+      const expected = expectedAnswer(run, context, id, groundTruth)
+      if (typeof expected !== 'string') return expected
       const evidence = evidenceOf(run, id, given)
       return 'status' in evidence ? evidence : [...evidence, mainSection('the expected answer', expected)]
     },
   })
+}
+
+/** @throws TypeError if the option is neither a text nor a function */
+export function expectGroundTruth(factory: string, groundTruth: unknown): void {
+  const isAnswer = isTextOrNone(groundTruth) || typeof groundTruth === 'function'
+  expectOption(isAnswer, factory, 'options.groundTruth to be a string, or a function', groundTruth)
+}
+
+/** The expected answer of a run, or why none is known. */
+export function expectedAnswer(
+  run: AgentRun,
+  context: ScoringContext | undefined,
+  id: string,
+  groundTruth: GroundTruthOption['groundTruth'],
+): string | Skipped {
+  const own = context?.given?.groundTruth
+  const expected =
+    typeof own === 'string'
+      ? own
+      : typeof groundTruth === 'function'
+        ? expectReturned(groundTruth(run), id, 'options.groundTruth to be a string', isTextOrNone)
+        : groundTruth
+  if (expected !== undefined && expected.trim() !== '') return expected
+  return skip(
+    'not-applicable',
+    contentFree(`${id}: no expected answer is known. Pass groundTruth to .run(), or set options.groundTruth.`),
+  )
 }

@@ -5,10 +5,7 @@ import type { Finding } from '../../../model/finding.ts'
 import type { Skipped } from '../../../model/score.ts'
 import { inquire } from '../../../judge/judging.ts'
 import type { Answers } from '../../../judge/inquiry.ts'
-import { conversationSections } from '../../../judge/prompt/render-conversation.ts'
-import { runSections } from '../../../judge/prompt/render-run.ts'
-import type { RunMaterial } from '../../../judge/prompt/render-run.ts'
-import type { SectionDraft } from '../../../judge/prompt/section.ts'
+import { recordSections } from '../../../judge/prompt/render-conversation.ts'
 import type { Scorer, ScoringContext } from '../../../scoring/scorer.ts'
 import { expectOption, expectTexts } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
@@ -87,13 +84,13 @@ export function createResolutionScorer(options: ResolutionScorerOptions): Scorer
     identity: { goals, prompts: [resolutionPrompts, goalVerdicts, COUNTS] },
     readsHandOver: true,
     needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults', 'documents'],
-    drafts: (run) => toSections(run, {}),
+    drafts: (run) => recordSections(run, {}),
     assess: async (run, session, context) => {
       const unfit = unjudgeable(run, context, id)
       if (unfit !== undefined) return unfit
       const asked = await inquire(session, {
         role: resolutionPrompts.role,
-        sections: toSections(run, context),
+        sections: recordSections(run, context),
         questions: [
           ...goals.map((goal, index) => ({
             ids: [goalId(index)],
@@ -107,13 +104,6 @@ export function createResolutionScorer(options: ResolutionScorerOptions): Scorer
       return asked.ok ? scoreResolution(run, analyse(asked.value, goals), id) : asked.score
     },
   })
-}
-
-function toSections(run: AgentRun, material: RunMaterial): readonly SectionDraft[] {
-  const { handOver } = material
-  return run.conversation === undefined
-    ? runSections(run, { handOver })
-    : conversationSections(run.conversation, { handOver })
 }
 
 /** Why nobody can be asked. */

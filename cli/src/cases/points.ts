@@ -1,0 +1,93 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+
+import { Judge } from '../../../src/judge/judge.ts'
+import { openSession } from '../../../src/judge/judging.ts'
+import type { AgentCase } from '../../../src/cases/agent-case.ts'
+import { makePoints, pointsKey } from '../../../src/scorers/judge/answer-correctness/points.ts'
+import type { AnswerPoints } from '../../../src/scorers/judge/answer-correctness/points.ts'
+import type { JudgeScorerOptions } from '../../../src/scorers/judge/judge-scorer.ts'
+import { toRunInput } from '../../../src/scoring/given/run-input.ts'
+import { keepProcessAlive } from '../../../src/scoring/keep-process-alive.ts'
+import type { CommandContext } from '../command.ts'
+import { loadConfig } from '../score/load-config.ts'
+import { safeJson, safeLine } from '../text.ts'
+import { UsageError } from '../usage-error.ts'
+import { readCases } from './cases.ts'
+
+/** The command-line options of `spanscore cases points`. */
+export interface PointsOptions {
+  /** `<provider>/<model>`; without it, that of `answer_correctness` in the configuration. */
+  readonly model?: string
+  /** The configuration file. */
+  readonly config?: string
+}
+
+const TIMEOUT_MS = 120_000
+
+/** Adds points to the cases of a file that have an expected answer and none. Other lines stay as they are. */
+export async function addPoints(file: string, options: PointsOptions, context: CommandContext): Promise<void> {
+  const open = readCases(file, 'cases').filter(({ expected }) => expected.answer !== null && !expected.points)
+  const say = (text: string): unknown => context.stderr.write(`spanscore: ${safeLine(text)}\n`)
+  if (open.length === 0) return void say('every case with an expected answer has points.')
+  const judge = toJudge(options, context)
+  const contentBytes = open.reduce(
+    (sum, { input, expected }) => sum + Buffer.byteLength(`${input}${expected.answer}`),
+    0,
+  )
+  const workload = { calls: 1, contentBytes: Math.ceil(contentBytes / open.length), answers: 8 }
+  const { run } = toRunInput({ input: '', output: '' })
+  const asked = judge.toScorerJudge(() => workload)
+  const missing = asked.unavailable()
+  if (missing !== undefined) throw new UsageError(missing)
+  const { tokens, costUsd } = asked.estimate(run)
+  const cost = costUsd === undefined ? 'its price is not known' : `at most ${(costUsd * open.length).toFixed(2)} USD`
+  say(
+    `${judge.name}: ${open.length} expected answers, at most ${(tokens * open.length).toLocaleString('en')} tokens; ${cost}`,
+  )
+  const made = new Map<string, AnswerPoints>()
+  const faults: string[] = []
+  await keepProcessAlive(async () => {
+    for (const each of open) {
+      const points = await pointsFor(each, judge)
+      if (typeof points === 'string') faults.push(`case ${each.id}: ${points}`)
+      else made.set(each.id, points)
+    }
+  })
+  const lines = readFileSync(file, 'utf8').split('\n')
+  writeFileSync(`${file}.tmp`, lines.map((line) => withPoints(line, made)).join('\n'), { mode: 0o600 })
+  renameSync(`${file}.tmp`, file)
+  say(`${made.size} of ${open.length} cases have points now: read them, and change what is wrong.`)
+  if (faults.length > 0) throw new UsageError(faults.join('; '))
+}
+
+async function pointsFor({ id, input, expected }: AgentCase, judge: Judge): Promise<AnswerPoints | string> {
+  const answer = expected.answer ?? ''
+  const context = { signal: AbortSignal.timeout(TIMEOUT_MS), timeoutMs: TIMEOUT_MS }
+  const points = await makePoints(await openSession(judge, 'answer_correctness', id, context), input, answer)
+  return points.ok ? { of: pointsKey(input, answer), list: points.value } : points.score.message
+}
+
+function withPoints(line: string, made: ReadonlyMap<string, AnswerPoints>): string {
+  if (line.trim() === '') return line
+  const value: { readonly id: string; readonly expected: object } = JSON.parse(line)
+  const points = made.get(value.id)
+  return points === undefined ? line : safeJson(JSON.stringify({ ...value, expected: { ...value.expected, points } }))
+}
+
+/** @throws UsageError if there is no judge, or it cannot be asked */
+function toJudge({ model, config }: PointsOptions, context: CommandContext): Judge {
+  const found = model === undefined ? loadConfig(config, context).scorers : []
+  const options =
+    model === undefined
+      ? found.find(({ scorer }) => scorer.id === 'answer_correctness')?.scorer.judge?.options
+      : { model: { id: model } }
+  if (options === undefined)
+    throw new UsageError('expected --model, or answer_correctness in the configuration, got neither')
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a factory has checked them, or the judge does
+    const { model: asked, judge: settings } = options as JudgeScorerOptions
+    return new Judge(asked, settings, '--model: expected')
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(error.message) : error
+  }
+}
