@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 
 import { useProxies } from 'spanscore/engine'
 
+import { backUp } from './backup.ts'
 import { loadServiceConfig } from './config/load-config.ts'
 import { forgetInFolder } from './forget/forget-command.ts'
 import { readPerson } from './person.ts'
@@ -113,6 +114,17 @@ program
     const { traces, runs } = await forgetInFolder(given.data, person, !given.yes, limits)
     const what = `${counted(runs, 'run')} of the page, and ${counted(traces, 'trace')} in all`
     say(given.yes ? `Deleted ${what}.` : `Found ${what}. Add --yes to delete them; nothing brings them back.`)
+  })
+
+program
+  .command('backup')
+  .description('Copies a data folder as it is at one moment, whether the service runs or not.')
+  .helpOption('-h, --help', 'print this help')
+  .option('--data <folder>', 'the data folder of the service', 'spanscore-data')
+  .requiredOption('--out <folder>', 'an empty folder for the copy')
+  .action(async (_: unknown, command: Command) => {
+    const { data, out }: { readonly data: string; readonly out: string } = command.optsWithGlobals()
+    say(`Copied ${(await backUp(data, out)).join(', ')} to ${out}.`)
   })
 
 type GivenToForget = Readonly<Record<'trace' | 'conversation' | 'user', string | undefined>> & {

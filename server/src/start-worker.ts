@@ -76,7 +76,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     report,
     now: () => performance.now(),
   })
-  const scorer = new ServiceScorer({ options: config.options, meters })
+  const scorer = new ServiceScorer({ options: config.options, redactor: config.redactor, meters })
   const worker = await Worker.start(options, {
     scorer,
     outbox,

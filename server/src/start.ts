@@ -138,6 +138,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const meters = new ServiceMeters(instance, to)
   const scorer = new ReplaceableScorer({
     options: config.options,
+    redactor: config.redactor,
     meters,
     onScore: (scored) => page?.scored(scored),
   })
@@ -160,8 +161,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
           path: configPath,
           text: config.text,
           take: (changed) => {
-            scorer.replace(changed.options)
-            page?.configured(changed.text)
+            scorer.replace(changed)
+            page?.configured(changed.text, changed.redact)
             announce(changed)
           },
           report,
@@ -348,7 +349,11 @@ async function openPage(
   }
   const configText = configPath !== undefined && isConfigData(configPath) ? config.text : undefined
   const token = pageToken(dataFolder)
-  const started = await Page.start({ options: page, folder: dataFolder, limits, configPath, configText }, token, report)
+  const started = await Page.start(
+    { options: page, folder: dataFolder, limits, configPath, configText, redact: config.redact },
+    token,
+    report,
+  )
   options.files
     ?.read('page-token', () => pageToken(dataFolder).tokens)
     .onChange((tokens) => started.replaceTokens(tokens))

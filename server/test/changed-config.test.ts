@@ -71,7 +71,7 @@ it('a changed file takes effect for new runs, a bad one is named and changes not
     'the second change',
     30_000,
   )
-  expect(await service.ready()).toEqual({ status: 'ready' })
+  expect(await service.ready()).toMatchObject({ status: 'ready' })
   const fourth = await service.send()
   await until(() => scorersOf(sink, fourth).length === 1, 'the fourth scores', 30_000)
   expect(scorersOf(sink, fourth)).toEqual(['tool_errors'])

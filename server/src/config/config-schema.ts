@@ -135,6 +135,13 @@ export const configSchema = strict({
   })
     .optional()
     .describe('What leaves the service.'),
+  redact: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe(
+      'Patterns in the syntax of RE2. What they match in the texts of a run becomes [redacted] for judges, on the page and in explanations.',
+    ),
   handOver: z.array(z.string().min(1)).optional().describe('Names of tools that hand the user over to a person.'),
   strict: z
     .boolean()

@@ -3,7 +3,7 @@ import { createRequire, registerHooks } from 'node:module'
 import { extname, resolve } from 'node:path'
 
 import { parseDocument } from 'yaml'
-import { closestName, createPrebuilt, withEnvironment } from 'spanscore/engine'
+import { closestName, createPrebuilt, TextRedactor, withEnvironment } from 'spanscore/engine'
 import type { ScoringOptions } from 'spanscore/engine'
 import { z } from 'zod'
 
@@ -36,6 +36,10 @@ const MEANINGLESS = [
 export interface LoadedConfig {
   readonly options: ScoringOptions
   readonly limits: Limits
+  /** Redacts what leaves the scorers by code. @default nothing is redacted */
+  readonly redactor?: TextRedactor | undefined
+  /** The patterns of the redactor. */
+  readonly redact?: readonly string[] | undefined
   readonly source: string
   /** The unchanged text of the file; empty if there is none. */
   readonly text: string
@@ -85,7 +89,7 @@ export function isConfigData(path: string): boolean {
   return /\.(?:ya?ml|json)$/.test(path)
 }
 
-type OptionsAndLimits = Pick<LoadedConfig, 'options' | 'limits'>
+type OptionsAndLimits = Pick<LoadedConfig, 'options' | 'limits' | 'redactor' | 'redact'>
 
 function fromFile(file: string, text: string): OptionsAndLimits {
   const value = parsed(file, text)
@@ -99,8 +103,22 @@ function fromFile(file: string, text: string): OptionsAndLimits {
   const checked = configSchema.safeParse(value)
   if (!checked.success)
     throw new Error(`${file}: ${checked.error.issues.map((issue) => describeIssue(issue)).join('; ')}`)
-  const { limits, ...options } = checked.data
-  return { options: toOptions(file, options), limits: limits ?? limitsSchema.parse({}) }
+  const { limits, redact, ...options } = checked.data
+  const redactor = redact && redactorOf(file, redact)
+  return {
+    options: { ...toOptions(file, options), ...(redactor && { redact: (run) => redactor.apply(run) }) },
+    limits: limits ?? limitsSchema.parse({}),
+    redactor,
+    redact,
+  }
+}
+
+function redactorOf(file: string, patterns: readonly string[]): TextRedactor {
+  try {
+    return new TextRedactor(patterns)
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
 }
 
 /** What is wrong at which place. Of the forms that an entry may have, it is the one that got furthest. */
@@ -129,7 +147,7 @@ function parsed(file: string, text: string): unknown {
   }
 }
 
-function toOptions(file: string, { scorers, ...rest }: Omit<ServiceConfig, 'limits'>): ScoringOptions {
+function toOptions(file: string, { scorers, ...rest }: Omit<ServiceConfig, 'limits' | 'redact'>): ScoringOptions {
   const entries = scorers.map((given, index) => {
     const { name, model, options, ...entry } = typeof given === 'string' ? { name: given } : given
     try {

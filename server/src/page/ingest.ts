@@ -1,6 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import { buildRuns, MAX_NAME_LENGTH, recognise, shortened, toStoredRuns, traitsOf } from 'spanscore/engine'
+import {
+  buildRuns,
+  MAX_NAME_LENGTH,
+  recognise,
+  shortened,
+  TextRedactor,
+  toStoredRuns,
+  traitsOf,
+} from 'spanscore/engine'
 import type { AgentRun, Evaluation, SourceLog, SourceSpan, StoredScore } from 'spanscore/engine'
 
 import type { RequestReader } from '../receive/read-request.ts'
@@ -91,6 +99,7 @@ export class Ingest implements ShownRuns {
   readonly #limits: IngestLimits
   readonly #traits: TraitStore
   readonly #open = new Map<string, OpenTrace>()
+  #redactor: TextRedactor | undefined
   #openBytes = 0
   #changes: number
   #dropped = 0
@@ -112,6 +121,11 @@ export class Ingest implements ShownRuns {
   /** Traces in progress that were dropped, because too much was in progress. */
   get dropped(): number {
     return this.#dropped
+  }
+
+  /** Redacts what arrives from now on. */
+  redactBy(patterns: readonly string[] | undefined): void {
+    this.#redactor = patterns && new TextRedactor(patterns)
   }
 
   /** Must be called after every visible change. */
@@ -168,7 +182,7 @@ export class Ingest implements ShownRuns {
   #arrived(record: ToPage & { readonly kind: 'record' }): void {
     const { spans, logs, bytesOf } = this.#reader.sources(record)
     const open = <Source extends SourceSpan | SourceLog>(source: Source | undefined, index: number) =>
-      source === undefined ? [] : [{ source, bytes: bytesOf(index) + OBJECT_BYTES }]
+      source === undefined ? [] : [{ source: this.#redacted(source), bytes: bytesOf(index) + OBJECT_BYTES }]
     const spansOf = Map.groupBy(spans.flatMap(open), ({ source }) => source.traceId)
     const openLogs = logs.flatMap((log, index) => open(log, spans.length + index))
     const logsOf = Map.groupBy(openLogs, ({ source }) => source.traceId)
@@ -271,8 +285,21 @@ export class Ingest implements ShownRuns {
   }
 
   #said(log: SourceLog): void {
-    saveSaid(this.#database, log, this.#nowMs())
+    saveSaid(this.#database, this.#redacted(log), this.#nowMs())
     this.changed()
+  }
+
+  #redacted<Source extends SourceSpan | SourceLog>(source: Source): Source {
+    if (this.#redactor === undefined) return source
+    const attributes = this.#redactor.apply(source.attributes)
+    if (!('events' in source)) return { ...source, attributes, body: this.#redactor.apply(source.body) }
+    const { events, status } = source
+    return {
+      ...source,
+      attributes,
+      events: this.#redactor.apply(events),
+      status: { ...status, message: this.#redactor.apply(status.message) },
+    }
   }
 
   /** The rest stays, because other runs of the trace may continue. */

@@ -48,7 +48,7 @@ export type PageBatch =
   | { readonly kind: 'batch'; readonly items: readonly ToPage[]; readonly bytes: number; readonly left: number }
   | { readonly kind: 'address'; readonly otlpUrl: string }
   /** The configuration has changed to this text. */
-  | { readonly kind: 'configuration'; readonly text: string }
+  | { readonly kind: 'configuration'; readonly text: string; readonly redact: readonly string[] | undefined }
   | { readonly kind: 'tokens'; readonly tokens: readonly string[] }
   | { readonly kind: 'judges'; readonly troubles: readonly string[] }
   /** Sent every second while the receiving thread runs. */
@@ -92,4 +92,6 @@ export interface PageWorkerData {
   readonly configPath: string | undefined
   /** The text of the configuration in effect. */
   readonly configText: string | undefined
+  /** Patterns of what it redacts. */
+  readonly redact?: readonly string[] | undefined
 }

@@ -34,7 +34,15 @@ function nowMs(): number {
   return Date.now()
 }
 
-async function main({ options, folder, tokens: given, limits, configPath, configText }: PageWorkerData): Promise<void> {
+async function main({
+  options,
+  folder,
+  tokens: given,
+  limits,
+  configPath,
+  configText,
+  redact,
+}: PageWorkerData): Promise<void> {
   useProxies(process.env)
   const assets = readAssets()
   const report = (message: string) => answer({ kind: 'trouble', message })
@@ -47,6 +55,7 @@ async function main({ options, folder, tokens: given, limits, configPath, config
     nowMs,
     ingestLimits(resourceLimits.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY),
   )
+  ingest.redactBy(redact)
   const waiting: { readonly items: readonly ToPage[]; readonly bytes: number; next: number }[] = []
   let left = 0
   let tokens = given
@@ -203,6 +212,7 @@ async function main({ options, folder, tokens: given, limits, configPath, config
     }
     if (batch.kind === 'configuration') {
       trials.change(batch.text)
+      ingest.redactBy(batch.redact)
       return
     }
     clearInterval(retention)

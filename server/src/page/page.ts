@@ -106,9 +106,9 @@ export class Page implements ServiceObserver, PageRuns {
   }
 
   /** The configuration has changed to this text: the page tries its scorers from now on. */
-  configured(configText: string): void {
-    this.#data = { ...this.#data, configText }
-    this.#post({ kind: 'configuration', text: configText })
+  configured(configText: string, redact: readonly string[] | undefined): void {
+    this.#data = { ...this.#data, configText, redact }
+    this.#post({ kind: 'configuration', text: configText, redact })
   }
 
   /** The tokens of the page have changed to these. */

@@ -1,4 +1,4 @@
-import type { AgentRun, ScoringOptions } from 'spanscore/engine'
+import type { AgentRun } from 'spanscore/engine'
 
 import type { KeptTurn } from '../log/turn-table.ts'
 import type { GatheredRecords } from '../send/gathered-scores.ts'
@@ -9,15 +9,15 @@ import type { ServiceScorerParts } from './service-scorer.ts'
 
 /** A scorer whose configuration may change: each run is scored by the configuration that is in effect when it is complete. */
 export class ReplaceableScorer implements RunScorer, ConversationScorer {
-  readonly #parts: Omit<ServiceScorerParts, 'options' | 'replaced'>
+  readonly #parts: Omit<ServiceScorerParts, 'options' | 'redactor' | 'replaced'>
   #current: ServiceScorer
   /** Replaced scorers that may still have runs or records, and the number of their runs. */
   readonly #runs = new Map<ServiceScorer, number>()
 
   /** @throws TypeError `<path>: expected …, got …` */
-  constructor({ options, ...parts }: Omit<ServiceScorerParts, 'replaced'>) {
+  constructor({ options, redactor, ...parts }: Omit<ServiceScorerParts, 'replaced'>) {
     this.#parts = parts
-    this.#current = new ServiceScorer({ options, ...parts })
+    this.#current = new ServiceScorer({ options, redactor, ...parts })
     this.#runs.set(this.#current, 0)
   }
 
@@ -35,8 +35,8 @@ export class ReplaceableScorer implements RunScorer, ConversationScorer {
    *
    * @throws TypeError `<path>: expected …, got …`; then nothing changes
    */
-  replace(options: ScoringOptions): void {
-    this.#current = new ServiceScorer({ options, ...this.#parts, replaced: this.#current })
+  replace({ options, redactor }: Pick<ServiceScorerParts, 'options' | 'redactor'>): void {
+    this.#current = new ServiceScorer({ options, redactor, ...this.#parts, replaced: this.#current })
     this.#runs.set(this.#current, 0)
   }
 

@@ -23,6 +23,7 @@ import type {
   ScorableRun,
   ScorePlace,
   ScoringOptions,
+  TextRedactor,
 } from 'spanscore/engine'
 
 import type { KeptTurn } from '../log/turn-table.ts'
@@ -39,6 +40,8 @@ export interface ServiceScorerParts {
   readonly meters: ServiceMeters
   /** Receives each result as it is written. */
   readonly onScore?: OnScore
+  /** Redacts explanations and findings. @default they stay as they are */
+  readonly redactor?: TextRedactor | undefined
   /** The scorer that this one replaces. What its judges have spent counts against the budget. */
   readonly replaced?: ServiceScorer | undefined
 }
@@ -64,10 +67,12 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
   readonly #outputs: ScoreOutputs
   readonly #copied: CopiedAttributes
   readonly #onScore: OnScore | undefined
+  readonly #redactor: TextRedactor | undefined
 
   /** @throws TypeError `<path>: expected …, got …` */
-  constructor({ options, meters, onScore, replaced }: ServiceScorerParts) {
+  constructor({ options, meters, onScore, redactor, replaced }: ServiceScorerParts) {
     this.#onScore = onScore
+    this.#redactor = redactor
     const resolved = resolveOptions(options, true)
     this.#engine = new Engine({
       options: resolved,
@@ -214,8 +219,9 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       target,
       isHeld: false,
       claim: () => true,
-      write: (evaluation, read, isFirst) => {
+      write: (given, read, isFirst) => {
         if (conversation === undefined) return
+        const evaluation = this.#redacted(given)
         const counted = isFirst && isCounted
         const spans = { count: conversation.revision, digest: '' }
         this.#onScore?.({ conversation, key, evaluation })
@@ -260,6 +266,11 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
     return !scores.isWithdrawn
   }
 
+  /** Scorers by code see the run as it is, and their explanations may quote it. */
+  #redacted(evaluation: Evaluation): Evaluation {
+    return this.#redactor === undefined ? evaluation : { ...evaluation, score: this.#redactor.apply(evaluation.score) }
+  }
+
   /** @param run the offered run, or one that is nested in it */
   #placeOf({ spans, isCounted }: OfferedRun, run: AgentRun): ScorePlace {
     const { resource, endTimeMs, attributes, surrounding } = run
@@ -270,7 +281,8 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       target,
       isHeld: false,
       claim: (scorer) => !carriesScore(attributes, scorer),
-      write: (evaluation, read, isFirst) => {
+      write: (given, read, isFirst) => {
+        const evaluation = this.#redacted(given)
         const revised = { ...evaluation, revision }
         const { key } = scoreIds(target, evaluation.scorer, spans)
         this.#onScore?.({ runId: `${target.traceId}:${target.spanId}`, key, evaluation: revised })
