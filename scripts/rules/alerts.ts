@@ -4,7 +4,7 @@ import { PAGE, TICKET } from './limits.ts'
 import { lastScore, reasons, SCORER_OF_AGENT, SCORER_OF_JOB, wasLow } from './missing-message.ts'
 import { AGENT_AND_SCORER, named, NOT_CHOSEN } from './recording.ts'
 import type { Rule, RuleGroup } from './recording.ts'
-import { DESCRIPTION, each, SCORER, TIME, VERSION } from './template.ts'
+import { AGENT, DESCRIPTION, each, SCORER, TIME, VERSION } from './template.ts'
 import { WORKERS } from './worker-alerts.ts'
 
 const evidence = (kind: string) => `max by (${AGENT_AND_SCORER}) (spanscore:evidence:now{kind="${kind}"})`
@@ -160,13 +160,13 @@ const QUIET =
 const METRICS_OF_JOB = 'count(spanscore_alert_setting{spanscore_setting="quiet",job=%[1]q})'
 
 const QUIET_MESSAGE = {
-  summary: '{{ $labels.job }}: no agent run for {{ $value | humanizeDuration }}. Nothing is scored.',
+  summary: '{{ $labels.job }}: no agent run for {{ $value | humanizeDuration }}, so that no alert on scores can fire.',
   description: [
     each('spanscore:last_run{job=%[1]q}', ['$labels.job'], `The last run ended at about ${TIME}.`),
     each(
       METRICS_OF_JOB,
       ['$labels.job'],
-      ' Its metrics still come: nobody asks it, or its spans do not reach spanscore.',
+      ' Its metrics still come: no requests reach it, its runs do not end, or its spans are not recorded any more.',
     ),
     each(
       `vector(1) unless on () ${METRICS_OF_JOB}`,
@@ -177,7 +177,7 @@ const QUIET_MESSAGE = {
   ].join(''),
 }
 
-const UNTIL = 'Until this is mended, no alert on these scores can fire.'
+const UNTIL = 'Until this is fixed, no alert on the scores of {{ $labels.gen_ai_evaluation_name }} can fire.'
 
 /** Alerts on missing scores, and on scores that do not represent all runs. */
 function scoring(): RuleGroup {
@@ -195,8 +195,8 @@ function scoring(): RuleGroup {
         },
         {
           summary:
-            '{{ $labels.job }}: {{ $labels.gen_ai_evaluation_name }} cannot score {{ $value | printf "%.0f" }} % of its runs. The scorer or its judge is the cause, not the agent.',
-          description: `${UNTIL}${reasons(FAILED, '15m', SCORER_OF_JOB)}${lastScore(SCORER_OF_JOB)}${VERSION}`,
+            '{{ $labels.job }}: {{ $labels.gen_ai_evaluation_name }} gives no score for {{ $value | printf "%.0f" }} % of the runs: the scorer or its judge fails. How good the agent is, is not known.',
+          description: `${UNTIL}${reasons(FAILED, '15m', SCORER_OF_JOB)}${lastScore(SCORER_OF_JOB)}${VERSION}${DESCRIPTION}`,
         },
       ),
       ...asItsScorer(
@@ -209,8 +209,7 @@ function scoring(): RuleGroup {
           ticket: { expr: `${silent('30m', 8)}\nor\n${SILENT_WHILE_LOW}`, for: '10m' },
         },
         {
-          summary:
-            '{{ $labels.gen_ai_agent_name }}: {{ $labels.gen_ai_evaluation_name }} gives no scores any more. This says nothing of the agent: its runs are not measured.',
+          summary: `${AGENT}: {{ $labels.gen_ai_evaluation_name }} gives no scores any more. How good the agent is, is not known.`,
           description: `${SCORER}${UNTIL}${reasons('spanscore_outcome!="scored"', '30m', SCORER_OF_AGENT)}${lastScore(SCORER_OF_AGENT)}${VERSION}${wasLow}${DESCRIPTION}`,
           ...DASHBOARD,
         },

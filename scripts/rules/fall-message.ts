@@ -3,7 +3,7 @@
  * changed.
  */
 import { FREEZE } from './limits.ts'
-import { DESCRIPTION, each, firstSeenBy, SCORER, TIME, VERSION } from './template.ts'
+import { AGENT, DESCRIPTION, each, firstSeenBy, SCORER, TIME, VERSION } from './template.ts'
 
 type Kind = 'target' | 'usual'
 
@@ -50,7 +50,11 @@ const SINCE = ['$series', '$seconds', '$of']
 const VALUE = '{{ .Value | printf "%.3g" }}'
 const sum = (metric: string, matcher = '') => `sum(increase(${metric}{${matcher}%[1]s}[%[2]ss]))`
 const failing = sum('spanscore_sum_w_total', 'gen_ai_evaluation_score_label="fail",')
-const FAILS = each(`100 * (${failing} or vector(0)) / ${sum('spanscore_sum_w_total')}`, SINCE, VALUE)
+const FAILS = each(
+  `100 * (${failing} or vector(0)) / ${sum('spanscore_sum_w_total')}`,
+  SINCE,
+  '{{ .Value | printf "%.0f" }}',
+)
 const MEAN = each(
   inOwnUnits(`${sum('spanscore_sum_wy_total')} / ${sum('spanscore_sum_w_total')}`, '%[3]s'),
   SINCE,
@@ -84,7 +88,7 @@ export function summary(kind: Kind): string {
   const [most, good] = kind === 'target' ? ['target: at most ', 'target '] : ['usually at most ', 'usually ']
   return strongest(
     kind,
-    '{{ $labels.gen_ai_agent_name }}: ' +
+    `${AGENT}: ` +
       began(
         kind,
         `{{ if eq $measure "passed" }}${FAILS} % of ${COUNT} fail {{ $labels.gen_ai_evaluation_name }} since {{ $since }} (${most}${failingLevel} %)` +
@@ -109,16 +113,32 @@ const CHANGED = Object.entries(MAKES)
   })
   .join('')
 
-/** The two traits with the most evidence, far more than chance has among all of them. */
-const IN_COMMON = each(
-  'topk(2, spanscore:trait_evidence:1h{%[1]s} > 10)',
-  ['$of'],
-  '{{ $trait := printf "%s,spanscore_trait=%q,spanscore_trait_value=%q" $of .Labels.spanscore_trait .Labels.spanscore_trait_value }}' +
-    ' In common: {{ .Labels.spanscore_trait }} = {{ .Labels.spanscore_trait_value }}, ' +
-    each('spanscore:trait_rate:1h{of="with",%[1]s}', ['$trait'], 'of which {{ .Value | printf "%.0f" }} % fail') +
-    each('spanscore:trait_rate:1h{of="without",%[1]s}', ['$trait'], ', of the others {{ .Value | printf "%.2g" }} %') +
-    '.',
-)
+const TRAIT = ['$trait', '$seconds', '$of']
+const ofTrait = (matcher: string) => `sum(increase(spanscore_traits_total{${matcher}}[%[2]ss]))`
+const FAIL = 'gen_ai_evaluation_score_label="fail"'
+/** Every run has one `status`. */
+const EVERY = 'spanscore_trait="status",%[3]s'
+const [failWith, allWith] = [`(${ofTrait(`${FAIL},%[1]s`)} or vector(0))`, ofTrait('%[1]s')]
+const [failEvery, allEvery] = [`(${ofTrait(`${FAIL},${EVERY}`)} or vector(0))`, ofTrait(EVERY)]
+
+/** The two traits with the most evidence, far more than chance has among all of them. The error of a tool names the tool, too. */
+const inCommon = (kind: Kind) =>
+  began(
+    kind,
+    each(
+      'topk(2, spanscore:trait_evidence:1h{spanscore_trait!="failed tool",%[1]s} > 10)',
+      ['$of'],
+      '{{ $trait := printf "%s,spanscore_trait=%q,spanscore_trait_value=%q" $of .Labels.spanscore_trait .Labels.spanscore_trait_value }}' +
+        ' In common: {{ .Labels.spanscore_trait }} = {{ .Labels.spanscore_trait_value }}: ' +
+        each(`100 * ${failWith} / ${allWith}`, TRAIT, '{{ .Value | printf "%.0f" }} % of these runs fail') +
+        each(
+          `100 * clamp_min(${failEvery} - ${failWith}, 0) / (${allEvery} - ${allWith} > 0)`,
+          TRAIT,
+          ', of the others {{ .Value | printf "%.2g" }} %',
+        ) +
+        '.',
+    ),
+  )
 
 const EXAMPLES =
   each('topk(2, spanscore_example{%[1]s})', ['$of'], '{{ .Labels.spanscore_trace_id }}')
@@ -142,11 +162,11 @@ export function description(kind: Kind): string {
   return strongest(
     kind,
     [
-      kind === 'usual' ? 'Scorer and judge did not change.' : 'Its runs have scores, so the scorer works.',
-      IN_COMMON,
-      EXAMPLES,
+      'Likely the agent or what it depends on, and not the measurement.',
       VERSION,
       CHANGED,
+      inCommon(kind),
+      EXAMPLES,
       DESCRIPTION,
       each(
         '100 * (1 - (spanscore:accounted:1d{%[1]s} < 0.95))',

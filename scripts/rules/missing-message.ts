@@ -26,13 +26,22 @@ const MEANING = ['SkipReason', 'FailureCode']
   .concat('{{ else }}{{ .Labels.spanscore_reason }}{{ end }}')
   .join('')
 
-/** Why runs have no score: the three most frequent reasons, in words. An open circuit comes last: what opened it says more. */
+/** Why runs have no score: the three most frequent reasons, in words. An open circuit comes last: it is what follows. */
 export function reasons(matcher: string, range: string, of: Labels): string {
   const counts = (which: string) =>
     `round(sum by (spanscore_reason) (increase(spanscore_evaluations_total{${matcher},${which},${selector(of)}}[${range}]))) > 0`
-  return [`topk(3, ${counts('spanscore_reason!~"|circuit-open"')})`, counts('spanscore_reason="circuit-open"')]
-    .map((query) => each(query, Object.values(of), ` ${MEANING} ({{ .Labels.spanscore_reason }}, {{ .Value }} runs).`))
-    .join('')
+  return (
+    each(
+      `topk(3, ${counts('spanscore_reason!~"|circuit-open"')})`,
+      Object.values(of),
+      ` ${MEANING} ({{ .Labels.spanscore_reason }}, {{ .Value }} runs).`,
+    ) +
+    each(
+      counts('spanscore_reason="circuit-open"'),
+      Object.values(of),
+      ' Meanwhile it is not asked (circuit-open, {{ .Value }} runs), and tried again by itself.',
+    )
+  )
 }
 
 /** When there was last a score. */

@@ -383,8 +383,6 @@ function traits(): Rule[] {
       record: traitName('evidence'),
       expr: `${joined(`(\n  ${g}\n)`, '*', ofWeight)}\nand ${fail} / ${runs} > ${failOthers} / ${others}`,
     },
-    { record: traitName('rate'), expr: `100 * ${fail} / ${runs}`, labels: { of: 'with' } },
-    { record: traitName('rate'), expr: `100 * ${failOthers} / ${others}`, labels: { of: 'without' } },
   ]
 }
 

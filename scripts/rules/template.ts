@@ -24,13 +24,16 @@ export const VERSION: string =
   each(
     `topk(1, ${VERSIONS}) and on () count(${VERSIONS}) > 1`,
     ['$labels.job'],
-    ` Version {{ .Labels.service_version }} of {{ $labels.job }} since ${TIME}.`,
+    ` New version {{ .Labels.service_version }} of {{ $labels.job }} since ${TIME}.`,
   ) +
   each(
     `${VERSIONS} and on () count(${VERSIONS}) == 1`,
     ['$labels.job'],
     ' Version {{ .Labels.service_version }} of {{ $labels.job }} did not change.',
   )
+
+/** An agent and its service. */
+export const AGENT = '{{ $labels.gen_ai_agent_name }} ({{ $labels.job }})'
 
 /** `$of`: the labels of a scorer of an agent, as a selector. */
 export const SCORER =

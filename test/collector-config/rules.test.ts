@@ -85,7 +85,7 @@ const failedAt = (at: string, agents: readonly string[]) => ({
 const quietMessage = (job: string, why: string) => ({
   exp_labels: { severity: 'ticket', job },
   exp_annotations: {
-    summary: `${job}: no agent run for 2h 10m 0s. Nothing is scored.`,
+    summary: `${job}: no agent run for 2h 10m 0s, so that no alert on scores can fire.`,
     description: `The last run ended at about 1 Jan 01:00 UTC.${why}`,
     runbook_url: '',
   },
@@ -263,9 +263,9 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
         gen_ai_evaluation_name: 'prompt_alignment',
       },
       exp_annotations: {
-        summary: 'support: 60 % of 160 runs fail prompt_alignment since 1 Jan 01:40 UTC (target: at most 20 %).',
+        summary: 'support (shop): 60 % of 160 runs fail prompt_alignment since 1 Jan 01:40 UTC (target: at most 20 %).',
         description:
-          'Its runs have scores, so the scorer works. In common: app.language = de, of which 67 % fail, of the others 3.5 %. For example traces 30c2fc0d. Version 1.5.0 of shop since 1 Jan 01:36 UTC. Its prompt changed at 1 Jan 01:36 UTC. prompt_alignment: Whether the answer does what was asked. Of the runs chosen in the last day, 17 % have no score, so the real figure may be another.',
+          'Likely the agent or what it depends on, and not the measurement. New version 1.5.0 of shop since 1 Jan 01:36 UTC. Its prompt changed at 1 Jan 01:36 UTC. In common: app.language = de: 92 % of these runs fail, of the others 0 %. For example traces 30c2fc0d. prompt_alignment: Whether the answer does what was asked. Of the runs chosen in the last day, 17 % have no score, so the real figure may be another.',
         runs_url: 'http://page/why?service=shop&agent=support&scorer=prompt_alignment&since=1970-01-01T01%3A40%3A00Z',
         dashboard_url: '',
         runbook_url: 'http://wiki/runbooks.md#spanscorebelowtarget',
@@ -290,8 +290,8 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     ]
     const labels = { job: 'shop', gen_ai_agent_name: 'support', gen_ai_evaluation_name: 'prompt_alignment' }
     const summary =
-      'support: the mean of prompt_alignment is 3.4 over 390 runs since 1 Jan 00:01 UTC (target 2.2, lower is better).'
-    const description = 'Its runs have scores, so the scorer works.'
+      'support (shop): the mean of prompt_alignment is 3.4 over 390 runs since 1 Jan 00:01 UTC (target 2.2, lower is better).'
+    const description = 'Likely the agent or what it depends on, and not the measurement.'
     const exp_annotations = { summary, description, runs_url: '', dashboard_url: '', runbook_url: '' }
     const expected = { exp_labels: { severity: 'page', ...labels }, exp_annotations }
     const test = {
@@ -407,10 +407,9 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
     const silence = {
       exp_labels: { severity: 'page', ...LABELS },
       exp_annotations: {
-        summary:
-          'support: prompt_alignment gives no scores any more. This says nothing of the agent: its runs are not measured.',
+        summary: 'support (shop): prompt_alignment gives no scores any more. How good the agent is, is not known.',
         description:
-          'Until this is mended, no alert on these scores can fire. The spans lack the messages, arguments or results that the scorer reads (no-content, 90 runs). The last score was at 1 Jan 04:00 UTC. Version 1.5.0 of shop since 1 Jan 03:59 UTC.',
+          'Until this is fixed, no alert on the scores of prompt_alignment can fire. The spans lack the messages, arguments or results that the scorer reads (no-content, 90 runs). The last score was at 1 Jan 04:00 UTC. New version 1.5.0 of shop since 1 Jan 03:59 UTC.',
         dashboard_url: '',
         runbook_url: '',
       },
@@ -450,7 +449,10 @@ describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600
       })),
     ]
     const exp_alerts = [
-      quietMessage('shop', ' Its metrics still come: nobody asks it, or its spans do not reach spanscore.'),
+      quietMessage(
+        'shop',
+        ' Its metrics still come: no requests reach it, its runs do not end, or its spans are not recorded any more.',
+      ),
       quietMessage('gone', ' Its metrics have stopped, too: its process is gone, or they do not arrive.'),
     ]
     const test = {

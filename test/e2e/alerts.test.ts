@@ -143,9 +143,9 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
     expect(page.receivedMs - droppedMs).toBeLessThan(20 * MINUTE_MS)
     expect(page.labels).toMatchObject({ gen_ai_agent_name: 'weather-agent', severity: 'page' })
     expect(page.annotations['summary']).toMatch(
-      /^weather-agent: [\d.]+ % of \d+ runs fail \w+ since .+ \(target: at most 20 %\)\.$/,
+      /^weather-agent \(dropping\): \d+ % of \d+ runs fail \w+ since .+ \(target: at most 20 %\)\.$/,
     )
-    expect(page.annotations['description']).toMatch(/^Its runs have scores, so the scorer works\./)
+    expect(page.annotations['description']).toMatch(/^Likely the agent or what it depends on/)
     expect(page.annotations['runs_url']).toContain('service=dropping')
     await delay(20 * MINUTE_MS)
     // The scores of both scorers have fallen by now, and each is reported once.
@@ -161,7 +161,7 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
   })
 
   const SUBJECT =
-    /^\[page\] weather-agent: [\d.]+ % of \d+ runs fail \w+ since .+ \(target: at most 20 %\)\.( And 1 more\.)?$/
+    /^\[page\] weather-agent \(dropping\): \d+ % of \d+ runs fail \w+ since .+ \(target: at most 20 %\)\.( And 1 more\.)?$/
 
   it('tells Slack what fell, since when, and what to open', async () => {
     const message = await eventually('the message', async () => channels.slack[0], HOUR_MS)
@@ -188,7 +188,7 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
       expect(await page.locator('h2').first().innerText()).toBe(
         subject.replace('[page] ', '').replace(/ And 1 more\.$/, ''),
       )
-      expect(await page.locator('p').first().innerText()).toMatch(/^Its runs have scores, so the scorer works\./)
+      expect(await page.locator('p').first().innerText()).toMatch(/^Likely the agent or what it depends on/)
       expect((await page.locator('a').allInnerTexts()).slice(0, 2)).toEqual(['Failing runs', 'Dashboard'])
       const width = await page.evaluate('document.documentElement.scrollWidth')
       expect(width, 'it fits a telephone').toBeLessThanOrEqual(390)
