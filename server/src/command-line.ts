@@ -3,10 +3,13 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { useProxies } from 'spanscore/engine'
 
 import { backUp } from './backup.ts'
+import { checkStart } from './check.ts'
 import { loadServiceConfig } from './config/load-config.ts'
 import { forgetInFolder } from './forget/forget-command.ts'
 import { readPerson } from './person.ts'
 import { GivenFiles } from './given-files.ts'
+import { reportLine } from './limited.ts'
+import type { LogLevel } from './limited.ts'
 import { toOptions, toWorkerOptions } from './given-options.ts'
 import type { GivenOptions } from './given-options.ts'
 import { startServer } from './start.ts'
@@ -45,6 +48,9 @@ const program = new Command('spanscore-server')
   .option('--host <address>', 'address to listen on', '127.0.0.1')
   .option('--http-port <port>', 'port of OTLP/HTTP', port, 4318)
   .option('--grpc-port <port>', 'port of OTLP/gRPC', port, 4317)
+  .option('--health-port <port>', 'a port for /health, /ready and /metrics without TLS and token, on --host', port)
+  .addOption(new Option('--log-format <format>', 'how lines are written').choices(['text', 'json']).default('text'))
+  .option('--check', 'check the configuration and the destination, and end: nothing is scored', false)
   .option('--token-file <file>', 'file with the token that senders must show; or the variable SPANSCORE_SERVER_TOKEN')
   .option(
     '--allowed-host <name>',
@@ -136,6 +142,8 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
+let format: 'text' | 'json' = 'text'
+
 let stopping: { readonly what: string; readonly end: () => Promise<void> } | undefined
 // From the first moment on: Linux ignores a signal that the first process of a container does not handle.
 process.on('SIGTERM', onSignal)
@@ -144,18 +152,23 @@ process.on('SIGINT', onSignal)
 await program.parseAsync().catch((error: unknown) => {
   // Help and version are thrown too. Commander has already printed what is wrong with the arguments.
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
-  process.stderr.write(`spanscore-server: ${error instanceof Error ? error.message : String(error)}\n`)
+  say(error instanceof Error ? error.message : String(error), 'error')
   // Parts that were started keep the process alive.
   process.exit(2)
 })
 
 async function run(given: GivenOptions): Promise<void> {
+  format = given.logFormat
   checkVariables(process.env, say)
   for (const line of useProxies(process.env)) say(line)
   const files = new GivenFiles(say)
   process.on('SIGHUP', () => files.check())
   // It is read again where it takes effect, and says then what it is.
   const { limits } = loadServiceConfig(given.config, () => undefined)
+  if (given.check) {
+    const { configPath, to } = toOptions(given, limits, say, files)
+    process.exit((await checkStart({ configPath, to }, say)) ? 0 : 2)
+  }
   if (given.role === 'worker') {
     // Loaded lazily: a service on one machine needs no Kafka client.
     const { startWorker } = await import('./start-worker.ts')
@@ -175,6 +188,8 @@ async function run(given: GivenOptions): Promise<void> {
   say(
     `Scores ${scoresTo}${given.forward ? ', and so do the spans' : ''}. Spans wait ${given.memory ? 'in memory' : `in ${given.data}`}.`,
   )
+  if (server.healthPort !== undefined)
+    say(`Answers /health, /ready and /metrics on http://${bracketed(given.host)}:${server.healthPort}.`)
   if (server.pageUrl !== undefined) say(`The page is at ${pageAddress(server.pageUrl, server.pageToken)}`)
   stopOnSignals('delivers what is scored. What is not complete stays on the log', () => server.stop())
 }
@@ -202,8 +217,13 @@ function onSignal(): void {
   void end().then(() => process.exit(0))
 }
 
-function say(line: string): void {
-  process.stderr.write(`spanscore-server: ${line}\n`)
+/** Writes one line. What `limited` reports is trouble. */
+function say(line: string, level: LogLevel = 'info'): void {
+  process.stderr.write(
+    format === 'json'
+      ? `${JSON.stringify({ time: new Date().toISOString(), level, message: reportLine(line) })}\n`
+      : `spanscore-server: ${line}\n`,
+  )
 }
 
 function collect(value: string, known: readonly string[]): readonly string[] {

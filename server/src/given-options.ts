@@ -24,6 +24,9 @@ export interface GivenOptions {
   readonly host: string
   readonly httpPort: number
   readonly grpcPort: number
+  readonly healthPort?: number
+  readonly logFormat: 'text' | 'json'
+  readonly check: boolean
   readonly tokenFile?: string
   readonly allowedHost: readonly string[]
   readonly tlsCert?: string
@@ -66,12 +69,13 @@ export function toWorkerOptions(
   report: Report,
   files: GivenFiles,
 ): WorkerServerOptions {
-  const { to, phoenix, configPath, limits, traces, host, httpPort } = toOptions(given, all, report, files)
+  const { to, phoenix, configPath, limits, traces, host, httpPort, healthPort } = toOptions(given, all, report, files)
   if (to === undefined) throw new Error('--role worker: expected --to with the endpoint that scores go to, got none.')
   if (given.brokers === undefined) throw new Error('--role worker: expected --brokers host:port,…, got none.')
   return {
     host,
     httpPort,
+    healthPort,
     files,
     kafka: {
       brokers: brokersIn(given.brokers),
@@ -163,6 +167,7 @@ export function toOptions(given: GivenOptions, limits: Limits, report: Report, f
     host: given.host.replace(/^\[(.+)\]$/, '$1'),
     httpPort: given.httpPort,
     grpcPort: given.grpcPort,
+    healthPort: given.healthPort,
     to:
       given.to === undefined
         ? undefined

@@ -18,8 +18,11 @@ export function reportLine(text: string): string {
 // oxlint-disable-next-line no-control-regex -- the pattern is about control characters
 const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
-/** Reports each line at most once in ten seconds, as a safe line. */
-export function limited(report: (line: string) => void): (line: string) => void {
+/** How serious a line is: `warn` says that something does not work as it should. */
+export type LogLevel = 'info' | 'warn' | 'error'
+
+/** Reports each line at most once in ten seconds, as a safe line that says that something is wrong. */
+export function limited(report: (line: string, level?: LogLevel) => void): (line: string) => void {
   const latest = new Map<string, number>()
   return (given) => {
     const line = reportLine(given)
@@ -27,6 +30,6 @@ export function limited(report: (line: string) => void): (line: string) => void 
     if (atMs - (latest.get(line) ?? Number.NEGATIVE_INFINITY) < 10_000) return
     if (latest.size > 100) latest.clear()
     latest.set(line, atMs)
-    report(line)
+    report(line, 'warn')
   }
 }

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import type { RequestListener } from 'node:http'
 
 import { listen } from './listen.ts'
 
@@ -15,27 +16,37 @@ export interface HealthServer {
 }
 
 /**
- * Answers `/health` and `/ready` in JSON.
+ * Answers `/health` and `/ready` in JSON, and `/metrics` for Prometheus.
  *
  * @param port 0 means any free port
+ * @param option the option of the command line that gives the port
  */
 export async function serveHealth(
   host: string,
   port: number,
-  answers: { readonly health: () => HealthAnswer; readonly ready: () => HealthAnswer },
+  answers: {
+    readonly health: () => HealthAnswer
+    readonly ready: () => HealthAnswer
+    readonly metrics: RequestListener
+  },
+  option = '--http-port',
 ): Promise<HealthServer> {
   const server = createServer((request, response) => {
+    if (request.url === '/metrics') return answers.metrics(request, response)
     const { status, body } = answerTo(request.url, answers)
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body))
   })
   return {
-    port: await listen(server, host, port, '--http-port'),
+    port: await listen(server, host, port, option),
     close: () => void server.close(),
   }
 }
 
-function answerTo(path: string | undefined, { health, ready }: Parameters<typeof serveHealth>[2]): HealthAnswer {
+function answerTo(
+  path: string | undefined,
+  { health, ready }: Pick<Parameters<typeof serveHealth>[2], 'health' | 'ready'>,
+): HealthAnswer {
   if (path === '/health') return health()
   return path === '/ready' ? ready() : { status: 404, body: { status: 'not found' } }
 }

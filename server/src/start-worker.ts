@@ -8,6 +8,7 @@ import { readinessOf } from './health.ts'
 import { Worker } from './kafka/worker.ts'
 import type { WorkerOptions } from './kafka/worker.ts'
 import { limited } from './limited.ts'
+import type { LogLevel } from './limited.ts'
 import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
 import { describeJudges, JudgeTroubles } from './score/judge-troubles.ts'
@@ -21,7 +22,6 @@ import { ServiceMeters } from './send/service-meters.ts'
 import { TakenSignals } from './send/taken-signals.ts'
 import { WorkerMetrics } from './send/worker-metrics.ts'
 import { serveHealth } from './serve-health.ts'
-import type { HealthServer } from './serve-health.ts'
 import { scoringVariables } from './variables.ts'
 
 /** Options of a Kafka worker's process. */
@@ -38,10 +38,12 @@ export interface WorkerServerOptions extends WorkerOptions {
   readonly host: string
   /** 0 means any free port. */
   readonly httpPort: number
+  /** A second port for health, readiness and metrics, as the service has it. @default none */
+  readonly healthPort?: number | undefined
   /** Certificates and tokens, which are read again when they change. @default they do not change */
   readonly files?: GivenFiles | undefined
   /** Receives lines for the operator. */
-  readonly report: (line: string) => void
+  readonly report: (line: string, level?: LogLevel) => void
 }
 
 /** A running worker. */
@@ -67,7 +69,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
   const report = limited(say)
   const config = loadServiceConfig(configPath, say)
   refuseConversations(resolveOptions(config.options, true), 'A Kafka worker')
-  const meters = new ServiceMeters(randomUUID(), to)
+  const meters = new ServiceMeters(randomUUID(), to, report)
   const taken = new TakenSignals()
   const outbox = new Outbox({
     logs: createLogExporter(to, taken),
@@ -87,7 +89,12 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
   })
   const metrics = new WorkerMetrics(worker, outbox, meters)
   const judges = new JudgeTroubles(() => scorer, report)
-  const http = await serveWorkerHealth(options, outbox, worker, judges)
+  const answers = { ...workerAnswers(options, outbox, worker, judges), metrics: meters.scrape.bind(meters) }
+  const http = await serveHealth(options.host, options.httpPort, answers)
+  const health =
+    options.healthPort === undefined
+      ? undefined
+      : await serveHealth(options.host, options.healthPort, answers, '--health-port')
   say(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
   for (const line of describeJudges(scorer)) say(line)
   return {
@@ -100,6 +107,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     }),
     stop: async (timeoutMs = Math.min(LONGEST_STOP_MS, scorer.timeoutMs + DELIVERY_MS)) => {
       http.close()
+      health?.close()
       judges.stop()
       options.files?.stop()
       await worker.stop(timeoutMs)
@@ -110,14 +118,14 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
   }
 }
 
-/** Answers `/health` and `/ready` for a worker. */
-function serveWorkerHealth(
-  { host, httpPort, files }: WorkerServerOptions,
+/** What a worker answers to `/health` and `/ready`. */
+function workerAnswers(
+  { files }: WorkerServerOptions,
   outbox: Outbox,
   { condition }: Worker,
   judges: JudgeTroubles,
-): Promise<HealthServer> {
-  return serveHealth(host, httpPort, {
+): Omit<Parameters<typeof serveHealth>[2], 'metrics'> {
+  return {
     health: () => {
       const { stuck } = condition
       return stuck === undefined
@@ -137,5 +145,5 @@ function serveWorkerHealth(
         },
         true,
       ),
-  })
+  }
 }

@@ -19,6 +19,7 @@ import type { SpanIdsOf } from './log/migrations.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
 import type { GivenFiles } from './given-files.ts'
 import { limited } from './limited.ts'
+import type { LogLevel } from './limited.ts'
 import { describeLackOfMemory } from './memory.ts'
 import { Conversations } from './conversations/conversations.ts'
 import { listen } from './listen.ts'
@@ -37,6 +38,8 @@ import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
 import { describeJudges, JudgeTroubles } from './score/judge-troubles.ts'
 import { ReplaceableScorer } from './score/replaceable-scorer.ts'
+import { serveHealth } from './serve-health.ts'
+import type { HealthServer } from './serve-health.ts'
 import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
 import { createAnnotationExporter } from './send/annotation-exporter.ts'
 import type { PhoenixDestination } from './send/annotation-exporter.ts'
@@ -59,6 +62,8 @@ export interface ServerOptions {
   readonly httpPort: number
   /** 0 means any free port. */
   readonly grpcPort: number
+  /** The port of health, readiness and metrics, without TLS and token; 0 means any free port. @default none */
+  readonly healthPort?: number | undefined
   /** The destination of scores; `undefined` if only the page shows them. */
   readonly to: Destination | undefined
   /** Where scores become annotations as well. @default none */
@@ -88,7 +93,7 @@ export interface ServerOptions {
   /** Certificates and tokens, which are read again when they change. @default they do not change */
   readonly files?: GivenFiles | undefined
   /** Receives lines for the operator. */
-  readonly report: (line: string) => void
+  readonly report: (line: string, level?: LogLevel) => void
   /** The page that shows runs; it needs a data folder. @default none */
   readonly page?: PageOptions | undefined
   /** Maximum number of runs with undelivered scores before scoring pauses. @default 2000 */
@@ -101,6 +106,8 @@ export interface RunningServer {
   readonly httpPort: number
   /** The port of OTLP/gRPC. */
   readonly grpcPort: number
+  /** The port of health, readiness and metrics; `undefined` if there is none. */
+  readonly healthPort: number | undefined
   /** The address of the page, with its token; `undefined` if there is no page. */
   readonly pageUrl: string | undefined
   /** The token of the page, and the file that holds it; `undefined` if there is no page. */
@@ -135,7 +142,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...options.to,
     headers: { ...options.to.headers, [INSTANCE_HEADER]: instance },
   }
-  const meters = new ServiceMeters(instance, to)
+  const meters = new ServiceMeters(instance, to, report)
   const scorer = new ReplaceableScorer({
     options: config.options,
     redactor: config.redactor,
@@ -279,12 +286,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
     meters,
   )
+  let health: HealthServer | undefined
   try {
     service.start()
     const stopAnswering = dataFolder === undefined ? undefined : answerForgetRequests(dataFolder, forget)
     const forwarding = setInterval(() => forwarder?.wake(), 50)
     const httpPort = await listen(http, options.host, options.httpPort, '--http-port')
     const grpcPort = await grpc.listen(options.host, options.grpcPort)
+    health =
+      options.healthPort === undefined
+        ? undefined
+        : await serveHealth(options.host, options.healthPort, answersOn(condition, meters), '--health-port')
     refuseSelf(options, [httpPort, grpcPort])
     const shownHost = options.host.includes(':') ? `[${options.host}]` : options.host
     page?.takesSpansAt(`http${options.tls === undefined ? '' : 's'}://${shownHost}:${httpPort}`)
@@ -292,6 +304,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return {
       httpPort,
       grpcPort,
+      healthPort: health?.port,
       pageUrl: page?.url,
       pageToken: page?.token,
       counts: () => ({
@@ -313,6 +326,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         const leftMs = (): number => Math.max(0, endMs - monotonicMs())
         clearInterval(forwarding)
         stopAnswering?.()
+        health?.close()
         watcher?.stop()
         judges.stop()
         options.files?.stop()
@@ -326,11 +340,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     }
   } catch (error) {
     watcher?.stop()
+    health?.close()
     http.close()
     await grpc.close(0)
     await service.stop(0)
     await page?.stop(0)
     throw error
+  }
+}
+
+/** Without a token, readiness says only whether it is ready. */
+function answersOn(condition: () => Condition, meters: ServiceMeters): Parameters<typeof serveHealth>[2] {
+  return {
+    health: () => healthOf(condition()),
+    ready: () => readinessOf(condition(), false),
+    metrics: (request, response) => meters.scrape(request, response),
   }
 }
 

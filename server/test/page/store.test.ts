@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -139,9 +139,16 @@ describe('draws', () => {
   })
 })
 
-it('refuses a database of another version', () => {
+it('sets a database of another version aside by name, and begins a new one', () => {
   database.exec('PRAGMA user_version = 3')
-  expect(() => openPageDatabase(folder)).toThrow(/page\.db: expected a database of version 8, got version 3\./)
+  database.close()
+  const lines: string[] = []
+  database = openPageDatabase(folder, (line) => lines.push(line))
+  expect(lines).toEqual([
+    expect.stringMatching(/page\.db is of version-3, .*The file is now .*page\.db\.version-3-\d{14}: /),
+  ])
+  expect(readdirSync(folder)).toContainEqual(expect.stringMatching(/^page\.db\.version-3-\d{14}$/))
+  expect(listRuns(database, {}).runs).toEqual([])
 })
 
 it('limits the spans that belong to no agent, and counts those that it leaves out', () => {

@@ -10,21 +10,23 @@ import { pageMemory } from '../../memory.ts'
 import { PAGE_SCHEMA, PAGE_SCHEMA_VERSION } from './schema.ts'
 
 /**
- * Opens the page's database in the service's data folder, and creates it if needed. A damaged one is set aside.
+ * Opens the page's database in the service's data folder, and creates it if needed. A damaged one, and one that another version of the service wrote, is
+ * set aside.
  *
- * @param report receives a line about a damaged one
- * @throws Error if another version of the service wrote it
+ * @param report receives a line about it
  */
 export function openPageDatabase(folder: string, report: (line: string) => void = () => undefined): DatabaseSync {
   const path = join(folder, 'page.db')
   try {
     return openDatabase(path)
   } catch (error) {
-    if (!isDamaged(error)) throw describedError(path, error)
-    report(setAside(folder))
+    if (!isDamaged(error) && !(error instanceof OtherVersion)) throw describedError(path, error)
+    report(setAside(folder, error instanceof OtherVersion ? error.message : undefined))
     return openDatabase(path)
   }
 }
+
+class OtherVersion extends Error {}
 
 /** Result codes of SQLite (https://www.sqlite.org/rescode.html) for a file that is damaged, or no database. */
 const DAMAGED: ReadonlySet<unknown> = new Set([11, 26])
@@ -35,14 +37,16 @@ export function isDamaged(error: unknown): boolean {
 }
 
 /** Renames a damaged database, so that a new one is begun. Scores have their own log. @returns what happened, for the operator */
-export function setAside(folder: string): string {
+export function setAside(folder: string, other?: string): string {
   const path = join(folder, 'page.db')
-  const aside = `${path}.damaged-${new Date()
+  const aside = `${path}.${other ?? 'damaged'}-${new Date()
     .toISOString()
     .replaceAll(/[^0-9]/g, '')
     .slice(0, 14)}`
   renameSync(path, aside)
   for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+  if (other !== undefined)
+    return `${path} is of ${other}, and this program writes version ${PAGE_SCHEMA_VERSION}, so the page begins a new one; runs are scored as before. The file is now ${aside}: to keep its labels, export them with the spanscore-server that wrote it, and import them here.`
   return `${path} is damaged, so the page begins a new one; runs are scored as before. The damaged file is now ${aside}: delete it once nobody wants to repair it.`
 }
 
@@ -66,9 +70,7 @@ function openDatabase(path: string): DatabaseSync {
     const version = first<{ user_version: number }>(database, 'PRAGMA user_version')?.user_version ?? 0
     if (version === 0) database.exec(`BEGIN; ${PAGE_SCHEMA} PRAGMA user_version = ${PAGE_SCHEMA_VERSION}; COMMIT`)
     else if (version !== PAGE_SCHEMA_VERSION) {
-      throw new Error(
-        `${path}: expected a database of version ${PAGE_SCHEMA_VERSION}, got version ${version}. Move the file away, or use the spanscore-server that wrote it.`,
-      )
+      throw new OtherVersion(`version-${version}`)
     }
     return database
   } catch (error) {
