@@ -1,13 +1,15 @@
 /** No container engine and no cluster runs these files here, so they are checked for unknown keys and by schemas. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1'
 import { Ajv } from 'ajv'
-import { Deployment } from 'kubernetes-models/apps/v1'
+import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1'
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
+import { ConfigMap, Secret, Service } from 'kubernetes-models/v1'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 
@@ -37,6 +39,11 @@ describe('Compose', () => {
 /** The kinds of Kubernetes and KEDA, each with the module of its type and the function that validates its values. */
 const KINDS = {
   Deployment: { from: 'kubernetes-models/apps/v1', toModel: (data: never) => new Deployment(data) },
+  StatefulSet: { from: 'kubernetes-models/apps/v1', toModel: (data: never) => new StatefulSet(data) },
+  ConfigMap: { from: 'kubernetes-models/v1', toModel: (data: never) => new ConfigMap(data) },
+  Secret: { from: 'kubernetes-models/v1', toModel: (data: never) => new Secret(data) },
+  Service: { from: 'kubernetes-models/v1', toModel: (data: never) => new Service(data) },
+  NetworkPolicy: { from: 'kubernetes-models/networking.k8s.io/v1', toModel: (data: never) => new NetworkPolicy(data) },
   PodDisruptionBudget: { from: 'kubernetes-models/policy/v1', toModel: (data: never) => new PodDisruptionBudget(data) },
   ScaledObject: {
     from: '@kubernetes-models/keda/keda.sh/v1alpha1',
@@ -79,6 +86,33 @@ describe('Kubernetes and KEDA', () => {
     expect(manifests.map(({ kind }) => kind)).toEqual(['Deployment', 'PodDisruptionBudget', 'ScaledObject'])
     expect(unknownKeys(manifests)).toEqual([])
     for (const each of manifests) KINDS[each.kind].toModel(each as never).validate()
+  })
+
+  it('take the manifest of the service, whose configuration and arguments the service takes, too', () => {
+    const service = parseAllDocuments(read('kubernetes.yaml')).map((each): Manifest => each.toJS())
+    expect(service.map(({ kind }) => kind)).toEqual(['ConfigMap', 'Secret', 'Service', 'StatefulSet', 'NetworkPolicy'])
+    expect(unknownKeys(service)).toEqual([])
+    for (const each of service) KINDS[each.kind].toModel(each as never).validate()
+    const [config, , , set] = service as unknown as [
+      { data: Record<string, string> },
+      unknown,
+      unknown,
+      { spec: { template: { spec: { containers: readonly [{ args: readonly string[] }] } } } },
+    ]
+    const folder = mkdtempSync(join(root, 'node_modules', '.manifests-'))
+    try {
+      const path = join(folder, 'spanscore.yaml')
+      writeFileSync(path, config.data['spanscore.yaml'] ?? '')
+      writeFileSync(join(folder, 'sender-token'), 'REPLACE-WITH-16-OR-MORE-CHARACTERS')
+      const args = set.spec.template.spec.containers[0].args
+        .map((each) => each.replace(/\/etc\/spanscore(?:-secrets)?/, folder))
+        .map((each) => (each.startsWith('--to=') ? '--to=http://127.0.0.1:1' : each))
+      const options = { encoding: 'utf8', timeout: 30_000 } as const
+      const { stderr } = spawnSync(process.execPath, [join(root, 'server/src/main.ts'), ...args, '--check'], options)
+      expect(stderr).toContain('The configuration can be used: tool_errors, prompt_alignment')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('refuse unknown keys at any level', () => {
