@@ -46,6 +46,7 @@ export function createPageServer(
   tokens: () => readonly string[],
   assets: ReadonlyMap<string, Asset>,
   handle: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer,
+  onWrongToken: (address: string | undefined) => void = () => undefined,
 ): Server {
   return createServer(
     { headersTimeout: 10_000, requestTimeout: 60_000, maxHeaderSize: 16 * 1024 },
@@ -60,6 +61,7 @@ export function createPageServer(
       const refusal =
         refuseHost(request.headers, host, allowedHosts) ??
         (isApi ? (refuseOrigin(request.headers) ?? refuseWithoutToken(request.headers, tokens())) : undefined)
+      if (refusal?.status === 401) onWrongToken(request.socket.remoteAddress)
       if (refusal !== undefined) sendJson(request, response, refusal.status, { error: refusal.message })
       else if (isApi) void answerApi(request, response, url, handle)
       else sendAsset(request, response, url.pathname, assets)

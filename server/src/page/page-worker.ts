@@ -4,6 +4,7 @@ import { useProxies } from 'spanscore/engine'
 
 import { listen } from '../listen.ts'
 import { RequestReader } from '../receive/read-request.ts'
+import { RefusedTokens } from '../receive/refused-tokens.ts'
 import { createApi } from './api.ts'
 import { readAssets } from './assets.ts'
 import { Ingest, ingestLimits } from './ingest.ts'
@@ -144,6 +145,7 @@ async function main({
     while (forgetting.step(options.retention, nowMs())) await new Promise((resolve) => setImmediate(resolve))
   }
   const trials = new Trials(configPath, report, configText)
+  const refused = new RefusedTokens('The page', report)
   const server = createPageServer(
     options,
     () => tokens,
@@ -166,6 +168,7 @@ async function main({
       forget: askToForget,
       isStuck: () => performance.now() - heardMs > STUCK_MS,
     }),
+    (address) => refused.add(address),
   )
   const retention = setInterval(() => {
     const wasForgetting = isForgetting

@@ -131,7 +131,7 @@ export class GrpcReceiver {
     const refuse = (error: unknown): void => {
       if (isOver) return
       isReceived = true
-      call.sendStatus(this.#refusal(error))
+      call.sendStatus(this.#refusal(error, address.remoteAddress))
     }
     const { maxDecompressedBytes } = this.#limits
     unpackBy(call, async (packed, encoding) => {
@@ -208,8 +208,8 @@ export class GrpcReceiver {
   }
 
   /** Nobody retries RESOURCE_EXHAUSTED without a retry delay; everybody retries UNAVAILABLE. */
-  #refusal(error: unknown): { readonly code: status; readonly details: string } {
-    const { grpcCode, message } = this.#receiver.refuse(error)
+  #refusal(error: unknown, address?: string): { readonly code: status; readonly details: string } {
+    const { grpcCode, message } = this.#receiver.refuse(error, address)
     return { code: grpcCode in status ? grpcCode : status.UNKNOWN, details: message }
   }
 }

@@ -154,7 +154,7 @@ async function answer(
     const invalid = await takeBody(receiver, limits, request, signal, encoding)
     succeed(response, encoding, signal, invalid)
   } catch (error) {
-    const refusal = receiver.refuse(error)
+    const refusal = receiver.refuse(error, request.socket.remoteAddress)
     // Otherwise, Node.js would wait for the rest of a body that nobody reads.
     if (!request.complete) response.setHeader('connection', 'close')
     fail(response, refusal, isJson)

@@ -4,6 +4,7 @@ import { releaseBody } from '../log/record-body.ts'
 import type { ForwardedRequest, Signal, SpanLog } from '../log/span-log.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import { Refusal } from './refusal.ts'
+import { RefusedTokens } from './refused-tokens.ts'
 import type { RequestReader } from './read-request.ts'
 
 /** A request with its decompressed body. */
@@ -51,10 +52,12 @@ export const INSTANCE_HEADER = 'spanscore-instance'
 /** The common part of both protocols: reads a request, appends it to the log, and answers once it is there. */
 export class Receiver {
   readonly #parts: ReceiverParts
+  readonly #refusedTokens: RefusedTokens
   readonly counts: ReceiveCounts = { requests: 0, spans: 0, logRecords: 0, invalid: 0, tooLarge: 0, refused: new Map() }
 
   constructor(parts: ReceiverParts) {
     this.#parts = parts
+    this.#refusedTokens = new RefusedTokens('OTLP', parts.report)
   }
 
   /** The bytes of unanswered requests. */
@@ -121,12 +124,13 @@ export class Receiver {
     return invalid
   }
 
-  /** Counts a refused request. @returns the refusal for the protocol */
-  refuse(error: unknown): Refusal {
+  /** Counts a refused request of an address. @returns the refusal for the protocol */
+  refuse(error: unknown, address?: string): Refusal {
     const refusal =
       error instanceof Refusal
         ? error
         : new Refusal('unavailable', 'The request could not be taken because of an error in the service.')
+    if (refusal.reason === 'unauthenticated') this.#refusedTokens.add(address)
     this.counts.refused.set(refusal.reason, (this.counts.refused.get(refusal.reason) ?? 0) + 1)
     return refusal
   }
