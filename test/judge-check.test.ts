@@ -25,7 +25,8 @@ function judge(choose: Choose) {
     })
     const unjudged = [...userText.matchAll(/^- "(?<list>\w+)":/gm)].map(({ groups = {} }) => [
       groups['list'],
-      [{ text: 'Is it so?' }],
+      // What is listed there without a verdict counts against an answer, or not at all.
+      ['false', 'unasked'].includes(groups['list'] ?? '') ? [] : [{ text: 'Is it so?' }],
     ])
     const answers = questions.flatMap(({ groups = {} }) => {
       const { ids, verdicts } = groups
@@ -40,12 +41,15 @@ function judge(choose: Choose) {
   }
 }
 
-/** The ids of a question: `missing`, `call_1, call_2`, or `q1 to q10`. */
+/** The ids of a question: `missing`, `call_1, call_2`, or `q1 to q10, q12`. */
 function idsIn(text: string): readonly string[] {
-  const [first = '', last] = text.split(' to ')
-  if (last === undefined) return text.split(', ')
-  const [from, to] = [numberOf(first), numberOf(last)]
-  return Array.from({ length: to - from + 1 }, (_, index) => first.replace(/\d+$/, `${from + index}`))
+  return text.split(', ').flatMap((named) => {
+    const [first = '', last = first] = named.split(' to ')
+    const [from, to] = [numberOf(first), numberOf(last)]
+    return first === last
+      ? [first]
+      : Array.from({ length: to - from + 1 }, (_, index) => first.replace(/\d+$/, `${from + index}`))
+  })
 }
 
 function numberOf(id: string): number {
@@ -69,7 +73,9 @@ function textsOf({ options, run, scorer }: LabelledCase): readonly string[] {
   if ('traceId' in run) throw new TypeError('Expected input and output')
   const { output, groundTruth } = run
   const last = typeof output === 'string' ? output : /"content":"([^"]+)"\}\]$/.exec(JSON.stringify(output))?.[1]
-  const answer = scorer === 'contextual_recall' ? groundTruth : last
+  const answer = ['contextual_recall', 'answer_correctness'].includes(scorer) ? groundTruth : last
+  // Judges of arguments are not shown the answer.
+  if (scorer === 'tool_arguments_llm') return [/([^"\\]+)"(?:\}\])?$/.exec(JSON.stringify(run.input))?.[1] ?? '']
   // Judges of a retrieval are not shown the answer, but what was found: the last document is enough.
   if (scorer === 'retrieval_relevance') return /"text":"([^"]+)"\}\]\}/.exec(JSON.stringify(output))?.slice(1) ?? []
   return [answer, ...textsIn(options)].filter((text) => typeof text === 'string')
@@ -95,7 +101,7 @@ describe('spanscore judge-check', () => {
   it('finds a judge that always praises, and says so in one line', async () => {
     const { code, stdout } = await check(([best = '']) => best)
     expect(stdout.split('\n').at(-2)).toBe(
-      'This judge passes nearly everything. It passed 48 of 48 good runs and 62 of 62 bad ones. Do not use it.',
+      'This judge passes nearly everything. It passed 72 of 72 good runs and 86 of 86 bad ones. Do not use it.',
     )
     expect(code).toBe(1)
   })
@@ -116,15 +122,24 @@ describe('spanscore judge-check', () => {
       return verdict ?? ''
     })
     expect(stdout.split('\n').at(-2)).toBe(
-      'This judge is right in 110 of 110 cases. It passed 48 of 48 good runs and 0 of 62 bad ones.',
+      'This judge is right in 158 of 158 cases. It passed 72 of 72 good runs and 0 of 86 bad ones.',
     )
-    expect(stderr).toContain('110 cases, about 118 calls')
+    expect(stderr).toContain('158 cases, about 178 calls')
     expect(code).toBe(0)
+  })
+
+  it('asks for nine of ten in each scorer with at least ten cases', async () => {
+    const { code, stdout } = await check((verdicts, request) => {
+      const { expect: label, scorer } = caseOf(request)
+      return (label === 'pass' || scorer === 'injection' ? verdicts[0] : verdicts.at(-1)) ?? ''
+    })
+    expect(stdout.split('\n').at(-2)).toContain('right in 152 of 158 cases, and weak in injection (6 of 12).')
+    expect(code).toBe(1)
   })
 
   it('shows each case that the judge got wrong, with the right label and the reason of both', async () => {
     const { stdout } = await check(([best = '']) => best, '--scorer', 'rubric')
-    expect(stdout).toContain('! rubric                  3 of 7')
+    expect(stdout).toContain('! rubric                  9 of 19')
     expect(stdout).toContain('✗ rubric-grob (rubric, de)\n    Right is fail: The answer insults the user')
   })
 
@@ -138,7 +153,7 @@ describe('spanscore judge-check', () => {
     writeFileSync(path, `import * as prebuilt from '${entry}'\nexport default { scorers: [${scorer}] }\n`)
     const { stdout } = await runCommand(['judge-check', '--config', path, '--scorer', 'rubric'])
     rmSync(directory, { recursive: true })
-    expect(stdout).toMatch(/^local\/small\n! rubric +3 of 7 .* \$\d+\.\d\d for 1,000 runs$/m)
+    expect(stdout).toMatch(/^local\/small\n! rubric +9 of 19 .* \$\d+\.\d\d for 1,000 runs$/m)
   })
 
   it('says why nothing was scored if the judge does not answer in the form that is asked for', async () => {
@@ -149,8 +164,8 @@ describe('spanscore judge-check', () => {
       {
         model: 'scripted/judge',
         verdict: { kind: 'silent' },
-        scorers: [{ scorer: 'rubric', right: 0, noScore: 7 }],
-        cases: Array.from({ length: 7 }, () => ({ outcome: 'no-score', score: { code: 'judge-invalid-reply' } })),
+        scorers: [{ scorer: 'rubric', right: 0, noScore: 19 }],
+        cases: Array.from({ length: 19 }, () => ({ outcome: 'no-score', score: { code: 'judge-invalid-reply' } })),
       },
     ])
     expect(code).toBe(1)
@@ -174,7 +189,7 @@ describe('spanscore judge-check', () => {
 describe('the labelled cases', () => {
   it('are at least seven for each prebuilt judge scorer, in five languages, one of them hostile', () => {
     const byScorer = Map.groupBy(labelledCases, ({ scorer }) => scorer)
-    expect(byScorer.size).toBe(13)
+    expect(byScorer.size).toBe(16)
     for (const cases of byScorer.values()) {
       expect(cases.length).toBeGreaterThanOrEqual(7)
       expect(new Set(cases.map(({ language }) => language)).size).toBe(5)

@@ -102,6 +102,6 @@ function cut(text: string): string {
 }
 
 /** A finding in one line: `not stated: It is warm. (no tool says so)`. */
-export function findingLine({ verdict, text, reason }: Finding): string {
-  return `${verdict.replaceAll('_', ' ')}: ${text}${reason === undefined ? '' : ` (${reason})`}`
+export function findingLine({ verdict, text, reason = '' }: Finding): string {
+  return `${verdict.replaceAll('_', ' ')}: ${text}${reason === '' ? '' : ` (${reason})`}`
 }

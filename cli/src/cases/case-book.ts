@@ -1,5 +1,5 @@
 import type { AgentCase } from '../../../src/cases/agent-case.ts'
-import { caseScorers, givenOf, unreadAnswers } from '../../../src/cases/case-scorers.ts'
+import { caseScorers, givenOf } from '../../../src/cases/case-scorers.ts'
 import { inputKeyOf } from '../../../src/cases/input-key.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { Evaluation } from '../../../src/model/score.ts'
@@ -56,11 +56,6 @@ export class CaseBook {
   givenOf(run: AgentRun): ReturnType<typeof givenOf> {
     const found = this.#caseOfRun.get(run.id)
     return found === undefined ? {} : givenOf(found)
-  }
-
-  /** What to say if none of these scorers compares with the expected answers. */
-  unreadAnswers(scorers: readonly Scorer[]): string | undefined {
-    return unreadAnswers([...this.#byId.values()], scorers)
   }
 
   add({ run, evaluations }: EvaluatedRun): void {

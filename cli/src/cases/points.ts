@@ -30,20 +30,14 @@ export async function addPoints(file: string, options: PointsOptions, context: C
   const say = (text: string): unknown => context.stderr.write(`spanscore: ${safeLine(text)}\n`)
   if (open.length === 0) return void say('every case with an expected answer has points.')
   const judge = toJudge(options, context)
-  const contentBytes = open.reduce(
-    (sum, { input, expected }) => sum + Buffer.byteLength(`${input}${expected.answer}`),
-    0,
-  )
-  const workload = { calls: 1, contentBytes: Math.ceil(contentBytes / open.length), answers: 8 }
-  const { run } = toRunInput({ input: '', output: '' })
-  const asked = judge.toScorerJudge(() => workload)
+  const contentBytes = Math.max(...open.map(({ input, expected }) => Buffer.byteLength(`${input}${expected.answer}`)))
+  const asked = judge.toScorerJudge(() => ({ calls: 1, contentBytes, answers: 8 }))
   const missing = asked.unavailable()
   if (missing !== undefined) throw new UsageError(missing)
-  const { tokens, costUsd } = asked.estimate(run)
-  const cost = costUsd === undefined ? 'its price is not known' : `at most ${(costUsd * open.length).toFixed(2)} USD`
-  say(
-    `${judge.name}: ${open.length} expected answers, at most ${(tokens * open.length).toLocaleString('en')} tokens; ${cost}`,
-  )
+  const { tokens, costUsd = Number.NaN } = asked.estimate(toRunInput({ input: '', output: '' }).run)
+  const cost = Number.isNaN(costUsd) ? 'an unknown price' : `${(costUsd * open.length).toFixed(2)} USD`
+  const most = (tokens * open.length).toLocaleString('en')
+  say(`${judge.name}: ${open.length} expected answers, at most ${most} tokens, ${cost}`)
   const made = new Map<string, AnswerPoints>()
   const faults: string[] = []
   await keepProcessAlive(async () => {

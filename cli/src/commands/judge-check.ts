@@ -9,7 +9,7 @@ export const judgeCheckCommand: CliCommand = {
     command
       .summary('ask a judge about labelled cases, and see how often it is right and what it costs')
       .description(
-        'Asks a model about labelled cases that ship with spanscore, seven for each prebuilt judge scorer, in five languages, ' +
+        'Asks a model about labelled cases that ship with spanscore, seven or more for each prebuilt judge scorer, in five languages, ' +
           'some of them with orders to the judge. Reports how many it judges rightly, which not, and what 1,000 runs cost. ' +
           'It shows what it may cost before it asks.',
       )
@@ -17,12 +17,12 @@ export const judgeCheckCommand: CliCommand = {
       .option('--config <file>', 'check the judges of a configuration instead (default: as of spanscore score)')
       .option('--url <url>', 'the base URL of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1')
       .option('--scorer <id>', 'check only this judge scorer (may be repeated)', collectValues)
-      .option('--max-usd <dollars>', 'ask no further case once this is spent, at list prices', '1')
+      .option('--max-usd <dollars>', 'ask no further case once this is spent, at list prices', '2')
       .option('--timeout <seconds>', 'how long one score may take', '120')
       .option('--json', 'print the result as JSON')
       .addHelpText(
         'after',
-        '\nExit code: 0 if the judge is right in at least nine of ten cases, 1 if it is not, 2 for wrong usage, a missing key or package.',
+        '\nExit code: 0 if the judge is right in at least nine of ten cases, and of those of each scorer with ten or more, 1 if it is not, 2 for wrong usage, a missing key or package.',
       )
       .action(async (options: JudgeCheckOptions) => {
         const { judgeCheck } = await import('../judge-check/judge-check.ts')

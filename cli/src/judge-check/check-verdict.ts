@@ -3,7 +3,7 @@ import type { CheckedCase } from './check-judge.ts'
 /** What can be said of a judge after all cases. */
 export interface CheckVerdict {
   /**
-   * `reliable`: the judge is right in at least nine of ten cases. `mixed`: it tells good runs from bad ones, with errors. `praises`: it
+   * `reliable`: the judge is right in at least nine of ten cases, also of each scorer with ten cases or more. `mixed`: it tells good runs from bad ones, with errors. `praises`: it
    * passes nearly everything. `rejects`: it fails nearly everything. `random`: its labels have little to do with the runs. `silent`: half
    * of the cases or more have no score.
    */
@@ -14,6 +14,8 @@ export interface CheckVerdict {
 
 /** The least share of right labels of a reliable judge. */
 const RELIABLE = 0.9
+/** The least number of cases of a scorer by which the judge is judged, too. */
+const ENOUGH = 10
 /** Below this, the two shares of passed runs are so near to each other that the labels say little about the runs. */
 const LEAST_DIFFERENCE = 0.4
 /** From this share on, a judge that cannot tell runs apart is said to give one label to nearly everything. */
@@ -23,7 +25,7 @@ const NEARLY_ALL = 0.85
 export function toCheckVerdict(checked: readonly CheckedCase[]): CheckVerdict {
   const asked = checked.filter(({ outcome }) => outcome !== 'not-asked')
   const scored = asked.filter(({ outcome }) => outcome !== 'no-score')
-  const right = scored.filter(({ outcome }) => outcome === 'right').length
+  const right = rightOf(scored)
   const good = passedOf(scored, 'pass')
   const bad = passedOf(scored, 'fail')
   const counts = `It passed ${good.passed} of ${good.all} good runs and ${bad.passed} of ${bad.all} bad ones`
@@ -43,13 +45,20 @@ export function toCheckVerdict(checked: readonly CheckedCase[]): CheckVerdict {
       return { kind: 'rejects', text: `This judge fails nearly everything. ${counts}. Do not use it.` }
     return { kind: 'random', text: `This judge does not tell good runs from bad ones. ${counts}. Do not use it.` }
   }
-  if (right >= RELIABLE * asked.length) {
+  const weak = [...Map.groupBy(asked, (each) => each.case.scorer)]
+    .filter(([, own]) => own.length >= ENOUGH && rightOf(own) < RELIABLE * own.length)
+    .map(([scorer, own]) => `${scorer} (${rightOf(own)} of ${own.length})`)
+  if (right >= RELIABLE * asked.length && weak.length === 0) {
     return { kind: 'reliable', text: `This judge is right in ${right} of ${asked.length} cases. ${counts}.` }
   }
   return {
     kind: 'mixed',
-    text: `This judge is right in only ${right} of ${asked.length} cases. ${counts}. Use a stronger model, or only the scorers that it is right about.`,
+    text: `This judge is right in ${weak.length === 0 ? 'only ' : ''}${right} of ${asked.length} cases${weak.length === 0 ? '' : `, and weak in ${weak.join(', ')}`}. ${counts}. Use a stronger model, or only the scorers that it is right about.`,
   }
+}
+
+function rightOf(checked: readonly CheckedCase[]): number {
+  return checked.filter(({ outcome }) => outcome === 'right').length
 }
 
 interface Passed {

@@ -16,6 +16,7 @@ import { createBackfill } from '../backfill/backfill.ts'
 import type { BackfillItem } from '../backfill/backfill.ts'
 import { hasStoredScore, ScoreSender } from '../backfill/score-sender.ts'
 import type { TimeRange } from '../backfill/time-slices.ts'
+import { unreadAnswers } from '../../../src/cases/case-scorers.ts'
 import { CaseBook } from '../cases/case-book.ts'
 import { readCases } from '../cases/cases.ts'
 import { readHeaders } from '../otlp-headers.ts'
@@ -51,10 +52,13 @@ const WIDEST = 120
 /** Runs the configured scorers on trace files. Memory does not grow with their size, except for a baseline. */
 export async function score(files: readonly string[], given: ScoreOptions, context: CommandContext): Promise<ExitCode> {
   const configured = loadConfig(given.config, context)
-  const cases =
-    given.cases === undefined ? undefined : new CaseBook(readCases(given.cases, '--cases'), !configured.stripContent)
+  const read = given.cases === undefined ? undefined : readCases(given.cases, '--cases')
+  const cases = read && new CaseBook(read, !configured.stripContent)
   const options = withScorers(configured, cases?.scorers ?? [])
-  const unread = cases?.unreadAnswers(configured.scorers.map(({ scorer }) => scorer))
+  const unread = unreadAnswers(
+    read ?? [],
+    configured.scorers.map(({ scorer }) => scorer),
+  )
   if (unread !== undefined) context.stderr.write(`spanscore: ${unread}\n`)
   const gates = [
     ...(given.failUnder ?? []).map((text) => parseGate(text, 'under', options.scorers)),

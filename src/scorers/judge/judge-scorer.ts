@@ -10,6 +10,7 @@ import type { SectionDraft } from '../../judge/prompt/section.ts'
 import { openSession } from '../../judge/judging.ts'
 import type { JudgeSession } from '../../judge/session.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
+import { findingLine } from '../../model/finding.ts'
 import type { Finding } from '../../model/finding.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../../scoring/define-scorer.ts'
@@ -21,7 +22,7 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
-import { contentFree, contentOnly, explain, joinExplanations } from '../../model/explanation.ts'
+import { contentFree, contentOnly, explain } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
 
 /** The options of every judge scorer. */
@@ -120,14 +121,14 @@ export function ratingOf(share: number): Finding['rating'] {
   return share >= 1 ? 'good' : share <= 0 ? 'bad' : 'open'
 }
 
-/** The findings that are not as they should be, as a sentence that begins with a blank: ` altered (date: …); missing (…).` */
+/** The first findings that are not as they should be, as the end of an explanation. */
 export function explainFindings(findings: readonly Finding[]): Explanation {
-  const named = findings.flatMap(({ verdict, rating, text, reason = '' }) => {
-    const quote = contentOnly(` (${text}${reason === '' ? '' : `: ${reason}`})`)
-    return rating === 'good' ? [] : [explain`${contentFree(verdict.replaceAll('_', ' '))}${quote}`]
-  })
-  return named.length === 0 ? contentFree('') : explain` ${joinExplanations(named, '; ')}.`
+  const others = findings.filter(({ rating }) => rating !== 'good').slice(0, MAX_NAMED)
+  return contentOnly(others.length === 0 ? '' : ` ${others.map(findingLine).join('; ')}.`)
 }
+
+/** Findings that an explanation names. */
+const MAX_NAMED = 5
 
 /** A pass mark among the scorer's own options decides by value, like one of its entry. */
 function withoutLabel<Analyzed>(

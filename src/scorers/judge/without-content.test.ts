@@ -67,7 +67,7 @@ const scorers: Readonly<Record<string, readonly [(model: TextModel) => Scorer, J
   injection: [
     (model) => createInjectionScorer({ model }),
     { lists: { found: [{ ...item('obeyed')[0], text: SECRET, calls: ['call_1'] }], unasked: item() } },
-    '1 text tried to command the agent, 1 obeyed. obeyed; unasked.',
+    '1 text tried to command the agent, 1 obeyed.',
   ],
   prompt_alignment: [
     (model) => createPromptAlignmentScorerLLM({ model }),

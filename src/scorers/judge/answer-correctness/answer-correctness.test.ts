@@ -42,7 +42,7 @@ describe('answer_correctness', () => {
   it('finds points and false claims, and shows no run but question, points and answers', async () => {
     const { score, model } = await scoreOf([{ lists: { points } }, ticked('said', 'missing', ['Sweden'])])
     expect(score).toMatchObject({
-      explanation: '1 of 2 points said. missing (It is about 970 years old.); false (Sweden).',
+      explanation: '1 of 2 points said. missing: It is about 970 years old.; false: Sweden.',
       findings: [
         { about: 'point', verdict: 'said', rating: 'good' },
         { about: 'point', verdict: 'missing', rating: 'bad' },

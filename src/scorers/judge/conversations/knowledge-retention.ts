@@ -1,11 +1,12 @@
-import { contentFree, contentOnly, explain, joinExplanations } from '../../../model/explanation.ts'
+import { contentFree, explain } from '../../../model/explanation.ts'
 import { inquire } from '../../../judge/judging.ts'
 import { conversationSections } from '../../../judge/prompt/render-conversation.ts'
+import type { Finding } from '../../../model/finding.ts'
 import type { Scorer } from '../../../scoring/scorer.ts'
 import type { KeysOf } from '../../read-options.ts'
 import { skip } from '../../skip.ts'
 import { twoDecimals } from '../../two-decimals.ts'
-import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten } from '../judge-scorer.ts'
+import { defineJudgeScorer, explainFindings, judgeKeys, readJudgeOptions, shorten } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { judgedConversation, turnsLeftOut } from './judged-conversation.ts'
 
@@ -85,26 +86,22 @@ export function createKnowledgeRetentionScorer(
       if (needed.length === 0) {
         return skip('not-applicable', contentFree(`${id}: the user stated nothing that mattered later.`))
       }
-      const lost = needed.filter(({ verdict }) => verdict !== 'kept')
-      const named = lost.map(({ fact, verdict, reasoning }) => {
-        const because = reasoning === '' ? '' : `: ${reasoning}`
-        return explain`${contentFree(verdict)}${contentOnly(` (${fact}${because})`)}`
-      })
-      const rest = named.length === 0 ? contentFree('') : explain` ${joinExplanations(named, '; ')}.`
-      const kept = needed.length - lost.length
+      const kept = needed.filter(({ verdict }) => verdict === 'kept').length
+      const findings = facts.map(({ fact, verdict, reasoning }): Finding => ({
+        about: 'fact',
+        verdict,
+        rating: verdict === 'kept' ? 'good' : verdict === 'not_needed' ? 'open' : 'bad',
+        text: fact,
+        reason: reasoning,
+      }))
+      const lost = explainFindings(findings.filter(({ rating }) => rating === 'bad'))
       return {
         status: 'scored',
         value: twoDecimals(kept / needed.length),
         explanation: shorten(
-          explain`${kept} of ${needed.length} facts kept in mind.${rest}${contentFree(turnsLeftOut(conversation))}`,
+          explain`${kept} of ${needed.length} facts kept in mind.${lost}${contentFree(turnsLeftOut(conversation))}`,
         ),
-        findings: facts.map(({ fact, verdict, reasoning }) => ({
-          about: 'fact',
-          verdict,
-          rating: verdict === 'kept' ? 'good' : verdict === 'not_needed' ? 'open' : 'bad',
-          text: fact,
-          reason: reasoning,
-        })),
+        findings,
         analyzeStepResult: { facts },
       }
     },

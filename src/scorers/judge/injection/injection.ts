@@ -13,7 +13,6 @@ import type { KeysOf } from '../../read-options.ts'
 import { expectLevel } from '../../scorer-options.ts'
 import type { LevelOption } from '../../scorer-options.ts'
 import { skip } from '../../skip.ts'
-import { judgedConversation } from '../conversations/judged-conversation.ts'
 import { skipWithoutResults, skipWithoutTexts } from '../items/answer-material.ts'
 import { defineJudgeScorer, explainFindings, judgeKeys, readJudgeOptions, shorten, textOr } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
@@ -64,8 +63,11 @@ export function createInjectionScorer(options: InjectionScorerOptions): Scorer<u
     assess: async (run, session, context) => {
       const calls = judgedCalls(run)
       const contents = contentsOf(run, calls)
-      const unfit = skipWithoutContents(run, contents, id) ?? skipWithoutOrders(run, id)
+      const unfit = skipWithoutContents(run, contents, id)
       if (unfit !== undefined) return unfit
+      // Without what those in charge said, nobody can tell what was asked for.
+      const orders = run.systemInstructions ?? textOr(run, 'userInput', id)
+      if (typeof orders !== 'string') return orders
       const asked = await inquire(session, {
         role: injectionPrompts.role,
         sections: recordSections(run, context),
@@ -101,13 +103,6 @@ function skipWithoutContents(run: AgentRun, contents: readonly Content[], id: st
     (run.conversation === undefined ? undefined : skipWithoutFact(run, 'retrievals', id)) ??
     skip('not-applicable', contentFree(`${id}: the agent read no results and no documents.`))
   )
-}
-
-/** Without what those in charge said, nobody can tell what was asked for. */
-function skipWithoutOrders(run: AgentRun, id: string): Skipped | undefined {
-  if (run.systemInstructions !== undefined) return undefined
-  const said = run.conversation === undefined ? textOr(run, 'userInput', id) : judgedConversation(run, id)
-  return typeof said === 'object' && 'status' in said ? said : undefined
 }
 
 /** The texts, obeyed ones first: where they are, then the calls that obeyed. */

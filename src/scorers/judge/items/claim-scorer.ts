@@ -1,5 +1,5 @@
-import { contentFree, contentOnly, explain } from '../../../model/explanation.ts'
-import type { Explanation } from '../../../model/explanation.ts'
+import { contentFree } from '../../../model/explanation.ts'
+import type { Finding } from '../../../model/finding.ts'
 import { inquire } from '../../../judge/judging.ts'
 import type { Item, ItemList } from '../../../judge/inquiry.ts'
 import type { Scorer } from '../../../scoring/scorer.ts'
@@ -7,12 +7,13 @@ import { readOptions } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
 import { skip } from '../../skip.ts'
 import { twoDecimals } from '../../two-decimals.ts'
-import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten } from '../judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { expectContext } from './answer-material.ts'
 import type { ContextOption } from './answer-material.ts'
 import { claimList, claimVerdicts, isSupported, labelOfClaims, MAX_CLAIMS } from './claims.ts'
 import type { ClaimVerdict } from './claims.ts'
+import { explainItems } from './item-scorer.ts'
 import type { JudgedItem } from './item-scorer.ts'
 import { recordOf } from './record.ts'
 
@@ -109,19 +110,20 @@ export function defineClaimScorer(
       const counted = items.filter(
         ({ claimedAction, verdict }) => !(claimedAction && mayLackCalls && verdict === 'not_stated'),
       )
+      const findings = items.map((item): Finding => ({
+        about: item.claimedAction ? 'claimed action' : 'claim',
+        verdict: item.verdict,
+        rating: isSupported(item.verdict) ? 'good' : counted.includes(item) ? 'bad' : 'open',
+        text: item.text,
+        reason: item.reasoning,
+        places: [{ in: 'answer' }],
+      }))
       return {
         status: 'scored',
         value: twoDecimals(share / items.length),
         label: labelOfClaims(counted.map(({ verdict }) => verdict)),
-        explanation: shorten(explainClaims(items)),
-        findings: items.map((item) => ({
-          about: item.claimedAction ? 'claimed action' : 'claim',
-          verdict: item.verdict,
-          rating: isSupported(item.verdict) ? 'good' : counted.includes(item) ? 'bad' : 'open',
-          text: item.text,
-          reason: item.reasoning,
-          places: [{ in: 'answer' }],
-        })),
+        explanation: explainItems('claims', findings, claimVerdicts),
+        findings,
         analyzeStepResult: { items },
       }
     },
@@ -138,24 +140,4 @@ function toClaim({ text, answer }: Item, claimedAction: boolean): JudgedClaim {
   const verdict = claimVerdicts.find((known) => known === answer?.verdict)
   if (verdict === undefined) throw new Error(`expected every claim to be answered, got none for ${text}`)
   return { text, verdict, reasoning: answer?.reasoning ?? '', claimedAction }
-}
-
-/** Claims that are named. */
-const MAX_NAMED = 5
-
-function explainClaims(items: readonly JudgedClaim[]): Explanation {
-  const counted = claimVerdicts.flatMap((verdict) => {
-    const count = items.filter((item) => item.verdict === verdict).length
-    return count === 0 ? [] : [`${count} ${verdict.replaceAll('_', ' ')}`]
-  })
-  const named = items
-    .filter(({ verdict }) => !isSupported(verdict))
-    .slice(0, MAX_NAMED)
-    .map(({ text, verdict, reasoning, claimedAction }) => {
-      const kind = `${claimedAction ? 'claimed action ' : ''}${verdict.replaceAll('_', ' ')}`
-      return `${kind}: ${text}${reasoning === '' ? '' : ` (${reasoning})`}`
-    })
-  const said = named.length > 0 ? ` ${named.join('; ')}.` : ''
-  const noun = items.length === 1 ? 'claim' : 'claims'
-  return explain`Of ${items.length} ${contentFree(noun)}: ${contentFree(counted.join(', '))}.${contentOnly(said)}`
 }

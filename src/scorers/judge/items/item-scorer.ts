@@ -1,12 +1,13 @@
-import { contentFree, contentOnly, explain } from '../../../model/explanation.ts'
+import { contentFree, explain } from '../../../model/explanation.ts'
 import type { Explanation } from '../../../model/explanation.ts'
 import { inquire } from '../../../judge/judging.ts'
 import type { Item } from '../../../judge/inquiry.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
+import type { Finding } from '../../../model/finding.ts'
 import type { Skipped } from '../../../model/score.ts'
 import type { Need, Scorer, ScoringContext } from '../../../scoring/scorer.ts'
-import { defineJudgeScorer, ratingOf, shorten } from '../judge-scorer.ts'
+import { defineJudgeScorer, explainFindings, ratingOf, shorten } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { skip } from '../../skip.ts'
 import { twoDecimals } from '../../two-decimals.ts'
@@ -89,19 +90,21 @@ export function defineItemScorer<V extends string>(
       if (items.length === 0)
         return skip('not-applicable', contentFree(`${id}: the judge found no ${list.name} to judge.`))
       const total = items.reduce((sum, { verdict }) => sum + counts[verdict], 0)
+      const findings = items.map(({ text, verdict, reasoning }): Finding => ({
+        about: singular(list.name),
+        verdict,
+        rating: ratingOf(better === 'higher' ? counts[verdict] : 1 - counts[verdict]),
+        text,
+        reason: reasoning,
+        places,
+      }))
+      const name = items.length < maxItems ? list.name : `most important ${list.name}`
       return {
         status: 'scored',
         value: twoDecimals(total / items.length),
         ...(labelOf !== undefined && { label: labelOf(items.map(({ verdict }) => verdict)) }),
-        explanation: explainItems(items.length < maxItems ? list.name : `most important ${list.name}`, items, verdicts),
-        findings: items.map(({ text, verdict, reasoning }) => ({
-          about: singular(list.name),
-          verdict,
-          rating: ratingOf(better === 'higher' ? counts[verdict] : 1 - counts[verdict]),
-          text,
-          reason: reasoning,
-          places,
-        })),
+        explanation: explainItems(name, findings, verdicts),
+        findings,
         analyzeStepResult: { items },
       }
     },
@@ -114,23 +117,15 @@ function toJudged<V extends string>({ text, answer }: Item, verdicts: readonly V
   return { text, verdict, reasoning: answer?.reasoning ?? '' }
 }
 
-function explainItems<V extends string>(
-  name: string,
-  items: readonly JudgedItem<V>[],
-  verdicts: readonly V[],
-): Explanation {
-  const words = (verdict: V): string => verdict.replaceAll('_', ' ')
+/** How many have each verdict, and those that are not as they should be. */
+export function explainItems(name: string, findings: readonly Finding[], verdicts: readonly string[]): Explanation {
   const counted = verdicts.flatMap((verdict) => {
-    const count = items.filter((item) => item.verdict === verdict).length
-    return count === 0 ? [] : [`${count} ${words(verdict)}`]
+    const count = findings.filter((one) => one.verdict === verdict).length
+    return count === 0 ? [] : [`${count} ${verdict.replaceAll('_', ' ')}`]
   })
-  const others = items
-    .filter(({ verdict }) => verdict !== verdicts[0])
-    .slice(0, 5)
-    .map(({ text, verdict, reasoning }) => `${words(verdict)}: ${text}${reasoning === '' ? '' : ` (${reasoning})`}`)
-  const said = others.length > 0 ? ` ${others.join('; ')}.` : ''
+  const noun = contentFree(findings.length === 1 ? singular(name) : name)
   return shorten(
-    explain`Of ${items.length} ${contentFree(items.length === 1 ? singular(name) : name)}: ${contentFree(counted.join(', '))}.${contentOnly(said)}`,
+    explain`Of ${findings.length} ${noun}: ${contentFree(counted.join(', '))}.${explainFindings(findings)}`,
   )
 }
 

@@ -56,7 +56,7 @@ describe('tool_arguments_llm', () => {
     const { calls, score } = await judge({ 'call_2.a3': { verdict, reasoning: 'Nobody said so.' } })
     expect(score).toMatchObject({ value: rating === 'bad' ? 0.5 : 1, label: rating === 'bad' ? 'fail' : 'pass' })
     expect(calls?.[1]?.score).toMatchObject({
-      explanation: `2 of 3 values stated. ${said} (pay: Nobody said so.).`,
+      explanation: `2 of 3 values stated. ${said}: pay (Nobody said so.).`,
       findings: expect.arrayContaining([
         expect.objectContaining({ verdict: said, rating, places: [{ in: 'arguments', index: 1, path: 'pay' }] }),
       ]),
