@@ -61,6 +61,12 @@ describe('The configuration file', () => {
     )
   })
 
+  test('of the service says what checks it', () => {
+    expect(() => load({ 'spanscore.yaml': 'scorers: [loop]' }, 'spanscore.yaml')).toThrow(
+      /spanscore\.yaml: expected a module, got a configuration of the service\. Check it with spanscore-server --check/,
+    )
+  })
+
   test('with a top-level await says that it cannot be awaited', () => {
     expect(() => load({ 'spanscore.config.mjs': 'export default await 1' })).toThrow(/without top-level await/)
   })

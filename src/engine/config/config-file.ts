@@ -43,6 +43,11 @@ export function thisProcess(): ConfigFileHost {
  */
 export function loadConfigFile(host: ConfigFileHost): Readonly<Record<string, unknown>> {
   const path = findConfigFile(host)
+  if (/^\.(?:ya?ml|json)$/.test(extname(path))) {
+    throw new Error(
+      `${path}: expected a module, got a configuration of the service. Check it with spanscore-server --check --config ${path} and its other options.`,
+    )
+  }
   if (/^\.[cm]?ts$/.test(extname(path)) && !host.runsTypeScript) {
     throw new Error(
       `${path}: expected Node 22.18 or later, which runs TypeScript, got ${host.nodeVersion}; ` +
