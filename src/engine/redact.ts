@@ -9,10 +9,11 @@ import type { WorkSteps } from '../scoring/background.ts'
 import { runForeign } from '../scoring/run-foreign.ts'
 import { disown, isThenable } from '../scoring/thenable.ts'
 import { failed } from '../scoring/unscored.ts'
+import type { SteppedRedact } from './text-redactor.ts'
 import { frozen } from '../runs/view/frozen.ts'
 import { isRecord } from '../spans/json.ts'
 
-type Redact = (run: AgentRun) => AgentRun
+type Redact = ((run: AgentRun) => AgentRun) | SteppedRedact
 
 /**
  * Applies `redact` to a plain copy of the run, which it may change. All judges share the result, so it is frozen. Everything but `redact`
@@ -24,9 +25,8 @@ export function* redactInSteps(redact: Redact, run: AgentRun): WorkSteps<AgentRu
   yield* readInSteps(run)
   const copy = yield* copyInSteps(run, copyOf)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of a run has all of its facts
-  const result = runForeign((): unknown => redact(copy as unknown as AgentRun))
-  if (!result.ok) throw result.error
-  const redacted = result.value
+  const given = copy as unknown as AgentRun
+  const redacted: unknown = 'inSteps' in redact ? yield* redact.inSteps(given) : foreign(redact, given)
   if (isThenable(redacted)) {
     disown(redacted)
     throw new TypeError('expected redact to return a run, got a promise; it cannot be async')
@@ -38,6 +38,12 @@ export function* redactInSteps(redact: Redact, run: AgentRun): WorkSteps<AgentRu
   const readable = Object.freeze(yield* copyInSteps(redacted, (value) => frozen(copyOf(value))))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the lists of a run
   return readable as unknown as AgentRun
+}
+
+function foreign(redact: Redact, run: AgentRun): unknown {
+  const result = runForeign((): unknown => redact(run))
+  if (!result.ok) throw result.error
+  return result.value
 }
 
 /** Copies a run as JSON would, each item of its lists in a step. */

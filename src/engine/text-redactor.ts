@@ -1,5 +1,7 @@
 import { RE2JS } from 're2js'
 
+import type { AgentRun } from '../model/agent-run.ts'
+import type { WorkSteps } from '../scoring/background.ts'
 import { isRecord } from '../spans/json.ts'
 
 /** Takes the place of a match. */
@@ -11,6 +13,13 @@ const NO_CONTENT =
 
 /** Below these, every text is content, whatever its name is. */
 const CONTENT = /(?:^|[._])(?:arguments|result|response|documents|content)$/
+
+/** A function that redacts a run at once, or in steps between which other work is done. */
+export interface SteppedRedact {
+  (run: AgentRun): AgentRun
+  /** Redacts it in steps. */
+  inSteps(run: AgentRun): WorkSteps<AgentRun>
+}
 
 /** Replaces what patterns match in texts. It acts on values alone, never on keys, and not on ids and names of a run. */
 export class TextRedactor {
@@ -37,6 +46,31 @@ export class TextRedactor {
   apply<Value>(value: Value): Value {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the same shape
     return this.#value(value, '', false) as Value
+  }
+
+  /** For the option `redact`. */
+  toOption(): SteppedRedact {
+    const whole = (run: AgentRun): AgentRun => this.apply(run)
+    return Object.assign(whole, { inSteps: (run: AgentRun) => this.#runInSteps(run) })
+  }
+
+  /** Each item of a run's lists is a step. */
+  *#runInSteps(run: AgentRun): WorkSteps<AgentRun> {
+    const redacted: Record<string, unknown> = {}
+    for (const [key, value] of Object.entries(run)) {
+      if (!Array.isArray(value)) redacted[key] = this.#value(value, key, CONTENT.test(key))
+      else {
+        const items: unknown[] = []
+        redacted[key] = items
+        for (const item of value) {
+          items.push(this.#value(item, key, CONTENT.test(key)))
+          yield
+        }
+      }
+      yield
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the same shape
+    return redacted as unknown as AgentRun
   }
 
   #value(value: unknown, key: string, isContent: boolean): unknown {

@@ -106,7 +106,7 @@ function fromFile(file: string, text: string): OptionsAndLimits {
   const { limits, redact, ...options } = checked.data
   const redactor = redact && redactorOf(file, redact)
   return {
-    options: { ...toOptions(file, options), ...(redactor && { redact: (run) => redactor.apply(run) }) },
+    options: { ...toOptions(file, options), ...(redactor && { redact: redactor.toOption() }) },
     limits: limits ?? limitsSchema.parse({}),
     redactor,
     redact,
