@@ -190,4 +190,5 @@ function shapesOf(spans: readonly SunkSpan[]): string {
     .join(', ')
 }
 
-const isTheirs = (key: string) => !key.startsWith('spanscore.')
+/** Sentry adds what it knows of the machine once it has read it, and a note of its own where a span is sent after its parent. */
+const isTheirs = (key: string) => !/^(spanscore|sentry|os)\./.test(key)
