@@ -87,7 +87,7 @@ function withDocumentedReceiver(config: string, { slackUrl, smtp }: Channels): s
     readonly receivers: readonly { readonly slack_configs: object[]; readonly email_configs: object[] }[]
   }
   const page = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8')
-  const { receivers }: Documented = parse(/```yaml\n(receivers:\n.*?)```/s.exec(page)?.[1] ?? '')
+  const { receivers }: Documented = parse(/```yaml\n(templates:.*?)```/s.exec(page)?.[1] ?? '')
   const { route, receivers: shipped, ...rest }: Config = parse(config)
   const far = { smarthost: smtp, from: 'alerts@example.com', require_tls: false }
   const onCall = receivers.map(({ slack_configs, email_configs }) => ({
