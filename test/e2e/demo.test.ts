@@ -38,6 +38,7 @@ const NOT_IN_DEMO: Readonly<Record<string, RegExp>> = {
   'conversations, which the service scores': /spanscore_conversations_total/,
   'a target of the mean: its target is a share of runs that pass': /spanscore:target_mean/,
   'two weeks from which the usual level is learnt': /spanscore:usual_/,
+  'twenty scored runs of an agent in an hour': /spanscore:n:1h >= 20/,
 }
 
 describe.each([
