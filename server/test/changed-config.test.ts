@@ -61,6 +61,7 @@ it('a changed file takes effect for new runs, a bad one is named and changes not
   expect(await service.ready()).toEqual({
     status: 'ready',
     configuration: expect.stringContaining('Did you mean loop?'),
+    version: expect.any(String),
   })
   const third = await service.send()
   await until(() => scorersOf(sink, third).length === 2, 'the third scores', 30_000)
@@ -71,7 +72,7 @@ it('a changed file takes effect for new runs, a bad one is named and changes not
     'the second change',
     30_000,
   )
-  expect(await service.ready()).toMatchObject({ status: 'ready' })
+  expect(await service.ready()).toEqual({ status: 'ready', version: expect.any(String) })
   const fourth = await service.send()
   await until(() => scorersOf(sink, fourth).length === 1, 'the fourth scores', 30_000)
   expect(scorersOf(sink, fourth)).toEqual(['tool_errors'])
