@@ -6,6 +6,7 @@ import type { ShownEvaluation as Evaluation } from '../../src/page/shown-evaluat
 import type { Overview } from '../../src/page/overview.ts'
 import type { Thread } from '../../src/page/conversation-page.ts'
 import type { ConversationPage, ConversationRow } from '../../src/page/store/conversation-list.ts'
+import type { Now } from '../../src/page/store/now.ts'
 import type { ListedRun } from '../../src/page/store/run-list.ts'
 import type { AgreementWithPeople, DrawnRun, LabelledRun, LabelProgress } from '../../src/page/store/labels.ts'
 import type { CommonAnswer } from '../../src/page/store/common.ts'
@@ -26,6 +27,7 @@ export type {
   Evaluation,
   LabelledRun,
   ListedRun,
+  Now,
   OpenRun,
   ScoreSeries,
   ScoreSummary,
@@ -44,6 +46,7 @@ export interface RunList {
   readonly runs: readonly ListedRun[]
   readonly open: readonly OpenRun[]
   readonly next?: string
+  readonly total?: number
   readonly withheld: number
 }
 
@@ -79,6 +82,8 @@ export interface ScoresOverTime {
   readonly series: readonly ScoreSeries[]
   readonly bucketMs: number
   readonly range?: { readonly fromMs: number; readonly toMs: number }
+  /** Runs without a score that counts, by the reason. */
+  readonly unscored: readonly { readonly reason: string; readonly runs: number }[]
   readonly withheld: number
 }
 
@@ -95,8 +100,13 @@ const TOKEN = 'spanscore-token'
 export function takeToken(): void {
   const found = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
   if (found === undefined) return
-  localStorage.setItem(TOKEN, found)
+  keepToken(found)
   history.replaceState(null, '', location.pathname + location.search)
+}
+
+/** Stores the token, or the one in an address that somebody pasted. */
+export function keepToken(given: string): void {
+  localStorage.setItem(TOKEN, given.trim().split('#token=').at(-1) ?? '')
 }
 
 /** Addresses are typed and pasted. One that cannot be decoded would break the router, so it is replaced by an address without a view. */

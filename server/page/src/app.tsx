@@ -1,6 +1,6 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
 
-import { toSearch } from './api.ts'
+import { keepToken, toSearch } from './api.ts'
 import type { ServiceOverview } from './api.ts'
 import { plural } from './format.ts'
 import { useAnswer, useChanges } from './live.ts'
@@ -10,6 +10,8 @@ import { ServiceContext } from './service.ts'
 import { CompareView } from './views/compare.tsx'
 import { ConversationView } from './views/conversation.tsx'
 import { ConversationsView } from './views/conversations.tsx'
+import { NowView } from './views/now.tsx'
+import { FirstMinute } from './views/first-minute.tsx'
 import { LabelsView } from './views/labels.tsx'
 import { RunView } from './views/run.tsx'
 import { RunsView } from './views/runs.tsx'
@@ -18,6 +20,7 @@ import { TryView } from './views/try.tsx'
 import { WhyView } from './views/why.tsx'
 
 const PLACES = [
+  { path: '/', name: 'Now' },
   { path: '/why', name: 'Why' },
   { path: '/runs', name: 'Runs' },
   { path: '/conversations', name: 'Conversations' },
@@ -38,16 +41,21 @@ export function App() {
 function Page() {
   const { changes, isConnected } = useChanges()
   const { value: overview, error } = useAnswer<ServiceOverview>('/api/overview', {}, changes)
-  if (overview === undefined) return <Closed error={error} />
+  if (overview === undefined || error?.startsWith('Expected the token') === true) return <Closed error={error} />
   return (
     <ServiceContext.Provider value={{ overview, changes }}>
       <a class="skip" href="#content">
         Skip to content
       </a>
       <Bar overview={overview} isConnected={isConnected} />
-      <main id="content">
+      {!isConnected && (
+        <p class="problem lost-note" role="alert">
+          What you see may be old.
+        </p>
+      )}
+      <main id="content" class={isConnected ? '' : 'is-old'}>
         <Router>
-          <Route path="/" component={RunsView} />
+          <Route path="/" component={NowView} />
           <Route path="/why" component={WhyView} />
           <Route path="/runs" component={RunsView} />
           <Route path="/runs/:id" component={RunView} />
@@ -57,6 +65,7 @@ function Page() {
           <Route path="/compare" component={CompareView} />
           <Route path="/labels" component={LabelsView} />
           <Route path="/try" component={TryView} />
+          <Route path="/setup" component={FirstMinute} />
           <Route default component={Nowhere} />
         </Router>
       </main>
@@ -66,7 +75,7 @@ function Page() {
 
 function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; readonly isConnected: boolean }) {
   const { path, query } = useLocation()
-  const isAt = (place: string) => path === place || path.startsWith(`${place}/`)
+  const isAt = (place: string) => path === place || (place !== '/' && path.startsWith(`${place}/`))
   const kept = toSearch(sharedOf(query))
   // What has nothing to show is left out.
   const isShown = (place: string) =>
@@ -105,15 +114,32 @@ function lostOf({ files }: ServiceOverview): string {
   return files === undefined ? 'The service does not answer' : 'spanscore view has ended'
 }
 
+function openWithToken(event: SubmitEvent & { readonly currentTarget: HTMLFormElement }): void {
+  event.preventDefault()
+  const given = new FormData(event.currentTarget).get('token')
+  keepToken(typeof given === 'string' ? given : '')
+  // The address stays, so that what was linked is shown.
+  location.reload()
+}
+
 function Closed({ error }: { readonly error: string | undefined }) {
   if (error === undefined) return <p class="closed muted">Loading…</p>
   return (
     <main class="closed">
       <h1>This page is closed</h1>
       <p>{error}</p>
+      <form class="token" onSubmit={openWithToken}>
+        <label class="choice">
+          <span>Token</span>
+          <input name="token" type="password" autocomplete="off" required />
+        </label>
+        <button type="submit" class="primary">
+          Open
+        </button>
+      </form>
       <p class="muted">
-        The service, or spanscore view, prints an address with a token when it starts, such as{' '}
-        <code>http://127.0.0.1:4320/#token=…</code>. Open that address once in this browser.
+        The token is in the file <code>page-token</code> in the data folder of the service. The service, or spanscore
+        view, also prints an address with it, such as <code>http://127.0.0.1:4320/#token=…</code>
       </p>
     </main>
   )

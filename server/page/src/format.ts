@@ -15,7 +15,15 @@ export function ago(thenMs: number, nowMs: number): string {
   return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`
 }
 
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const dateTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const hours = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+
+/** `15:04`, with the day if it is another one. */
+export function clock(ms: number): string {
+  const isToday = day.format(ms) === day.format(Date.now())
+  return isToday ? hours.format(ms) : `${hours.format(ms)} on ${day.format(ms)}`
+}
 
 export function time(ms: number): string {
   return dateTime.format(ms)

@@ -17,6 +17,8 @@ import { commonOf } from './store/common.ts'
 import { compareScores } from './store/compare.ts'
 import { listConversations } from './store/conversation-list.ts'
 import { drawScores } from './store/draws.ts'
+import { countHours } from './store/hours.ts'
+import { readNow } from './store/now.ts'
 import { exportLabels, importLabels } from './store/label-files.ts'
 import * as labels from './store/labels.ts'
 import { listRuns } from './store/run-list.ts'
@@ -79,6 +81,7 @@ const listQuery = z.object({
   agentVersion: text,
   agent: text,
   status: text,
+  feedback: z.enum(['any', 'disliked', 'liked', 'commented']).optional(),
   text,
   scorer: text,
   version: text,
@@ -145,6 +148,16 @@ const RUNS_IN_BUCKET = 10
 const MIN_BUCKETS = 4
 const BUCKET_SIZES_MS = [5, 15, 60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800].map((seconds) => seconds * 1000)
 
+const nowQuery = z.object({
+  hours: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(24 * 31)
+    .optional(),
+  labeller,
+})
+
 /** What both sides of a comparison share. */
 const SHARED: ReadonlySet<string> = new Set(['scorer', 'agent', 'labeller', ...Object.keys(runFilter)])
 
@@ -196,6 +209,11 @@ function readingRoutes(parts: ReadApiParts): Routes {
         open: runs.openCount,
         ...about(),
       }),
+    'GET /api/now': async ({ query }) => {
+      const { hours } = parsed(nowQuery, Object.fromEntries(query))
+      await background.run(countHours(database), true)
+      return json(asShown(readNow(database, about().files === undefined ? (hours ?? 24) : undefined, nowMs())))
+    },
     'GET /api/changes': () => json({ changes: runs.changes, isStuck: parts.isStuck() }),
     'GET /api/runs': ({ query }) => {
       const filter = parsed(listQuery, Object.fromEntries(query))

@@ -12,10 +12,10 @@ interface Example {
   readonly traceId: string
   readonly spanIds: readonly string[]
   readonly otlp: unknown
-  readonly scores: readonly { readonly runId: string; readonly scoreKey: string; readonly evaluation: unknown }[]
+  readonly scores: readonly { readonly runId: string; readonly scoreKey: string; readonly evaluation: object }[]
 }
 
-/** Shows the recorded run that ships with the page. It is never sent anywhere. @returns its id */
+/** Shows the recorded run that ships with the page, until the first other one. It is never sent anywhere. @returns its id */
 export function loadExample(ingest: Ingest, database: DatabaseSync): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a file of this package
   const example = JSON.parse(readFileSync(join(ASSETS_FOLDER, 'example-run.json'), 'utf8')) as Example
@@ -33,7 +33,8 @@ export function loadExample(ingest: Ingest, database: DatabaseSync): string {
       kind: 'score',
       runId: score.runId,
       scoreKey: score.scoreKey,
-      evaluation: JSON.stringify(score.evaluation),
+      // Without a probability it counts in no mean.
+      evaluation: JSON.stringify({ ...score.evaluation, probability: undefined }),
     })),
   ]
   database.exec('BEGIN')

@@ -11,6 +11,7 @@ import {
 } from 'spanscore/engine'
 import type { AgentRun, Evaluation, SourceLog, SourceSpan, StoredScore } from 'spanscore/engine'
 
+import { EXAMPLE_TRACE } from './example-trace.ts'
 import type { RequestReader } from '../receive/read-request.ts'
 import type { ToPage } from './messages.ts'
 import { boundedSpan } from './store/bounded-span.ts'
@@ -19,6 +20,7 @@ import type { RunContent } from './store/content.ts'
 import { searchText, summarise } from './store/run-summary.ts'
 import type { RunSummary } from './store/run-summary.ts'
 import { saveConversationScore, saveTurn } from './store/conversations.ts'
+import { forgetTraces } from './store/forget-person.ts'
 import { saveSaid } from './store/said.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
 import { TraitStore } from './store/traits.ts'
@@ -103,6 +105,8 @@ export class Ingest implements ShownRuns {
   #openBytes = 0
   #changes: number
   #dropped = 0
+  /** Whether the recorded run may be stored, which the first other one replaces. */
+  #mayHaveExample = true
 
   constructor(database: DatabaseSync, reader: RequestReader, nowMs: () => number, limits: IngestLimits = LIMITS) {
     this.#limits = limits
@@ -226,6 +230,11 @@ export class Ingest implements ShownRuns {
   }
 
   #settled({ traceId, spanIds, lacksSpans, revisions }: ToPage & { readonly kind: 'settled' }): void {
+    if (traceId === EXAMPLE_TRACE) this.#mayHaveExample = true
+    else if (this.#mayHaveExample && Object.keys(revisions).length > 0) {
+      forgetTraces(this.#database, [EXAMPLE_TRACE])
+      this.#mayHaveExample = false
+    }
     const open = this.#open.get(traceId)
     const wanted = new Set(spanIds)
     if (open !== undefined && Object.keys(revisions).length > 0) {

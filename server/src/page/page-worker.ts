@@ -2,6 +2,8 @@ import { parentPort, resourceLimits, workerData } from 'node:worker_threads'
 
 import { useProxies } from 'spanscore/engine'
 
+import { Background } from 'spanscore/engine'
+
 import { listen } from '../listen.ts'
 import { RequestReader } from '../receive/read-request.ts'
 import { RefusedTokens } from '../receive/refused-tokens.ts'
@@ -15,6 +17,7 @@ import { isDamaged, openPageDatabase, setAside } from './store/page-database.ts'
 import type { Forgotten, Person } from '../person.ts'
 import { countRuns, forgetTraces, tracesOfPerson } from './store/forget-person.ts'
 import { Forgetting } from './store/forgetting.ts'
+import { countHours } from './store/hours.ts'
 import { Trials } from './trials.ts'
 
 /** Maximum milliseconds of writing before requests of the page are answered. */
@@ -22,6 +25,9 @@ const SLICE_MS = 8
 
 /** If the receiving thread, which reports every second, is silent for this long, it is stuck. */
 const STUCK_MS = 10_000
+
+/** How often the hours that changed are counted again, so that they are not all counted when somebody looks. */
+const COUNT_EVERY_MS = 5000
 
 /** How often old runs are deleted. */
 const RETENTION_EVERY_MS = 30_000
@@ -144,6 +150,10 @@ async function main({
     forgetting.soon()
     while (forgetting.step(options.retention, nowMs())) await new Promise((resolve) => setImmediate(resolve))
   }
+  const background = new Background()
+  const counting = setInterval(() => {
+    background.run(countHours(database)).catch(failed)
+  }, COUNT_EVERY_MS)
   const trials = new Trials(configPath, report, configText)
   const refused = new RefusedTokens('The page', report)
   const server = createPageServer(
@@ -219,6 +229,7 @@ async function main({
       return
     }
     clearInterval(retention)
+    clearInterval(counting)
     while (waiting.length > 0) writeSlice()
     server.close()
     server.closeAllConnections()

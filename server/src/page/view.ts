@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 
-import { conversationKey, joinMembers, traitsOf } from 'spanscore/engine'
+import { conversationKey, EVENT_NAME, joinMembers, traitsOf } from 'spanscore/engine'
 import type { AgentRun, Conversation, StoredRun, StoredScore } from 'spanscore/engine'
 
 import { listen } from '../listen.ts'
@@ -14,6 +14,7 @@ import { NO_CONTENT, readContentOf, saveContent } from './store/content.ts'
 import { findConversation, saveConversationScore, saveTurn, turnsOf } from './store/conversations.ts'
 import { openTemporaryDatabase } from './store/page-database.ts'
 import { searchText, summarise } from './store/run-summary.ts'
+import { boundedSaid, saveSaid } from './store/said.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
 import { TraitStore } from './store/traits.ts'
 import { Trials } from './trials.ts'
@@ -144,6 +145,10 @@ class Loader {
     const known = this.#contentIds.get(traceId)
     if (known !== undefined) return known
     const ids = saveContent(this.#database, traceId, { spans, logs }, 0)
+    for (const log of logs) {
+      const isOurs = log.attributes['spanscore.revision'] !== undefined
+      if (log.eventName === EVENT_NAME && !isOurs) saveSaid(this.#database, boundedSaid(log), log.timeMs)
+    }
     this.#contentIds.set(traceId, ids)
     return ids
   }

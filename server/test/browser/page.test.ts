@@ -134,7 +134,7 @@ describe('the page', () => {
     await page.locator('body').click({ position: { x: 5, y: 400 } })
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'support-agent', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: /It arrived broken/, level: 1 }).waitFor()
     await page.getByRole('link', { name: 'Runs' }).last().click()
     await page.locator('.run-row').first().waitFor()
     expect(await page.getByLabel('Order').inputValue()).toBe('worst')
@@ -147,6 +147,7 @@ describe('the page', () => {
     const question = (text: string) => tab.locator('.run-row', { hasText: text })
     await first.send(bell('Is anybody here?'))
     await tab.goto(first.pageUrl)
+    await tab.goto(`${first.origin}/runs`)
     await question('Is anybody here?').waitFor()
     first.signal('SIGSTOP')
     await tab.getByText('The service does not answer').waitFor()
@@ -174,7 +175,7 @@ describe('the page', () => {
     await page.getByText('This page is closed').waitFor()
     await page.goto('about:blank')
     await page.goto(service.pageUrl)
-    await page.locator('.run-row').first().waitFor()
+    await page.locator('.agents').waitFor()
     expect(complaints.splice(0).filter((each) => !each.includes('401'))).toEqual([])
   })
 
@@ -204,6 +205,7 @@ describe('the page', () => {
     await open('/runs?text=A-404')
     await row('It arrived broken').click()
     await page.locator('.conversation').first().waitFor()
+    expect(await page.locator('.run-facts').innerText()).toMatch(/✗ 3 of \d+ fail/)
     const tool = page.getByRole('region', { name: 'Tool call refund_order, failed' })
     expect(await tool.innerText()).toContain('order A-404 was refunded before')
     expect(await tool.locator('mark.evidence.bad').innerText()).toContain('amount must be number')
@@ -293,14 +295,39 @@ describe('the page', () => {
     await page.locator('.difference').waitFor()
   })
 
-  it('shows a day of scores by agent', async () => {
+  it('opens on who got worse, since when and by what, and leads to the reasons', async () => {
     const dayFolder = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
     saveDay(dayFolder, Date.now())
     await using dayService = await startService(dayFolder, { TEST_JUDGE_URL: judge.url }, ['--config', config])
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
     const dayPage = await context.newPage()
     await dayPage.goto(dayService.pageUrl)
-    await dayPage.locator('.bar').waitFor()
+    await dayPage.getByRole('heading', { name: /support-agent got worse about .*: faithfulness fails \d+ %/ }).waitFor()
+    await dayPage.getByText('failed tool = refund_order').waitFor()
+    expect(await dayPage.locator('.cell.worse').count()).toBe(1)
+    await picture(dayPage, 'now')
+    for (const width of [1440, 1024, 390]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await dayPage.setViewportSize({ width, height: 800 })
+        await dayPage.emulateMedia({ colorScheme })
+        expect(await seriousProblems(dayPage)).toEqual([])
+        expect(await dayPage.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      }
+    }
+    await dayPage.emulateMedia({ colorScheme: 'light' })
+    await dayPage.setViewportSize({ width: 1280, height: 800 })
+    await dayPage.locator('.cell.worse').click()
+    await dayPage.getByRole('heading', { name: 'Why support-agent fails' }).waitFor()
+    await dayPage.locator('.common').getByRole('link', { name: 'failed tool = refund_order' }).waitFor()
+    await dayPage.getByRole('link', { name: 'agent version = 1.5.0' }).waitFor()
+    await picture(dayPage, 'why')
+    expect(await seriousProblems(dayPage)).toEqual([])
+    await dayPage.locator('.common').getByRole('link', { name: 'failed tool = refund_order' }).click()
+    await dayPage.getByRole('button', { name: /failed tool = refund_order/ }).waitFor()
+    await dayPage.locator('.run-row').first().waitFor()
+    await dayPage.goto(dayService.origin)
+    await dayPage.getByRole('link', { name: /👎/ }).click()
+    await dayPage.locator('.run-row', { hasText: '👎' }).first().waitFor()
     await dayPage.goto(`${dayService.origin}/scores?scorer=faithfulness`)
     await dayPage.locator('.chart canvas').waitFor()
     expect(await dayPage.getByRole('row', { name: /agent/ }).count()).toBeGreaterThanOrEqual(3)
@@ -308,6 +335,31 @@ describe('the page', () => {
     expect(await seriousProblems(dayPage)).toEqual([])
     await context.close()
     rmSync(dayFolder, { recursive: true, force: true })
+  })
+
+  it('works in eight tabs at once', async () => {
+    const tabs = await Promise.all(Array.from({ length: 8 }, () => page.context().newPage()))
+    await Promise.all(tabs.map((tab) => tab.goto(`${service.origin}/runs`)))
+    for (const tab of tabs) await tab.locator('.run-row').first().waitFor()
+    await tabs[0]!.bringToFront()
+    await tabs[0]!.locator('.run-row').first().click()
+    await tabs[0]!.locator('.conversation').first().waitFor()
+    expect(await tabs[7]!.locator('.run-row').count()).toBeGreaterThan(5)
+    await Promise.all(tabs.map((tab) => tab.close()))
+  })
+
+  it('asks somebody with a link and without a token for it, and then shows what was linked', async () => {
+    const context = await browser.newContext()
+    const tab = await context.newPage()
+    const [refund] = (await service.read<{ runs: { id: string }[] }>('/api/runs?text=A-404')).runs
+    await tab.goto(`${service.origin}/runs/${encodeURIComponent(refund!.id)}`)
+    await tab.getByText('page-token').waitFor()
+    expect(await seriousProblems(tab)).toEqual([])
+    await tab.getByLabel('Token').fill(service.token)
+    await tab.getByRole('button', { name: 'Open' }).click()
+    await tab.locator('.conversation').first().waitFor()
+    expect(tab.url()).toContain('/runs/')
+    await context.close()
   })
 
   it('compares two versions, and names the runs that changed', async () => {
@@ -480,6 +532,7 @@ describe('the page', () => {
     await page.emulateMedia({ colorScheme })
     const [refund] = (await service.read<{ runs: { id: string }[] }>('/api/runs?text=A-404')).runs
     const places = [
+      '/',
       '/runs',
       '/why?scorer=faithfulness',
       `/runs/${encodeURIComponent(refund!.id)}`,
@@ -501,7 +554,7 @@ describe('the page', () => {
       })
     }
     await page.setViewportSize({ width: 1280, height: 800 })
-    await open(places[2]!)
+    await open(places[3]!)
     await page.locator('.conversation').first().waitFor()
     const background = await page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 17, 22)' : 'rgb(251, 251, 252)')

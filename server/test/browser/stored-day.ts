@@ -1,27 +1,34 @@
-import type { Evaluation } from 'spanscore/engine'
+import type { Evaluation, SourceLog } from 'spanscore/engine'
 
 import { openPageDatabase } from '../../src/page/store/page-database.ts'
+import { saveSaid } from '../../src/page/store/said.ts'
+import { TraitStore } from '../../src/page/store/traits.ts'
 import { saveRun, saveScore } from '../../src/page/store/run-writer.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Stores a day of scored runs of three agents, one of which gets worse in the afternoon, as the page itself would have. */
+/**
+ * Stores two days of scored runs of three agents, as the page itself would have. With a new version, one gets worse in the second afternoon: a tool of it
+ * fails, and users dislike its answers.
+ */
 export function saveDay(folder: string, nowMs: number): void {
   const database = openPageDatabase(folder)
   let seed = 7
   const random = () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647
   const agents = [
-    { agent: 'support-agent', failing: (hour: number) => (hour > 17 ? 0.5 : 0.14) },
+    { agent: 'support-agent', failing: (hour: number) => (hour > 41 ? 0.5 : 0.14) },
     { agent: 'trip-agent', failing: () => 0.3 },
     { agent: 'weather-agent', failing: () => 0.04 },
   ]
   database.exec('BEGIN')
-  for (let index = 0; index < 1500; index++) {
-    const hour = (index / 1500) * 24
+  const traits = new TraitStore(database)
+  for (let index = 0; index < 3000; index++) {
+    const hour = (index / 3000) * 48
     const { agent, failing } = agents[index % agents.length] ?? { agent: '', failing: () => 0 }
-    const settledMs = nowMs - 24 * HOUR_MS + hour * HOUR_MS
+    const settledMs = nowMs - 48 * HOUR_MS + hour * HOUR_MS
     const traceId = (index + 1).toString(16).padStart(32, '0')
     const id = `${traceId}:${traceId.slice(16)}`
+    const version = hour > 41 ? '1.5.0' : '1.4.0'
     const value = random() < failing(hour) ? Math.round(random() * 6) / 10 : 1 - Math.round(random() * 2) / 10
     const evaluation: Evaluation = {
       scorer: {
@@ -47,7 +54,7 @@ export function saveDay(folder: string, nowMs: number): void {
       spanId: traceId.slice(16),
       parentId: null,
       agent,
-      agentVersion: hour > 17 ? '1.5.0' : '1.4.0',
+      agentVersion: version,
       service: 'bicycle-shop',
       userId: '',
       model: 'gpt-5-mini',
@@ -63,9 +70,34 @@ export function saveDay(folder: string, nowMs: number): void {
       outputTokens: 90,
       costUsd: null,
     }
-    saveRun(database, summary, { text: summary.question, contentIds: [], settledMs, revision: 4 })
+    const seq = saveRun(database, summary, { text: summary.question, contentIds: [], settledMs, revision: 4 }) ?? 0
+    const isToolBroken = agent === 'support-agent' && hour > 41 && value < 0.7
+    traits.save(seq, [
+      { key: 'agent version', value: version },
+      { key: 'tool called', value: index % 2 === 0 ? 'find_order' : 'get_stock' },
+      ...(isToolBroken ? [{ key: 'failed tool', value: 'refund_order' }] : []),
+    ])
+    if (isToolBroken && index % 2 === 0) saveSaid(database, disliked(traceId, settledMs), settledMs)
     saveScore(database, id, 'key', evaluation, JSON.stringify(evaluation))
   }
   database.exec('COMMIT')
   database.close()
+}
+
+/** A thumb down. */
+function disliked(traceId: string, timeMs: number): SourceLog {
+  return {
+    eventName: 'gen_ai.evaluation.result',
+    traceId,
+    spanId: traceId.slice(16),
+    timeMs,
+    attributes: {
+      'gen_ai.evaluation.name': 'thumbs',
+      'gen_ai.evaluation.score.value': 0,
+      'gen_ai.evaluation.score.label': 'fail',
+      'gen_ai.evaluation.evaluator.type': 'user',
+      'gen_ai.evaluation.explanation': 'No money came.',
+    },
+    scope: { name: 'shop' },
+  }
 }

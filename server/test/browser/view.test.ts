@@ -52,6 +52,8 @@ const open = async (path: string) => {
 describe('spanscore view', () => {
   it('shows the runs and scores of files in a browser', async () => {
     await page.goto(url.href)
+    await page.getByRole('heading', { name: /in these files/ }).waitFor()
+    await open('/runs')
     await expect.poll(() => page.locator('.run-row').count()).toBe(8)
     expect(await page.locator('.bar').innerText()).toContain('8 runs in')
     expect(await page.getByRole('link', { name: 'Labels' }).count()).toBe(0)

@@ -38,6 +38,45 @@ export function Conversation({ run, spans, scores, said = [] }: ConversationProp
   const callsOf = (step: number) =>
     run.toolCalls.flatMap((call, index) => (call.step === step ? [{ call, index }] : []))
   const stepCount = Math.max(run.steps.length, ...run.toolCalls.map(({ step }) => step + 1))
+  const steps = Array.from({ length: stepCount }, (_unused, index) => {
+    const step = run.steps[index]
+    return (
+      <Step
+        key={index}
+        index={index}
+        step={step}
+        took={took.get(step?.spanId ?? '')}
+        isLast={index === stepCount - 1 && callsOf(index).length === 0}
+        findings={findings}
+      >
+        {callsOf(index).map(({ call, index: place }) => {
+          const child = run.children.find(
+            ({ id, parent }) => id === call.childRunId || (call.id !== undefined && parent?.toolCallId === call.id),
+          )
+          if (child !== undefined) shown.add(child.id)
+          return (
+            <Tool
+              key={place}
+              call={call}
+              index={place}
+              evaluations={evaluations}
+              said={said.filter(({ runId, toolCall }) => runId === run.id && toolCall === place)}
+              took={took.get(call.spanId ?? '')}
+              findings={findingsOfCall(findings, place)}
+              hasChild={child !== undefined}
+            >
+              {child !== undefined && <Nested run={child} spans={spans} scores={scores} said={said} />}
+            </Tool>
+          )
+        })}
+      </Step>
+    )
+  })
+  // The answer comes before the way to it.
+  const lastStep = run.steps[stepCount - 1]
+  const hasAnswerStep =
+    callsOf(stepCount - 1).length === 0 && (lastStep?.output?.some(({ text }) => text !== undefined) ?? false)
+  const before = hasAnswerStep ? steps.slice(0, -1) : steps
   return (
     <ol class="conversation">
       {run.systemInstructions !== undefined && (
@@ -61,39 +100,25 @@ export function Conversation({ run, spans, scores, said = [] }: ConversationProp
       {asked.map((message, index) => (
         <Turn key={index} message={message} />
       ))}
-      {Array.from({ length: stepCount }, (_unused, index) => {
-        const step = run.steps[index]
-        return (
-          <Step
-            key={index}
-            index={index}
-            step={step}
-            took={took.get(step?.spanId ?? '')}
-            isLast={index === stepCount - 1 && callsOf(index).length === 0}
-            findings={findings}
-          >
-            {callsOf(index).map(({ call, index: place }) => {
-              const child = run.children.find(
-                ({ id, parent }) => id === call.childRunId || (call.id !== undefined && parent?.toolCallId === call.id),
-              )
-              if (child !== undefined) shown.add(child.id)
-              return (
-                <Tool
-                  key={place}
-                  call={call}
-                  index={place}
-                  evaluations={evaluations}
-                  said={said.filter(({ runId, toolCall }) => runId === run.id && toolCall === place)}
-                  took={took.get(call.spanId ?? '')}
-                  findings={findingsOfCall(findings, place)}
-                >
-                  {child !== undefined && <Nested run={child} spans={spans} scores={scores} said={said} />}
-                </Tool>
-              )
-            })}
-          </Step>
-        )
-      })}
+      {hasAnswerStep && steps.at(-1)}
+      {!isAnswerShown && run.output !== undefined && (
+        <li class="turn answer">
+          <h3>Answer</h3>
+          <Text text={run.output} findings={findings} />
+        </li>
+      )}
+      {run.error !== undefined && (
+        <li class="turn error">
+          <h3>▲ The run failed{run.error.type === undefined ? '' : `: ${run.error.type}`}</h3>
+          {run.error.message !== undefined && <Text text={run.error.message} findings={[]} />}
+        </li>
+      )}
+      {before.length > 0 && (
+        <li class="way">
+          <h2>The way there</h2>
+        </li>
+      )}
+      {before}
       {run.sideCalls.map((call, index) => (
         <SideCall key={index} call={call} took={took.get(call.spanId ?? '')} />
       ))}
@@ -113,18 +138,6 @@ export function Conversation({ run, spans, scores, said = [] }: ConversationProp
             <Nested run={child} spans={spans} scores={scores} said={said} />
           </li>
         ))}
-      {!isAnswerShown && run.output !== undefined && (
-        <li class="turn answer">
-          <h3>Answer</h3>
-          <Text text={run.output} findings={findings} />
-        </li>
-      )}
-      {run.error !== undefined && (
-        <li class="turn error">
-          <h3>▲ The run failed{run.error.type === undefined ? '' : `: ${run.error.type}`}</h3>
-          {run.error.message !== undefined && <Text text={run.error.message} findings={[]} />}
-        </li>
-      )}
     </ol>
   )
 }

@@ -22,9 +22,24 @@ function toFindings({ index, name = `call ${index + 1}`, score }: NonNullable<Ev
   ]
 }
 
-/** The verdict in words: `asked again` for `asked_again`. */
-export function wordsOf({ verdict }: Finding): string {
-  return verdict.replaceAll('_', ' ')
+/** Verdicts that say little without what they are about. */
+const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  goal: {
+    done: 'reached',
+    declined: 'rightly declined',
+    withdrawn: 'withdrawn by the user',
+    open: 'still open',
+    partly: 'partly reached',
+    not: 'not reached',
+    wrong: 'done wrongly',
+  },
+  document: { not: 'not relevant', partly: 'partly relevant' },
+  'claimed action': { not_stated: 'claimed, but no call did it', supported: 'done by a call' },
+}
+
+/** The verdict in words: `asked again` for `asked_again`, `not reached` for a goal that is `not`. */
+export function wordsOf({ about, verdict }: Finding): string {
+  return WORDS[about]?.[verdict] ?? verdict.replaceAll('_', ' ')
 }
 
 /** The findings about one tool call, for its arguments or the call itself, that say that something is wrong or open. */

@@ -21,12 +21,26 @@ export function SaidList({ said }: { readonly said: RunDetails['said'] }) {
           <b>
             <bdi>{scorerId}</bdi>
           </b>{' '}
-          {value === undefined ? '' : formatScore(value)} {label !== undefined && <bdi>{label}</bdi>}
+          {thumbOf(evaluatorType, label) ?? (
+            <>
+              {value === undefined ? '' : formatScore(value)} {label !== undefined && <bdi>{label}</bdi>}
+            </>
+          )}
           <span class="muted"> {WHO[evaluatorType ?? ''] ?? 'another tool'}</span>
           {explanation !== undefined && <p class="text">{explanation}</p>}
         </li>
       ))}
     </ul>
+  )
+}
+
+/** A thumb is no number. */
+function thumbOf(evaluatorType: string | undefined, label: string | undefined) {
+  if (evaluatorType !== 'user' || (label !== 'fail' && label !== 'pass')) return undefined
+  return (
+    <span role="img" aria-label={label === 'fail' ? 'dislikes it' : 'likes it'}>
+      {label === 'fail' ? '👎' : '👍'}
+    </span>
   )
 }
 

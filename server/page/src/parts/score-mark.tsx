@@ -63,6 +63,7 @@ export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
   const broken = scores.filter(({ status }) => status === 'failed')
   const passes = scores.filter((each) => each.label === 'pass' && each !== asked)
   const withheld = scores.filter(({ status }) => status === 'withheld')
+  const left = scores.find(({ scorer, status }) => scorer === chosen && status === 'skipped')
   return (
     <span class="marks">
       {asked !== undefined && (
@@ -107,9 +108,14 @@ export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
           {scorer}: to label
         </span>
       ))}
-      {asked === undefined && fails.length + broken.length + passes.length + withheld.length === 0 && (
-        <span class="mark none">not scored</span>
-      )}
+      {left !== undefined && <span class="mark none">not scored: {left.reason}</span>}
+      {asked === undefined &&
+        left === undefined &&
+        fails.length + broken.length + passes.length + withheld.length === 0 && (
+          <span class="mark none" title={scores.map(({ scorer, reason }) => `${scorer}: ${reason ?? ''}`).join(', ')}>
+            not scored
+          </span>
+        )}
     </span>
   )
 }

@@ -27,67 +27,79 @@ interface ToolProps {
   readonly said: RunDetails['said']
   readonly took: number | undefined
   readonly findings: readonly Finding[]
+  /** Whether an agent that it started is in `children`. */
+  readonly hasChild: boolean
   readonly children: ComponentChildren
 }
 
 /** A tool call: its scores, its arguments, its result, the findings about it, and the agent that it started. */
-export function Tool({ call, index, evaluations, said, took, findings, children }: ToolProps) {
+export function Tool({ call, index, evaluations, said, took, findings, hasChild, children }: ToolProps) {
   const [sign, word, tone] = TOOL_STATUS[call.status]
   const wrong = new Map(
     findings.flatMap(({ places: [place] = [], reason = '' }): [string, string][] =>
       place?.path === undefined ? [] : [[place.path, reason]],
     ),
   )
+  // A call that went well is folded to a line.
+  const isOpen = tone !== 'pass' || findings.length > 0 || hasChild
   const notes = findings.filter(({ places: [place] = [] }) => place?.path === undefined)
   return (
     <section class={`tool ${tone}`} aria-label={`Tool call ${call.name}, ${word}`}>
-      <h4>
-        <span class={`mark ${tone}`}>
-          <span aria-hidden="true">{sign}</span> {word}
-        </span>
-        <code>{call.name}</code>
-        {call.agentName !== undefined && <span class="muted">by {call.agentName}</span>}
-        {took !== undefined && <span class="facts">{duration(took)}</span>}
-      </h4>
+      <details open={isOpen}>
+        <summary>
+          <h4>
+            <span class={`mark ${tone}`}>
+              <span aria-hidden="true">{sign}</span> {word}
+            </span>
+            <code>{call.name}</code>
+            {call.agentName !== undefined && <span class="muted">by {call.agentName}</span>}
+            {took !== undefined && <span class="facts">{duration(took)}</span>}
+          </h4>
+        </summary>
+        {notes.map((finding, place) => (
+          <p key={place} class="evidence bad note">
+            <span aria-hidden="true">✗</span> {wordsOf(finding)}
+            {finding.reason && `: ${finding.reason}`}
+          </p>
+        ))}
+        <div class="in-out">
+          <div>
+            <h5>Arguments</h5>
+            {call.arguments === undefined ? (
+              <p class="muted">not recorded</p>
+            ) : (
+              <JsonView value={call.arguments} wrong={wrong} />
+            )}
+            {[...wrong]
+              .filter(([path]) => !isIn(call.arguments, path))
+              .map(([path, why]) => (
+                <p key={path} class="evidence bad note">
+                  <span aria-hidden="true">✗</span> {path}: {why}
+                </p>
+              ))}
+          </div>
+          <div>
+            {call.error !== undefined && (
+              <>
+                <h5>Error</h5>
+                <p class="problem">
+                  {call.error.type !== undefined && <b>{call.error.type} </b>}
+                  {call.error.message}
+                </p>
+              </>
+            )}
+            {(call.error === undefined || call.result !== undefined) && <h5>Result</h5>}
+            {call.error !== undefined && call.result === undefined ? null : call.result === undefined ? (
+              <p class="muted">not recorded</p>
+            ) : (
+              <JsonView value={call.result} />
+            )}
+          </div>
+        </div>
+        {children}
+      </details>
       <CallScores evaluations={evaluations} level="tool-call" index={index} />
-      {notes.map((finding, place) => (
-        <p key={place} class="evidence bad note">
-          <span aria-hidden="true">✗</span> {wordsOf(finding)}
-          {finding.reason && `: ${finding.reason}`}
-        </p>
-      ))}
-      <div class="in-out">
-        <div>
-          <h5>Arguments</h5>
-          {call.arguments === undefined ? (
-            <p class="muted">not recorded</p>
-          ) : (
-            <JsonView value={call.arguments} wrong={wrong} />
-          )}
-          {[...wrong]
-            .filter(([path]) => !isIn(call.arguments, path))
-            .map(([path, why]) => (
-              <p key={path} class="evidence bad note">
-                <span aria-hidden="true">✗</span> {path}: {why}
-              </p>
-            ))}
-        </div>
-        <div>
-          <h5>{call.error === undefined ? 'Result' : 'Error'}</h5>
-          {call.error !== undefined ? (
-            <p class="problem">
-              {call.error.type !== undefined && <b>{call.error.type} </b>}
-              {call.error.message}
-            </p>
-          ) : call.result === undefined ? (
-            <p class="muted">not recorded</p>
-          ) : (
-            <JsonView value={call.result} />
-          )}
-        </div>
-      </div>
       {said.length > 0 && <SaidList said={said} />}
-      {children}
     </section>
   )
 }

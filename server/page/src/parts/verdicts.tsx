@@ -69,6 +69,7 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
         <VerdictMark scorer={scorer} score={score} /> <b>{scorer.id}</b>
         <span class="muted">
           {units === 'calls' && ' (calls)'} {scorer.kind}
+          {evaluation.source === 'span' && ' made by the application'}
         </span>
       </summary>
       <p class="text">{shown}</p>
@@ -104,7 +105,7 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
             <dd>
               {formatScore(scorer.range[0])} to {formatScore(scorer.range[1])}, {scorer.better} is better
               {scorer.passAt !== undefined &&
-                isByMark(scorer, score) &&
+                isByMark(scorer, score, findings) &&
                 `; passes at ${scorer.better === 'higher' ? '≥' : '≤'} ${formatScore(scorer.passAt)}`}
             </dd>
           </>
@@ -150,8 +151,13 @@ function summaryOf({ scorer, calls = [] }: Evaluation): string | undefined {
   return `${passing} of ${plural(scored.length, 'call')} pass. The worst is ${name} with ${formatScore(value)}.`
 }
 
-/** Whether the label is the one that the pass mark gives. Some scorers decide by what they found instead. */
-function isByMark({ better, passAt }: Evaluation['scorer'], score: Evaluation['score']): boolean {
+/** Whether the pass mark gives the label. Judges that find single things, such as goals or claims, decide by their verdicts instead. */
+function isByMark(
+  { kind, better, passAt }: Evaluation['scorer'],
+  score: Evaluation['score'],
+  findings: readonly Finding[],
+): boolean {
+  if (kind === 'judge' && findings.length > 0) return false
   if (score.status !== 'scored' || score.value === undefined || passAt === undefined) return false
   const reaches = better === 'higher' ? score.value >= passAt : score.value <= passAt
   return reaches === (score.label === 'pass')

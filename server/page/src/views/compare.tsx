@@ -37,7 +37,7 @@ export function CompareView() {
   const query = { ...same, ...sideOf('before', way, before), ...sideOf('after', way, after) }
   const { value, error } = useAnswer<Comparison>(isReady ? '/api/compare' : undefined, query, changes)
   useTitle('Compare')
-  const names = sides.map(({ value: name }) => name)
+  const names = sides.map(({ value: name, runs }) => ({ value: name, name: `${name} (${plural(runs, 'run')})` }))
   return (
     <section>
       <h1>Compare</h1>

@@ -22,7 +22,7 @@ export function FirstMinute() {
   }
   return (
     <section class="first">
-      <h1>Waiting for the first run</h1>
+      <h1>{overview.runs === 0 ? 'Waiting for the first run' : 'How to send spans'}</h1>
       <p>
         This service takes OpenTelemetry spans at <code>{overview.otlpUrl}</code>. Runs of any agent that sends them
         there appear here by themselves.

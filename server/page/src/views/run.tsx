@@ -1,8 +1,9 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useRef, useState } from 'preact/hooks'
 
+import { EXAMPLE_TRACE } from '../../../src/page/example-trace.ts'
 import { ask, send } from '../api.ts'
-import type { AgentRun, RunDetails, SourceSpan } from '../api.ts'
+import type { AgentRun, Evaluation, RunDetails, SourceSpan } from '../api.ts'
 import { useService } from '../service.ts'
 import { count, duration, plural, time, usd } from '../format.ts'
 import { useTitle } from '../title.ts'
@@ -32,7 +33,7 @@ export function RunView() {
   isQuiet.current =
     value?.stored !== undefined && value.run.id === id && value.stored.settled_ms < Date.now() - QUIET_MS
   useKeys({ Escape: back, u: back })
-  useTitle(value?.run.agent.name ?? 'Run')
+  useTitle(value?.run.userInput?.slice(0, 60) ?? value?.run.agent.name ?? 'Run')
   if (value === undefined) {
     return error === undefined ? (
       <p class="closed muted">Loading…</p>
@@ -52,6 +53,7 @@ export function RunView() {
       <Head
         run={run}
         isOpen={isOpen}
+        evaluations={own}
         spans={spans}
         parentId={stored?.parent_id ?? undefined}
         conversation={value.conversation}
@@ -62,6 +64,7 @@ export function RunView() {
           <Conversation run={run} spans={spans} scores={scores} said={value.said} />
         </section>
         <aside aria-label="Scores">
+          <SaidOfRun said={value.said.filter(({ runId, toolCall }) => runId === run.id && toolCall === undefined)} />
           <h2>Scores</h2>
           <Withheld scores={withheld} onReveal={() => setRevealed((before) => before + 1)} />
           {own.length > 0 ? (
@@ -75,7 +78,6 @@ export function RunView() {
                   : 'The files hold no score of this run.'}
             </p>
           )}
-          <SaidOfRun said={value.said.filter(({ runId, toolCall }) => runId === run.id && toolCall === undefined)} />
           <MissingFacts run={run} />
           <Facts run={run} />
         </aside>
@@ -121,6 +123,7 @@ function Withheld({ scores, onReveal }: WithheldProps) {
 interface HeadProps {
   readonly run: AgentRun
   readonly isOpen: boolean
+  readonly evaluations: readonly Evaluation[]
   readonly spans: readonly SourceSpan[]
   readonly parentId: string | undefined
   readonly conversation: RunDetails['conversation']
@@ -128,7 +131,7 @@ interface HeadProps {
   readonly costUsd: number | undefined
 }
 
-function Head({ run, isOpen, spans, parentId, conversation, costUsd }: HeadProps) {
+function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd }: HeadProps) {
   const { overview } = useService()
   const jaeger =
     overview.jaegerUrl === undefined
@@ -146,17 +149,24 @@ function Head({ run, isOpen, spans, parentId, conversation, costUsd }: HeadProps
           </>
         )}
       </nav>
-      <h1>{run.agent.name ?? run.userInput?.slice(0, 80) ?? 'Run'}</h1>
+      <h1>{cutTitle(run.userInput ?? run.agent.name ?? 'Run')}</h1>
       <p class="run-facts">
         {isOpen ? (
           <span class="mark none">
             <span class="pulse" aria-hidden="true" /> in progress
           </span>
         ) : (
-          <span class={`mark ${run.status === 'ok' ? 'pass' : run.status === 'error' ? 'fail' : 'none'}`}>
-            {run.status === 'ok' ? '● ok' : run.status === 'error' ? '▲ error' : run.status}
-          </span>
+          <>
+            {run.traceId === EXAMPLE_TRACE && (
+              <span class="mark warn">example: deleted with the first run of yours</span>
+            )}
+            <VerdictOfAll evaluations={evaluations} />
+            <span class={`mark ${run.status === 'error' ? 'fail' : 'none'}`}>
+              {run.status === 'ok' ? 'finished' : run.status === 'error' ? '▲ error' : run.status}
+            </span>
+          </>
         )}
+        {run.userInput !== undefined && <b>{run.agent.name}</b>}
         {!run.complete && !isOpen && <span class="mark warn">! incomplete: spans are missing</span>}
         <span>{duration(run.endTimeMs - run.startTimeMs)}</span>
         <span>{plural(run.steps.length, 'model call')}</span>
@@ -189,6 +199,24 @@ function Head({ run, isOpen, spans, parentId, conversation, costUsd }: HeadProps
       </p>
     </header>
   )
+}
+
+/** How many scorers fail the run. */
+function VerdictOfAll({ evaluations }: { readonly evaluations: readonly Evaluation[] }) {
+  const labels = evaluations.flatMap(({ score }) => (score.status === 'scored' ? (score.label ?? []) : []))
+  const fails = labels.filter((label) => label === 'fail').length
+  if (labels.length === 0) return <span class="mark none">not scored</span>
+  return fails === 0 ? (
+    <span class="mark pass">✓ {labels.length === 1 ? 'passes' : `all ${labels.length} pass`}</span>
+  ) : (
+    <span class="mark fail">
+      ✗ {fails} of {labels.length} {fails === 1 ? 'fails' : 'fail'}
+    </span>
+  )
+}
+
+function cutTitle(text: string): string {
+  return text.length > 160 ? `${text.slice(0, 160).toWellFormed()}…` : text
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -225,6 +253,7 @@ function MissingFacts({ run }: { readonly run: AgentRun }) {
 function Facts({ run }: { readonly run: AgentRun }) {
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Service', toText(run.resource['service.name'])],
+    ['User', run.userId],
     ['Version', run.agent.version ?? toText(run.resource['service.version'])],
     ['Models', run.models.join(', ')],
     ['Conversation', run.conversationId],

@@ -1,3 +1,6 @@
+import { useRef, useState } from 'preact/hooks'
+
+import { EXAMPLE_TRACE } from '../../../src/page/example-trace.ts'
 import { toSearch } from '../api.ts'
 import type { ListedRun, OpenRun, RunList } from '../api.ts'
 import { useService } from '../service.ts'
@@ -11,6 +14,7 @@ import { useRowKeys } from '../parts/keys.ts'
 import { keepListPlace, placeOf, queryOf, useChoices } from '../parts/place.ts'
 import type { Choices } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
+import { Opinions } from '../parts/opinions.tsx'
 import { ScoreMarks } from '../parts/score-mark.tsx'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { SearchField, TypedField } from '../parts/typed-field.tsx'
@@ -23,7 +27,7 @@ export function RunsView() {
   const query = queryOfRuns(choices)
   const { value, error } = useAnswer<RunList>('/api/runs', query, changes)
   const more = useMore('/api/runs', query, value)
-  const rows = merge(more.pages.flatMap(({ runs }) => runs))
+  const { rows, isOver, added } = useStill(merge(more.pages.flatMap(({ runs }) => runs)))
   const isFiltered = Object.keys(choices).length > 0
   const open = isFiltered ? [] : (value?.open ?? [])
   keepListPlace('/runs', toSearch(choices))
@@ -38,6 +42,14 @@ export function RunsView() {
       <Chips />
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={choices['scorer'] ?? ''} />
+      {value?.total !== undefined && (
+        <p class="fits muted" role="status">
+          {isFiltered
+            ? `${fitting(value.total)} of ${overview.runs.toLocaleString('en')} fit`
+            : plural(overview.runs, 'run')}
+          {added > 0 && ` · ${plural(added, 'new run')}, shown when the pointer leaves the list`}
+        </p>
+      )}
       {rows.length + open.length > 0 && (
         <p class="list-head" aria-hidden="true">
           <span />
@@ -52,7 +64,7 @@ export function RunsView() {
           <span class="when">Ago</span>
         </p>
       )}
-      <ol class="runs" aria-label="Runs">
+      <ol class="runs" aria-label="Runs" onPointerEnter={() => isOver(true)} onPointerLeave={() => isOver(false)}>
         {open.map((run) => (
           <OpenRow key={run.id} run={run} />
         ))}
@@ -85,10 +97,32 @@ function queryOfRuns(choices: Choices) {
   return { ...queryOf(choices), ...ofScorer }
 }
 
+function fitting(total: number): string {
+  return total < 10_000 ? plural(total, 'run') : '10,000 runs or more'
+}
+
+/** Keeps the rows where they are while the pointer is over them, so that nobody opens another run than the one that was meant. */
+function useStill(rows: readonly ListedRun[]) {
+  const [isPointed, isOver] = useState(false)
+  const kept = useRef(rows)
+  const known = new Set(kept.current.map(({ id }) => id))
+  const latest = kept.current[0]?.seq ?? Infinity
+  const added = isPointed ? rows.filter(({ id, seq }) => !known.has(id) && seq > latest).length : 0
+  if (added === 0) kept.current = rows
+  return { rows: kept.current, isOver, added }
+}
+
 /** The first page changes while later ones stay, so a run may be on both: it is shown once. */
 function merge(runs: readonly ListedRun[]): readonly ListedRun[] {
   return [...new Map(runs.map((run) => [run.id, run])).values()]
 }
+
+const FEEDBACK = [
+  { value: 'disliked', name: '👎 disliked' },
+  { value: 'liked', name: '👍 liked' },
+  { value: 'commented', name: 'commented' },
+  { value: 'any', name: 'said anything' },
+]
 
 function Filters() {
   const { overview } = useService()
@@ -113,6 +147,13 @@ function Filters() {
         onChange={(status) => choose({ status })}
       />
       <TimeChoice any="any" />
+      <Choice
+        label="Users"
+        any="any"
+        value={choices['feedback'] ?? ''}
+        options={FEEDBACK}
+        onChange={(feedback) => choose({ feedback })}
+      />
       <Choice
         label="Scorer"
         any="any"
@@ -209,7 +250,11 @@ function Row({ run, scorer }: { readonly run: ListedRun; readonly scorer: string
           </span>
           <span class="answer">{run.answer}</span>
         </span>
-        <ScoreMarks scores={run.scores} chosen={scorer} />
+        <span class="marks">
+          {run.trace_id === EXAMPLE_TRACE && <span class="mark warn">example</span>}
+          <Opinions opinions={run.opinions} />
+          <ScoreMarks scores={run.scores} chosen={scorer} />
+        </span>
         <span
           class="cost"
           title={[

@@ -92,6 +92,12 @@ export function ScoresView() {
       {value !== undefined && value.all.runs > 0 && (
         <>
           <Total summary={value.all} units={units} worst={`${list}${toSearch({ ...same, sort: 'worst' })}`} />
+          {value.unscored.length > 0 && (
+            <p class="muted">
+              Not scored:{' '}
+              {value.unscored.map(({ reason, runs }) => `${runs.toLocaleString('en')} (${reason})`).join(', ')}.
+            </p>
+          )}
           <ScoreChart
             series={plotted.slice(0, GROUP_STYLES.length)}
             bucketMs={value.bucketMs}

@@ -1,9 +1,9 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
-import { all } from './page-database.ts'
+import { all, first } from './page-database.ts'
 import { runConditions } from './run-filter.ts'
 import type { SqlCondition, RunChoice } from './run-filter.ts'
-import { countWithheld, shownScores, withheldOfRuns } from './withheld.ts'
+import { countWithheld, shownScores, WITHHELD_RUNS, withheldOfRuns } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 
 /** Which runs to list. Absent filters exclude nothing. */
@@ -11,6 +11,8 @@ export interface RunListFilter extends RunChoice {
   readonly agent?: string | undefined
   readonly agentVersion?: string | undefined
   readonly status?: string | undefined
+  /** What users say of the run. */
+  readonly feedback?: 'any' | 'disliked' | 'liked' | 'commented' | undefined
   readonly text?: string | undefined
   readonly scorer?: string | undefined
   /** `pass`, `fail`, or `none` for runs that the scorer did not score. Needs a scorer. */
@@ -56,6 +58,17 @@ export interface ListedRun {
   /** The cost of the run's own model calls at list prices; `null` if unknown. */
   readonly cost_usd: number | null
   readonly scores: readonly ListedScore[]
+  /** What its users say; not shown to people who have yet to label it. */
+  readonly opinions: readonly Opinion[]
+}
+
+/** A user's opinion of a run. */
+export interface Opinion {
+  readonly opinion: 'disliked' | 'liked' | 'rated'
+  /** What was asked, such as `stars`. */
+  readonly name: string
+  readonly value: number | null
+  readonly comment: string | null
 }
 
 /** A score as a mark in the list. */
@@ -72,11 +85,16 @@ export interface ListedScore {
 
 const PAGE = 50
 
+/** Counting ends here. */
+export const MAX_COUNTED = 10_000
+
 /** A page of the list. */
 export interface RunPage {
   readonly runs: readonly ListedRun[]
   /** Where the next page starts; `undefined` on the last one. */
   readonly next: string | undefined
+  /** How many runs the filters select, at most `MAX_COUNTED`; `undefined` on later pages. */
+  readonly total: number | undefined
   /** Withheld scores that the filters select. Their runs are listed only without a filter on this scorer. */
   readonly withheld: number
 }
@@ -90,7 +108,7 @@ export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage
   const clause = where.map(({ sql }) => sql).join(' AND ')
   const order = chosen.isWorst ? 'at_position, at_seq' : 'at_seq DESC'
   // An index determines the runs of the page before they are looked up.
-  const rows = all<Omit<ListedRun, 'scores'> & { at_position: number | null }>(
+  const rows = all<Omit<ListedRun, 'scores' | 'opinions'> & { at_position: number | null }>(
     database,
     `SELECT r.seq, r.id, r.trace_id, r.parent_id, r.agent, r.agent_version, r.service, r.model, r.status, r.question,
        r.answer, r.start_ms, r.end_ms, r.revision, r.is_complete, r.tool_calls, r.failed_tool_calls, r.input_tokens,
@@ -105,14 +123,31 @@ export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const scores = marksOf(database, shown, viewer)
+  const opinions = opinionsOf(database, shown)
   return {
-    runs: shown.map(({ at_position: _position, ...row }) => ({ ...row, scores: scores.get(row.seq) ?? [] })),
+    runs: shown.map(({ at_position: _position, ...row }) => ({
+      ...row,
+      scores: scores.get(row.seq) ?? [],
+      opinions:
+        scores.get(row.seq)?.some(({ status }) => status === 'withheld') === true
+          ? []
+          : (opinions.get(row.trace_id) ?? []),
+    })),
     next:
       rows.length > limit && last !== undefined
         ? `${chosen.isWorst ? `${last.at_position}~` : ''}${last.seq}`
         : undefined,
+    total: filter.after === undefined ? countRunsOf(database, filter, chosen) : undefined,
     withheld: filter.scorer === undefined ? 0 : countLeftOut(database, filter, chosen),
   }
+}
+
+function countRunsOf(database: DatabaseSync, filter: RunListFilter, chosen: Choice): number {
+  const where = conditions(filter, chosen)
+  const clause = where.map(({ sql }) => sql).join(' AND ')
+  const sql = `SELECT count(*) AS n FROM (SELECT 1 FROM ${chosen.source} WHERE ${clause === '' ? '1' : clause} LIMIT ${MAX_COUNTED})`
+  const viewer = { viewer: filter.labeller ?? '' }
+  return first<{ n: number }>(database, sql, viewer, ...where.flatMap(({ values }) => values))?.n ?? 0
 }
 
 /** How many withheld scores the list would contain otherwise. */
@@ -163,6 +198,14 @@ function chosenBy({ scorer, text, sort, agent }: RunListFilter): Choice {
   }
 }
 
+/** Events of users by what they say. Others have no opinion. */
+const OPINIONS = {
+  any: "opinion <> ''",
+  disliked: "opinion = 'disliked'",
+  liked: "opinion = 'liked'",
+  commented: "opinion <> '' AND has_comment = 1",
+} as const
+
 function conditions(filter: RunListFilter, { isWorst, columns, seq }: Choice): SqlCondition[] {
   const found = [...runConditions(filter, seq)]
   const add = (sql: string, ...values: SQLInputValue[]) => found.push({ sql, values })
@@ -181,7 +224,11 @@ function conditions(filter: RunListFilter, { isWorst, columns, seq }: Choice): S
     if (isWorst) add('s.position IS NOT NULL')
     if (filter.version !== undefined) add('s.version = ?', filter.version)
   }
-  const { agentVersion } = filter
+  const { agentVersion, feedback } = filter
+  if (feedback !== undefined) {
+    add(`${seq} IN (SELECT seq FROM runs WHERE trace_id IN (SELECT trace_id FROM said WHERE ${OPINIONS[feedback]}))`)
+    add(`${seq} NOT IN (${WITHHELD_RUNS})`)
+  }
   if (agentVersion !== undefined) add(`${seq} IN (SELECT seq FROM runs WHERE agent_version = ?)`, agentVersion)
   // Without an agent filter, the list shows whole conversations, which include nested agents.
   if (filter.agent === undefined) add(columns === 's' ? 's.is_nested = 0' : 'r.parent_id IS NULL')
@@ -235,6 +282,24 @@ export function marksOf(
     [...shown, ...withheld].toSorted((left, right) => (left.scorer < right.scorer ? -1 : 1)),
     ({ run_seq: seq }) => seq,
   )
+}
+
+/** What users say of the traces of runs that no other run started. */
+function opinionsOf(
+  database: DatabaseSync,
+  rows: readonly Pick<ListedRun, 'trace_id' | 'parent_id'>[],
+): ReadonlyMap<string, readonly Opinion[]> {
+  const traceIds = rows.flatMap((row) => (row.parent_id === null ? [row.trace_id] : []))
+  const found = all<Opinion & { trace_id: string }>(
+    database,
+    `SELECT trace_id, opinion, json_extract(log, '$.attributes."gen_ai.evaluation.name"') AS name,
+       json_extract(log, '$.attributes."gen_ai.evaluation.score.value"') AS value,
+       json_extract(log, '$.attributes."gen_ai.evaluation.explanation"') AS comment
+     FROM said WHERE trace_id IN (SELECT value FROM json_each(?)) AND opinion <> '' ORDER BY time_ms`,
+    JSON.stringify(traceIds),
+  )
+  const byTrace = Map.groupBy(found, (row) => row.trace_id)
+  return new Map([...byTrace].map(([id, own]) => [id, own.map(({ trace_id: _trace, ...opinion }) => opinion)]))
 }
 
 /** The visible part of a withheld score. */

@@ -54,15 +54,30 @@ export function saveSaid(database: DatabaseSync, log: SourceLog, arrivedMs: numb
   const json = JSON.stringify(log)
   execute(
     database,
-    'INSERT OR REPLACE INTO said (trace_id, span_id, key, time_ms, arrived_ms, bytes, log) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO said (trace_id, span_id, key, time_ms, arrived_ms, bytes, opinion, has_comment, log) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
     traceId,
     spanId,
     key,
     timeMs,
     arrivedMs,
     key.length + json.length,
+    opinionOf(attributes),
+    Number(typeof attributes['gen_ai.evaluation.explanation'] === 'string'),
     json,
   )
+}
+
+/** What a user thinks of a run, by an event; `''` of other tools and people. */
+function opinionOf(attributes: SourceLog['attributes']): 'disliked' | 'liked' | 'rated' | '' {
+  if (attributes['gen_ai.evaluation.evaluator.type'] !== 'user') return ''
+  const label = attributes['gen_ai.evaluation.score.label']
+  if (label === 'fail') return 'disliked'
+  if (label === 'pass') return 'liked'
+  const value = attributes['gen_ai.evaluation.score.value']
+  const isOfStars = /star/i.test(String(attributes['gen_ai.evaluation.name']))
+  if (typeof value !== 'number') return 'rated'
+  if (isOfStars) return value <= 2 ? 'disliked' : value >= 4 ? 'liked' : 'rated'
+  return value < 0 ? 'disliked' : 'rated'
 }
 
 /**

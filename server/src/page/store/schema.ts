@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 8
+export const PAGE_SCHEMA_VERSION = 9
 
 /** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
 const SCORE = `scorer TEXT NOT NULL,
@@ -20,6 +20,32 @@ const SCORE = `scorer TEXT NOT NULL,
     -- When the run ended, or arrived if its own clock is ahead.
     time_ms REAL NOT NULL,
     evaluation TEXT NOT NULL,`
+
+/** When a row changes, the hour of its run is counted again. `OR IGNORE` would not hold in a trigger of an upsert. */
+const STALE = [
+  ...['runs', 'scores', 'conversation_scores'].map((table) => ({
+    table,
+    hours: (row: string) => `SELECT ${row}.time_ms AS ms`,
+  })),
+  { table: 'said', hours: (row: string) => `SELECT time_ms AS ms FROM runs WHERE trace_id = ${row}.trace_id` },
+  { table: 'drawn', hours: (row: string) => `SELECT time_ms AS ms FROM runs WHERE id = ${row}.run_id` },
+]
+  .flatMap(({ table, hours }) =>
+    [
+      { on: 'INSERT', rows: ['new'] },
+      { on: 'UPDATE', rows: ['old', 'new'] },
+      { on: 'DELETE', rows: ['old'] },
+    ].map(
+      ({ on, rows }) =>
+        `  CREATE TRIGGER ${table}_${on.toLowerCase()}_stale AFTER ${on} ON ${table} BEGIN\n${rows
+          .map(
+            (row) =>
+              `    INSERT INTO stale_hours SELECT DISTINCT CAST(ms / 3600000 AS INTEGER) AS h FROM (${hours(row)}) WHERE NOT EXISTS (SELECT 1 FROM stale_hours WHERE hour = h);\n`,
+          )
+          .join('')}  END;`,
+    ),
+  )
+  .join('\n')
 
 /** The schema of the page's database. */
 export const PAGE_SCHEMA: string = `
@@ -57,6 +83,7 @@ export const PAGE_SCHEMA: string = `
   CREATE INDEX runs_of_user ON runs (user_id) WHERE user_id <> '';
   CREATE INDEX runs_of_service ON runs (service);
   CREATE INDEX runs_by_time ON runs (settled_ms);
+  CREATE INDEX runs_by_end ON runs (time_ms, agent, parent_id, status, start_ms, end_ms, cost_usd, trace_id);
   -- The list reads its filters from one index and in its order, so that it takes long for no combination of them: reading
   -- 100,000 entries of an index takes some 20 ms, and looking each run up ten times as long.
   CREATE INDEX runs_listed ON runs (seq, parent_id, agent, status, model, time_ms);
@@ -139,6 +166,36 @@ export const PAGE_SCHEMA: string = `
     WHERE weight IS NOT NULL;
   CREATE INDEX conversation_scores_by_time ON conversation_scores (settled_ms);
 
+  -- The figures of each hour, and the hours that have to be counted again: see \`countHours\`.
+  CREATE TABLE hours (
+    hour INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    runs INTEGER NOT NULL,
+    -- Those that no other run started.
+    roots INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
+    -- Runs with a verdict, and those that a scorer fails.
+    judged INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    cost_usd REAL NOT NULL,
+    -- How many runs there are of each class of durations, as JSON.
+    durations TEXT NOT NULL,
+    opinions INTEGER NOT NULL,
+    dislikes INTEGER NOT NULL,
+    PRIMARY KEY (hour, agent)
+  ) WITHOUT ROWID;
+  CREATE TABLE hour_scores (
+    hour INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    scorer TEXT NOT NULL,
+    runs INTEGER NOT NULL,
+    labelled REAL NOT NULL,
+    labelled2 REAL NOT NULL,
+    failing REAL NOT NULL,
+    failing2 REAL NOT NULL,
+    PRIMARY KEY (hour, agent, scorer)
+  ) WITHOUT ROWID;
+  CREATE TABLE stale_hours (hour INTEGER PRIMARY KEY);
   CREATE TABLE content (
     id INTEGER PRIMARY KEY,
     trace_id TEXT NOT NULL,
@@ -165,9 +222,13 @@ export const PAGE_SCHEMA: string = `
     -- When it came. The time of an event is its sender's, and may be any.
     arrived_ms REAL NOT NULL,
     bytes INTEGER NOT NULL,
+    -- A user's: \`disliked\`, \`liked\` or \`rated\`; empty for others.
+    opinion TEXT NOT NULL,
+    has_comment INTEGER NOT NULL,
     log TEXT NOT NULL,
     PRIMARY KEY (trace_id, span_id, key)
   ) WITHOUT ROWID;
+  CREATE INDEX said_by_opinion ON said (opinion, has_comment, trace_id) WHERE opinion <> '';
   CREATE INDEX said_by_arrival ON said (arrived_ms, bytes);
 
   CREATE TABLE draws (
@@ -204,4 +265,5 @@ export const PAGE_SCHEMA: string = `
     draw_probability REAL,
     PRIMARY KEY (run_id, scorer, version, labeller)
   ) WITHOUT ROWID;
+${STALE}
 `

@@ -81,7 +81,12 @@ export function summariseScores(
   database: DatabaseSync,
   filter: ScoreFilter,
   { by, bucketMs, drawn }: OverTime,
-): { readonly all: ScoreSummary; readonly series: readonly ScoreSeries[]; readonly withheld: number } {
+): {
+  readonly all: ScoreSummary
+  readonly series: readonly ScoreSeries[]
+  readonly withheld: number
+  readonly unscored: readonly Unscored[]
+} {
   const chosen = chosenScores(database, filter)
   const { sql, values, viewer, source } = chosen
   const group = by ?? "''"
@@ -119,7 +124,19 @@ export function summariseScores(
     points: (pointsOf.get(name) ?? []).map((point) => ({ timeMs: point.bucket * bucketMs, ...toSummary(point) })),
     distribution: sharesOf(tenthsOf.get(name) ?? []),
   }))
-  return { all: summaryOf(database, filter), series, withheld: withheldAmong(database, chosen) }
+  const unscored = all<Unscored>(
+    database,
+    `SELECT coalesce(reason, status) AS reason, count(*) AS runs FROM ${source} WHERE ${sql.replace('weight IS NOT NULL', 'weight IS NULL')} GROUP BY 1 ORDER BY 2 DESC LIMIT 20`,
+    viewer,
+    ...values,
+  )
+  return { all: summaryOf(database, filter), series, withheld: withheldAmong(database, chosen), unscored }
+}
+
+/** Runs without a score that counts, by the reason. */
+export interface Unscored {
+  readonly reason: string
+  readonly runs: number
 }
 
 /** Those that surely fail most come first. */

@@ -32,6 +32,9 @@ const PERIODS = [
   { earlier: 'week before', later: 'last week', ms: 168 * HOUR_MS },
 ]
 
+/** A side of fewer runs is compared only if somebody chooses it, or there is no other. */
+const ENOUGH_RUNS = 20
+
 /** Maximum number of versions or models to offer. */
 const MAX_SIDES = 50
 
@@ -65,7 +68,10 @@ function valuesOf(rows: readonly ValuesRow[], column: 'agentVersion' | 'version'
   const runs = new Map<string, number>()
   for (const row of rows) runs.set(row[column], (runs.get(row[column]) ?? 0) + row.runs)
   runs.delete('')
-  return [...runs].slice(0, MAX_SIDES).map(([value, count]) => ({ value, runs: count }))
+  const sides = [...runs].slice(0, MAX_SIDES).map(([value, count]) => ({ value, runs: count }))
+  // The newest one with enough runs comes first, and the one with enough before it next: of others, an interval says nothing.
+  const enough = sides.filter(({ runs: count }) => count >= ENOUGH_RUNS).slice(0, 2)
+  return enough.length < 2 ? sides : [...enough, ...sides.filter((side) => !enough.includes(side))]
 }
 
 function periodsOf(database: DatabaseSync, filter: ScoreFilter, nowMs: number): readonly Side[] {

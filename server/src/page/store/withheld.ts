@@ -34,6 +34,9 @@ export const OPEN_SCORES: string = `(SELECT * FROM scores WHERE rowid NOT IN (SE
   CROSS JOIN runs n ON n.id = d.run_id CROSS JOIN scores w ON w.run_seq = n.seq AND w.scorer = d.scorer AND w.version = d.version
   WHERE d.seen_ms IS NULL))`
 
+/** The runs with a withheld score, by `seq`: what users say of them would tell what to think. */
+export const WITHHELD_RUNS: string = `SELECT n.seq FROM (${WITHHELD}) d CROSS JOIN runs n ON n.id = d.run_id`
+
 /** The labels that `:viewer` may see, as a table to select from. Other people's labels of a run are withheld with its verdict. */
 export const SHOWN_LABELS: string = `(SELECT * FROM labels WHERE (run_id, scorer, version) NOT IN (${WITHHELD}))`
 

@@ -1,0 +1,312 @@
+import { toSearch } from '../api.ts'
+import type { CommonAnswer, Now } from '../api.ts'
+import { clock, count, duration, percent, plural, usd } from '../format.ts'
+import { useAnswer } from '../live.ts'
+import { sharedOf, TIMES, useChoices } from '../parts/place.ts'
+import type { Choices } from '../parts/place.ts'
+import { Choice } from '../parts/choice.tsx'
+import { useService } from '../service.ts'
+import { useTitle } from '../title.ts'
+import { FirstMinute } from './first-minute.tsx'
+
+type NowRow = Now['rows'][number]
+type Cell = NowRow['cells'][number]
+
+/** Scorers with a column, on a wide screen. */
+const MAX_COLUMNS = 5
+
+const DAY_SECONDS = '86400'
+
+/** The first view: whether all is well, and the agents, the worst first. */
+export function NowView() {
+  const { overview, changes } = useService()
+  const { choices, choose } = useChoices()
+  const isOfFiles = overview.files !== undefined
+  const time = isOfFiles ? '' : (choices['time'] ?? DAY_SECONDS)
+  const hours = isOfFiles ? undefined : Math.max(1, Math.round(Number(time) / 3600))
+  const { value, error } = useAnswer<Now>('/api/now', { hours }, changes)
+  const kept = { ...sharedOf(choices), since: '', from: '', to: '', time }
+  const worst = worstOf(value)
+  useTitle(worst === undefined ? 'Now' : `▲ ${worst.row.agent ?? 'agents'}`)
+  if (overview.runs === 0 && overview.open === 0) return <FirstMinute />
+  return (
+    <section class="now">
+      <h1 class={worst === undefined ? '' : 'bad'}>
+        {value === undefined ? 'Now' : headline(value, worst, isOfFiles)}
+      </h1>
+      {error !== undefined && <p class="problem">{error}</p>}
+      {!isOfFiles && (
+        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+          <Choice
+            label="Time"
+            value={time}
+            options={TIMES.filter(({ value: seconds }) => Number(seconds) >= 3600)}
+            onChange={(next) => choose({ time: next })}
+          />
+        </form>
+      )}
+      {value !== undefined && (
+        <>
+          <Figures now={value} choices={kept} />
+          {worst !== undefined && <WhyLine worst={worst} choices={kept} changes={changes} />}
+          <Agents now={value} choices={kept} />
+          {!isOfFiles && (
+            <p class="keys">
+              <a href="/setup">How to send spans</a>
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+interface Worst {
+  readonly row: NowRow
+  readonly cell: Cell
+}
+
+/** The cell that got worse most. */
+function worstOf(now: Now | undefined): Worst | undefined {
+  const worse = (now?.rows ?? []).flatMap((row) =>
+    row.cells.flatMap((cell) => (cell.state === 'worse' ? [{ row, cell }] : [])),
+  )
+  return worse.toSorted(
+    (left, right) => (right.cell.change?.interval95[0] ?? 0) - (left.cell.change?.interval95[0] ?? 0),
+  )[0]
+}
+
+function headline({ unknown, fromMs, rows }: Now, worst: Worst | undefined, isOfFiles: boolean): string {
+  if (worst !== undefined) {
+    const { row, cell } = worst
+    const more = rows.filter(({ cells }) => cells.some(({ state }) => state === 'worse')).length - 1
+    return `▲ ${row.agent ?? 'Other agents'} got worse${cell.sinceMs === undefined ? '' : ` about ${clock(cell.sinceMs)}`}: ${cell.scorer} fails ${percent(cell.failing.mean)}${more > 0 ? `, and ${plural(more, 'more agent')}` : ''}`
+  }
+  if (isOfFiles) return `${plural(rows.length, 'agent')} in these files`
+  if (unknown.length > 0) return `Nothing got worse since ${clock(fromMs)}, but not all is known: ${unknown[0] ?? ''}`
+  return rows.length === 0 ? `No runs since ${clock(fromMs)}` : `✓ All well since ${clock(fromMs)}`
+}
+
+function share(part: number, of: number): string {
+  return of === 0 ? '–' : percent(part / of)
+}
+
+function Figures({ now: { now, before }, choices }: { readonly now: Now; readonly choices: Choices }) {
+  const list = (more: Choices) => `/runs${toSearch({ time: choices['time'] ?? '', ...more })}`
+  const was = (text: string | undefined) => (before === undefined || text === undefined ? undefined : `before: ${text}`)
+  return (
+    <dl class="figures">
+      <Figure
+        name="Runs"
+        value={now.runs.toLocaleString('en')}
+        was={was(before?.runs.toLocaleString('en'))}
+        href={list({})}
+      />
+      <Figure
+        name="A scorer fails"
+        value={share(now.failed, now.judged)}
+        was={was(before && share(before.failed, before.judged))}
+        href={`/scores${toSearch(choices)}`}
+      />
+      <Figure
+        name="Errors"
+        value={share(now.errors, now.runs)}
+        was={was(before && share(before.errors, before.runs))}
+        href={list({ status: 'error' })}
+      />
+      <Figure
+        name="95 % take at most"
+        value={now.p95Ms === undefined ? '–' : duration(now.p95Ms)}
+        was={was(before?.p95Ms === undefined ? undefined : duration(before.p95Ms))}
+        href={list({})}
+      />
+      <Figure name="Models, list prices" value={usd(now.usd)} was={was(before && usd(before.usd))} href={list({})} />
+      {now.opinions > 0 && (
+        <Figure
+          name="Users dislike"
+          value={`👎 ${now.dislikes} of ${now.opinions}`}
+          was={was(before && `${before.dislikes} of ${before.opinions}`)}
+          href={list({ feedback: 'disliked' })}
+        />
+      )}
+    </dl>
+  )
+}
+
+interface FigureProps {
+  readonly name: string
+  readonly value: string
+  readonly was: string | undefined
+  readonly href: string
+}
+
+function Figure({ name, value, was, href }: FigureProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <a href={href}>{value}</a>
+        {was !== undefined && <small class="muted">{was}</small>}
+      </dd>
+    </div>
+  )
+}
+
+/** What the failing runs of the worst agent have in common, in one line. It is asked again once a minute. */
+function WhyLine({
+  worst: { row, cell },
+  choices,
+  changes,
+}: {
+  readonly worst: Worst
+  readonly choices: Choices
+  readonly changes: number
+}) {
+  const { agent } = row
+  const since = cell.sinceMs === undefined ? '' : new Date(cell.sinceMs).toISOString()
+  const minute = Math.floor(Date.now() / 60_000)
+  const query = { agent, scorer: cell.scorer, fromMs: cell.sinceMs }
+  const { value } = useAnswer<CommonAnswer>(
+    agent === undefined ? undefined : '/api/common',
+    query,
+    `${minute} ${changes === 0}`,
+  )
+  const href = `/why${toSearch({ ...choices, agent: agent ?? '', scorer: cell.scorer, since, time: since === '' ? (choices['time'] ?? '') : '' })}`
+  const [line] = value?.found.common ?? []
+  const [first] = line?.traits ?? []
+  return (
+    <p class="lead">
+      {line === undefined || first === undefined ? (
+        <a href={href}>Why?</a>
+      ) : (
+        <>
+          <bdi>{first.isSymptom === true ? `${first.key} fails, too` : `${first.key} = ${first.value}`}</bdi>:{' '}
+          {percent(line.rate)} of its {plural(line.runs, 'run')} fail, of the others {percent(line.rateWithout)}.{' '}
+          <a href={href}>Why?</a>
+        </>
+      )}
+      {value?.changes.map(({ key, value: text, timeMs }) => (
+        <span key={key + text}>
+          {' '}
+          <bdi>
+            {key} = {text}
+          </bdi>{' '}
+          since {clock(timeMs)}.
+        </span>
+      ))}
+    </p>
+  )
+}
+
+function Agents({ now: { rows, scorers }, choices }: { readonly now: Now; readonly choices: Choices }) {
+  const shown = scorers.slice(0, MAX_COLUMNS)
+  const hasOpinions = rows.some(({ opinions }) => opinions > 0)
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Agents, the worst first">
+      <table class="agents">
+        <thead>
+          <tr>
+            <th scope="col">Agent</th>
+            <th scope="col" class="number">
+              Runs
+            </th>
+            {shown.map((scorer) => (
+              <th key={scorer} scope="col">
+                {scorer} fails
+              </th>
+            ))}
+            {hasOpinions && (
+              <th scope="col" class="number">
+                <span aria-label="Users dislike">👎</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <AgentRow key={row.agent ?? ''} row={row} scorers={shown} choices={choices} hasOpinions={hasOpinions} />
+          ))}
+        </tbody>
+      </table>
+      {scorers.length > shown.length && (
+        <p class="muted">
+          + {plural(scorers.length - shown.length, 'scorer')} that fail less:{' '}
+          <a href={`/scores${toSearch(choices)}`}>Scores</a>
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface AgentRowProps {
+  readonly row: NowRow
+  readonly scorers: readonly string[]
+  readonly choices: Choices
+  readonly hasOpinions: boolean
+}
+
+function AgentRow({ row, scorers, choices, hasOpinions }: AgentRowProps) {
+  const { agent, agents, runs, cells, dislikes, opinions } = row
+  const own = { ...choices, ...(agent !== undefined && { agent }) }
+  return (
+    <tr>
+      <th scope="row">
+        {agent === undefined ? (
+          `${agents} other agents`
+        ) : (
+          <a href={`/runs${toSearch(own)}`}>{agent === '' ? 'not recorded' : <bdi>{agent}</bdi>}</a>
+        )}
+      </th>
+      <td class="number">{count(runs)}</td>
+      {scorers.map((scorer) => {
+        const cell = cells.find((each) => each.scorer === scorer)
+        return (
+          <td key={scorer}>
+            {cell === undefined ? <span class="muted">–</span> : <CellLink cell={cell} choices={own} />}
+          </td>
+        )
+      })}
+      {hasOpinions && (
+        <td class="number">
+          {opinions === 0 ? (
+            ''
+          ) : (
+            <a href={`/runs${toSearch({ ...own, scorer: '', feedback: 'disliked' })}`}>{dislikes}</a>
+          )}
+        </td>
+      )}
+    </tr>
+  )
+}
+
+const SIGNS: Readonly<Record<Cell['state'], readonly [sign: string, word: string]>> = {
+  worse: ['▲', 'more than before'],
+  better: ['▼', 'less than before'],
+  same: ['', ''],
+  few: ['', 'few runs'],
+}
+
+function CellLink({ cell, choices }: { readonly cell: Cell; readonly choices: Choices }) {
+  const { scorer, failing, state, runs, spark, change, sinceMs } = cell
+  const [sign, word] = SIGNS[state]
+  const since = sinceMs === undefined ? {} : { since: new Date(sinceMs).toISOString(), time: '' }
+  const [low, high] = failing.interval95
+  const title = [
+    `${percent(failing.mean)} (${percent(low)} – ${percent(high)}) of ${plural(runs, 'run')} fail`,
+    ...(change === undefined ? [] : [`before: ${percent(change.before)}`]),
+    ...(word === '' ? [] : [word]),
+  ].join('; ')
+  return (
+    <a class={`cell ${state}`} href={`/why${toSearch({ ...choices, scorer, ...since })}`} title={title}>
+      <b>{percent(failing.mean)}</b> <span aria-hidden="true">{sign}</span>
+      {word !== '' && <span class="hidden">{word}</span>}
+      <svg viewBox="0 0 60 18" aria-hidden="true">
+        {spark.map((part, index) =>
+          part === null ? null : (
+            <rect key={index} x={index * 5} width="4" y={17 - part * 16} height={Math.max(1, part * 16 + 1)} />
+          ),
+        )}
+      </svg>
+    </a>
+  )
+}

@@ -1,0 +1,299 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+import type { WeightedMean } from 'spanscore/engine'
+
+import { differenceOf } from './compare.ts'
+import { failingShare } from './failing-share.ts'
+import type { FailingSums } from './failing-share.ts'
+import { durationAt, HOUR_MS } from './hours.ts'
+import type { Durations } from './hours.ts'
+import { all, first } from './page-database.ts'
+
+/** What a scorer says of an agent in a period. */
+export interface NowCell {
+  readonly scorer: string
+  readonly runs: number
+  readonly failing: WeightedMean
+  /** The share before, and the interval of the difference; `undefined` if one period has too few runs. */
+  readonly change: { readonly before: number; readonly interval95: readonly [number, number] } | undefined
+  /** The whole interval of the change is on one side, or not; `few` if there are too few runs to say anything. */
+  readonly state: 'worse' | 'better' | 'same' | 'few'
+  /** The failing share over the period, in equal parts; `null` in parts without runs. */
+  readonly spark: readonly (number | null)[]
+  /** When it got worse, in milliseconds since the epoch, to the hour. */
+  readonly sinceMs: number | undefined
+}
+
+/** An agent, or all that have no row of their own. */
+export interface NowRow {
+  /** `undefined` for all others together. */
+  readonly agent: string | undefined
+  readonly agents: number
+  readonly runs: number
+  readonly errors: number
+  readonly dislikes: number
+  readonly opinions: number
+  readonly cells: readonly NowCell[]
+}
+
+/** A figure of all agents, and that of the period before. */
+export interface NowFigures {
+  readonly runs: number
+  /** Runs with a verdict, and those that a scorer fails. */
+  readonly judged: number
+  readonly failed: number
+  readonly errors: number
+  readonly p95Ms: number | undefined
+  readonly usd: number
+  readonly dislikes: number
+  readonly opinions: number
+}
+
+/** What the first view shows. */
+export interface Now {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly now: NowFigures
+  /** `undefined` if there is no earlier period, as for files. */
+  readonly before: NowFigures | undefined
+  /** The worst first. */
+  readonly rows: readonly NowRow[]
+  /** Those that fail most come first. */
+  readonly scorers: readonly string[]
+  /** What keeps it from being known that all is well. */
+  readonly unknown: readonly string[]
+}
+
+/** A share of fewer runs says little. */
+export const FEW_RUNS = 20
+
+/** Agents with a row of their own. */
+const MAX_ROWS = 24
+
+/** Parts of a spark. */
+const PARTS = 12
+
+interface HourRow {
+  readonly hour: number
+  readonly agent: string
+  readonly runs: number
+  readonly roots: number
+  readonly errors: number
+  readonly judged: number
+  readonly failed: number
+  readonly cost_usd: number
+  readonly durations: string
+  readonly opinions: number
+  readonly dislikes: number
+}
+
+type ScoreRow = FailingSums & {
+  readonly hour: number
+  readonly agent: string
+  readonly scorer: string
+  readonly runs: number
+}
+
+/**
+ * The figures of a period of whole hours, up to the one in progress, and of the period before.
+ *
+ * @param hours `undefined` for all that there is, without a period before
+ */
+export function readNow(database: DatabaseSync, hours: number | undefined, nowMs: number): Now {
+  const range = first<{ low: number | null; high: number | null }>(
+    database,
+    'SELECT min(hour) AS low, max(hour) AS high FROM hours',
+  )
+  const last = hours === undefined ? (range?.high ?? 0) : Math.floor(nowMs / HOUR_MS)
+  const start = hours === undefined ? (range?.low ?? 0) : last - hours + 1
+  const begin = hours === undefined ? start : start - hours
+  const rows = all<HourRow>(database, 'SELECT * FROM hours WHERE hour >= ? AND hour <= ?', begin, last)
+  const scores = all<ScoreRow>(database, 'SELECT * FROM hour_scores WHERE hour >= ? AND hour <= ?', begin, last)
+  const isNow = ({ hour }: { readonly hour: number }) => hour >= start
+  const ofAgent = Map.groupBy(rows.filter(isNow), ({ agent }) => agent)
+  const scoresOf = Map.groupBy(scores, ({ agent }) => agent)
+  const period = { start, last }
+  const toRow = (agent: string | undefined, names: readonly string[]): NowRow => {
+    const own = names.flatMap((name) => ofAgent.get(name) ?? [])
+    return {
+      agent,
+      agents: names.length,
+      runs: sum(own, 'runs'),
+      errors: sum(own, 'errors'),
+      dislikes: sum(own, 'dislikes'),
+      opinions: sum(own, 'opinions'),
+      cells: cellsOf(
+        names.flatMap((name) => scoresOf.get(name) ?? []),
+        period,
+      ),
+    }
+  }
+  const each = [...ofAgent.keys()].map((agent) => toRow(agent, [agent])).toSorted(worseFirst)
+  const own = each.length > MAX_ROWS ? each.slice(0, MAX_ROWS - 1) : each
+  const others = each.slice(own.length).flatMap(({ agent }) => agent ?? [])
+  const shown = others.length === 0 ? own : [...own, toRow(undefined, others)]
+  const hasBefore = rows.some((row) => !isNow(row))
+  return {
+    fromMs: start * HOUR_MS,
+    toMs: (last + 1) * HOUR_MS,
+    now: figuresOf(rows.filter(isNow)),
+    before: hasBefore ? figuresOf(rows.filter((row) => !isNow(row))) : undefined,
+    rows: shown,
+    scorers: scorersOf(each),
+    unknown: unknownOf(
+      each,
+      scores.filter((row) => !isNow(row)),
+    ),
+  }
+}
+
+function sum<Key extends string>(rows: readonly Readonly<Record<Key, number>>[], key: Key): number {
+  return rows.reduce((before, row) => before + row[key], 0)
+}
+
+function figuresOf(rows: readonly HourRow[]): NowFigures {
+  return {
+    runs: sum(rows, 'roots'),
+    judged: sum(rows, 'judged'),
+    failed: sum(rows, 'failed'),
+    errors: sum(rows, 'errors'),
+    p95Ms: durationAt(rows.map(durationsOf), 0.95),
+    usd: sum(rows, 'cost_usd'),
+    dislikes: sum(rows, 'dislikes'),
+    opinions: sum(rows, 'opinions'),
+  }
+}
+
+function durationsOf({ durations }: HourRow): Durations {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `countHours`
+  return JSON.parse(durations) as Durations
+}
+
+interface Period {
+  readonly start: number
+  readonly last: number
+}
+
+function cellsOf(scores: readonly ScoreRow[], period: Period): readonly NowCell[] {
+  return [...Map.groupBy(scores, ({ scorer }) => scorer)].flatMap(
+    ([scorer, rows]) => cellOf(scorer, rows, period) ?? [],
+  )
+}
+
+function cellOf(scorer: string, rows: readonly ScoreRow[], { start, last }: Period): NowCell | undefined {
+  const inPeriod = rows.filter(({ hour }) => hour >= start)
+  const earlier = rows.filter(({ hour }) => hour < start)
+  const [now, before] = [inPeriod, earlier].map((some) => failingShare(added(some)))
+  if (now === undefined) return undefined
+  const runs = sum(inPeriod, 'runs')
+  const isFew = runs < FEW_RUNS
+  const isCompared = before !== undefined && !isFew && sum(earlier, 'runs') >= FEW_RUNS
+  const interval95 = isCompared ? differenceOf(before, now).interval95 : undefined
+  const state = isFew
+    ? 'few'
+    : interval95 === undefined
+      ? 'same'
+      : interval95[0] > 0
+        ? 'worse'
+        : interval95[1] < 0
+          ? 'better'
+          : 'same'
+  const part = (last - start + 1) / PARTS
+  return {
+    scorer,
+    runs,
+    failing: now,
+    change: interval95 === undefined || before === undefined ? undefined : { before: before.mean, interval95 },
+    state,
+    spark: Array.from({ length: PARTS }, (_unused, index) => {
+      const own = inPeriod.filter(({ hour }) => Math.floor((hour - start) / part) === index)
+      return failingShare(added(own))?.mean ?? null
+    }),
+    sinceMs: state === 'worse' ? changePoint(rows) : undefined,
+  }
+}
+
+function added(rows: readonly FailingSums[]): FailingSums {
+  return {
+    labelled: sum(rows, 'labelled'),
+    labelled2: sum(rows, 'labelled2'),
+    failing: sum(rows, 'failing'),
+    failing2: sum(rows, 'failing2'),
+  }
+}
+
+/** The beginning of the hour that best divides the runs into those that fail less, and those that fail more. */
+function changePoint(rows: readonly ScoreRow[]): number | undefined {
+  const hours = [...Map.groupBy(rows, ({ hour }) => hour)].toSorted(([left], [right]) => left - right)
+  const total = added(rows)
+  let [failing, labelled, best, at] = [0, 0, 0, undefined as number | undefined]
+  for (const [hour, own] of hours) {
+    const after = { failing: total.failing - failing, labelled: total.labelled - labelled }
+    const evidence =
+      logLikelihood(failing, labelled) +
+      logLikelihood(after.failing, after.labelled) -
+      logLikelihood(total.failing, total.labelled)
+    if (after.failing * labelled > failing * after.labelled && evidence > best) [best, at] = [evidence, hour]
+    failing += sum(own, 'failing')
+    labelled += sum(own, 'labelled')
+  }
+  return at === undefined ? undefined : at * HOUR_MS
+}
+
+function logLikelihood(failing: number, labelled: number): number {
+  const term = (part: number) => (part > 0 ? part * Math.log(part / labelled) : 0)
+  return labelled > 0 ? term(failing) + term(labelled - failing) : 0
+}
+
+/** Agents that got worse come first, then those that surely fail most. */
+function worseFirst(left: NowRow, right: NowRow): number {
+  return rankOf(right) - rankOf(left) || right.runs - left.runs
+}
+
+function rankOf({ cells }: NowRow): number {
+  const worse = cells.map(({ state, change }) => (state === 'worse' ? 1 + (change?.interval95[0] ?? 0) : 0))
+  const fails = cells.map(({ state, failing }) => (state === 'few' ? 0 : failing.interval95[0]))
+  return Math.max(0, ...worse) * 10 + Math.max(0, ...fails)
+}
+
+function scorersOf(rows: readonly NowRow[]): readonly string[] {
+  const ranks = new Map<string, number>()
+  for (const { cells } of rows) {
+    for (const { scorer, state, failing } of cells) {
+      const rank = (state === 'worse' ? 1 : 0) + (state === 'few' ? 0 : failing.interval95[0])
+      ranks.set(scorer, Math.max(ranks.get(scorer) ?? 0, rank))
+    }
+  }
+  return [...ranks]
+    .toSorted(([left, one], [right, other]) => other - one || left.localeCompare(right))
+    .map(([scorer]) => scorer)
+}
+
+/** What is not known: agents with few scored runs, and scorers that scored an agent before and are silent now. */
+function unknownOf(rows: readonly NowRow[], before: readonly ScoreRow[]): readonly string[] {
+  const few = rows.filter(({ cells }) => !cells.some(({ runs }) => runs >= FEW_RUNS))
+  const ofAgent = new Map(rows.map((row) => [row.agent, row]))
+  const silent = [...Map.groupBy(before, ({ agent, scorer }) => JSON.stringify([agent, scorer])).values()].flatMap(
+    (own) => {
+      const [{ agent, scorer } = { agent: '', scorer: '' }] = own
+      const row = ofAgent.get(agent)
+      const isSilent =
+        row !== undefined &&
+        row.runs >= FEW_RUNS &&
+        sum(own, 'runs') >= FEW_RUNS &&
+        !row.cells.some((cell) => cell.scorer === scorer)
+      return isSilent ? [`${scorer} gives no scores of ${agent} any more`] : []
+    },
+  )
+  const [one] = few
+  return [
+    ...(few.length === 0
+      ? []
+      : [
+          few.length === 1
+            ? `${one?.agent ?? ''} has fewer than ${FEW_RUNS} scored runs`
+            : `${few.length} agents have fewer than ${FEW_RUNS} scored runs`,
+        ]),
+    ...silent,
+  ]
+}

@@ -1,0 +1,136 @@
+import { withoutPause } from 'spanscore/engine'
+import type { SourceLog } from 'spanscore/engine'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+import type { DatabaseSync } from 'node:sqlite'
+import { countHours, durationAt } from '../../src/page/store/hours.ts'
+import { readNow } from '../../src/page/store/now.ts'
+import { first, openTemporaryDatabase, run as execute } from '../../src/page/store/page-database.ts'
+import { listRuns } from '../../src/page/store/run-list.ts'
+import { saveSaid } from '../../src/page/store/said.ts'
+import { runIdAt, storeScoredRun } from './made-score.ts'
+
+const HOUR_MS = 3_600_000
+const NOW_MS = 1000 * HOUR_MS + 1
+
+let database: DatabaseSync
+let index = 0
+beforeEach(() => {
+  database = openTemporaryDatabase()
+  index = 0
+})
+afterEach(() => database.close())
+
+/** Stores runs of an agent in an hour before now. */
+function store(agent: string, hoursAgo: number, runs: number, failing: number, change = {}): void {
+  for (let one = 0; one < runs; one++) {
+    const settledMs = NOW_MS - hoursAgo * HOUR_MS
+    storeScoredRun(
+      database,
+      ++index,
+      { value: one < failing ? 0 : 1 },
+      { agent, settledMs, startMs: settledMs - 2000, ...change },
+    )
+  }
+}
+
+const now = (hours: number | undefined = 24) => {
+  withoutPause(countHours(database))
+  return readNow(database, hours, NOW_MS)
+}
+
+const said = (traceId: string, value: number, label?: string): SourceLog => ({
+  eventName: 'gen_ai.evaluation.result',
+  traceId,
+  spanId: traceId.slice(16),
+  timeMs: NOW_MS,
+  attributes: {
+    'gen_ai.evaluation.name': label === undefined ? 'stars' : 'thumbs',
+    'gen_ai.evaluation.score.value': value,
+    ...(label !== undefined && { 'gen_ai.evaluation.score.label': label }),
+    'gen_ai.evaluation.evaluator.type': 'user',
+  },
+  scope: { name: '' },
+})
+
+describe('now', () => {
+  it('lists the agent first that got worse, and since when', () => {
+    for (let hour = 0; hour < 48; hour++) {
+      store('steady', hour, 4, 2)
+      store('support', hour, 4, hour < 6 ? 3 : 0)
+    }
+    const { rows } = now()
+    expect(rows.map(({ agent }) => agent)).toEqual(['support', 'steady'])
+    expect(rows[0]?.cells[0]).toMatchObject({ scorer: 'judge', runs: 96, state: 'worse', sinceMs: 995 * HOUR_MS })
+    expect(rows[1]?.cells[0]).toMatchObject({ state: 'same', failing: { mean: 0.5 } })
+    expect(rows[0]?.cells[0]?.spark).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0.75, 0.75, 0.75])
+  })
+
+  it('does not call a few failing runs worse', () => {
+    store('rare', 30, 10, 0)
+    store('rare', 2, 10, 10)
+    expect(now().rows[0]?.cells[0]?.state).toBe('few')
+    expect(now().unknown).toEqual(['rare has fewer than 20 scored runs'])
+  })
+
+  it('names a scorer that gives no scores any more', () => {
+    store('support', 30, 25, 0)
+    for (let one = 0; one < 25; one++)
+      storeScoredRun(database, ++index, { value: undefined }, { agent: 'support', settledMs: NOW_MS - HOUR_MS })
+    expect(now().unknown).toContain('judge gives no scores of support any more')
+  })
+
+  it('adds up the agents without a row of their own', () => {
+    for (let agent = 0; agent < 30; agent++) store(`agent-${agent}`, 1, 1 + agent, 0)
+    const { rows } = now()
+    expect(rows).toHaveLength(24)
+    expect(rows.at(-1)).toMatchObject({ agents: 7 })
+    expect(rows.reduce((sum, { runs }) => sum + runs, 0)).toBe(465)
+  })
+
+  it('counts runs, errors, durations and what users dislike', () => {
+    store('support', 1, 10, 3)
+    store('support', 2, 10, 0, { status: 'error' })
+    for (const [one, log] of [said(traceAt(1), 0, 'fail'), said(traceAt(2), 2), said(traceAt(3), 5)].entries())
+      saveSaid(database, log, NOW_MS + one)
+    const { now: figures, before } = now()
+    expect(figures).toMatchObject({ runs: 20, judged: 20, failed: 3, errors: 10, dislikes: 2, opinions: 3 })
+    expect(figures.p95Ms).toBeGreaterThan(1700)
+    expect(figures.p95Ms).toBeLessThan(2300)
+    expect(before).toBeUndefined()
+    expect(listRuns(database, { feedback: 'disliked' }).runs.map(({ id }) => id)).toEqual([runIdAt(2), runIdAt(1)])
+    expect(listRuns(database, { feedback: 'liked' }).runs[0]?.opinions).toEqual([
+      { opinion: 'liked', name: 'stars', value: 5, comment: null },
+    ])
+  })
+
+  it('counts an hour again after a deletion, a revision and a draw', () => {
+    store('support', 1, 30, 15)
+    expect(now().rows[0]?.cells[0]?.runs).toBe(30)
+    execute(database, 'DELETE FROM runs WHERE id = ?', runIdAt(1))
+    expect(now().rows[0]?.cells[0]).toMatchObject({ runs: 29, failing: { mean: 14 / 29 } })
+    execute(
+      database,
+      `INSERT INTO drawn (run_id, scorer, version, judged, run_seq, place) SELECT id, 'judge', 'v1', 'fail', seq, 0 FROM runs WHERE id = ?`,
+      runIdAt(2),
+    )
+    expect(now().rows[0]?.cells[0]).toMatchObject({ runs: 28 })
+    expect(first(database, 'SELECT count(*) AS n FROM stale_hours')).toEqual({ n: 0 })
+  })
+
+  it('has the period of the runs where there is no present', () => {
+    store('support', 500, 30, 3)
+    store('support', 100, 30, 3)
+    now()
+    const { fromMs, toMs, before } = readNow(database, undefined, NOW_MS)
+    expect({ hours: (toMs - fromMs) / HOUR_MS, before }).toEqual({ hours: 401, before: undefined })
+  })
+})
+
+it('finds a percentile within an eighth', () => {
+  expect(durationAt([], 0.95)).toBeUndefined()
+})
+
+function traceAt(at: number): string {
+  return runIdAt(at).split(':')[0] ?? ''
+}
