@@ -10,7 +10,7 @@ import type { Now } from '../../src/page/store/now.ts'
 import type { ListedRun } from '../../src/page/store/run-list.ts'
 import type { AgreementWithPeople, DrawnRun, LabelledRun, LabelProgress } from '../../src/page/store/labels.ts'
 import type { CommonAnswer } from '../../src/page/store/common.ts'
-import type { Comparison } from '../../src/page/store/compare.ts'
+import type { ComparedScorer, Comparison } from '../../src/page/store/compare.ts'
 import type { Side, Sides } from '../../src/page/store/sides.ts'
 import type { ScoreSeries, ScoreSummary } from '../../src/page/store/score-sums.ts'
 import type { ShownScorer, TrialEstimate, TrialResult } from '../../src/page/trials.ts'
@@ -20,6 +20,7 @@ export type {
   AgentRun,
   AgreementWithPeople,
   CommonAnswer,
+  ComparedScorer,
   Comparison,
   ConversationPage,
   ConversationRow,

@@ -14,7 +14,7 @@ import { BadRequestError } from './page-server.ts'
 import type { ApiAnswer, ApiRequest } from './page-server.ts'
 import { readRun, readRunsToTry, runAsJson, asShown } from './run-page.ts'
 import { commonOf } from './store/common.ts'
-import { compareScores } from './store/compare.ts'
+import { compareScorers, compareScores } from './store/compare.ts'
 import { listConversations } from './store/conversation-list.ts'
 import { drawScores } from './store/draws.ts'
 import { countHours } from './store/hours.ts'
@@ -235,21 +235,10 @@ function readingRoutes(parts: ReadApiParts): Routes {
     },
     'GET /api/scores': ({ query }) => scoresOverTime(parts, query),
     'GET /api/compare': ({ query }) => {
-      const side = (prefix: string) =>
-        parsed(
-          scoreFilter,
-          Object.fromEntries(
-            [...query].flatMap(([key, value]) =>
-              SHARED.has(key)
-                ? [[key, value]]
-                : key.startsWith(`${prefix}.`)
-                  ? [[key.slice(prefix.length + 1), value]]
-                  : [],
-            ),
-          ),
-        )
-      return json(compareScores(database, side('before'), side('after')))
+      return json(compareScores(database, sideIn(query, 'before'), sideIn(query, 'after')))
     },
+    'GET /api/compare/all': async ({ query }) =>
+      json(await background.run(compareScorers(database, sideIn(query, 'before'), sideIn(query, 'after')))),
     'GET /api/common': async ({ query }) => {
       const filter = parsed(scoreFilter, Object.fromEntries(query))
       const found = await background.run(commonOf(database, filter, nowMs()))
@@ -275,6 +264,14 @@ function readingRoutes(parts: ReadApiParts): Routes {
       }
     },
   }
+}
+
+/** One side of a comparison: what both share, and what has its prefix. */
+function sideIn(query: URLSearchParams, prefix: string): ScoreFilter {
+  const given = [...query].flatMap(([key, value]) =>
+    SHARED.has(key) ? [[key, value]] : key.startsWith(`${prefix}.`) ? [[key.slice(prefix.length + 1), value]] : [],
+  )
+  return parsed(scoreFilter, Object.fromEntries(given))
 }
 
 /** People's labels: the page of a service stores them. */

@@ -366,7 +366,9 @@ describe('the page', () => {
     await open('/compare?scorer=faithfulness&agent=support-agent')
     await page.locator('.difference').waitFor()
     expect(await page.locator('.changed').innerText()).toContain('Is the lock in order F-318 in stock?')
-    expect(await page.locator('.difference').innerText()).toMatch(/95 % interval [+−]?\d\.\d\d to [+−]?\d\.\d\d/)
+    expect(await page.locator('.difference').innerText()).toMatch(
+      /95 % interval [+−±][\d.]+ points to [+−±][\d.]+ points/,
+    )
     await picture(page, 'compare')
     expect(await seriousProblems(page)).toEqual([])
   })

@@ -1,4 +1,4 @@
-import type { Comparison, ScoreSummary, Side, Sides } from '../api.ts'
+import type { ComparedScorer, Comparison, ScoreSummary, Side, Sides } from '../api.ts'
 import { useService } from '../service.ts'
 import { percent, plural } from '../format.ts'
 import { useTitle } from '../title.ts'
@@ -36,6 +36,12 @@ export function CompareView() {
   const isReady = before !== undefined && after !== undefined && before !== after
   const query = { ...same, ...sideOf('before', way, before), ...sideOf('after', way, after) }
   const { value, error } = useAnswer<Comparison>(isReady ? '/api/compare' : undefined, query, changes)
+  // Two versions of a scorer have no other scorer in common.
+  const all = useAnswer<readonly ComparedScorer[]>(
+    isReady && way !== 'version' ? '/api/compare/all' : undefined,
+    query,
+    changes,
+  )
   useTitle('Compare')
   const names = sides.map(({ value: name, runs }) => ({ value: name, name: `${name} (${plural(runs, 'run')})` }))
   return (
@@ -71,6 +77,15 @@ export function CompareView() {
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={scorer} />
       {!isReady && (offered !== undefined || scorer === '') && <p class="empty">{emptyOf(way, sides)}</p>}
+      {isReady && way !== 'version' && all.value !== undefined && (
+        <AllScorers
+          compared={all.value}
+          chosen={scorer}
+          before={before.value}
+          after={after.value}
+          onChoose={(next) => choose({ scorer: next })}
+        />
+      )}
       {isReady && value !== undefined && (
         <Result comparison={value} scorer={scorer} way={way} before={before.value} after={after.value} />
       )}
@@ -113,6 +128,83 @@ function sideOf(name: string, way: Way, side: Side | undefined): Readonly<Record
     : { [`${name}.${way}`]: side.value }
 }
 
+interface AllScorersProps {
+  readonly compared: readonly ComparedScorer[]
+  readonly chosen: string
+  readonly before: string
+  readonly after: string
+  readonly onChoose: (scorer: string) => void
+}
+
+function scorerNames(compared: readonly ComparedScorer[]): string {
+  return compared.map(({ scorer }) => scorer).join(', ')
+}
+
+/** All scorers on both sides: in a sentence, and what surely got worse first. A row opens its details. */
+function AllScorers({ compared, chosen, before, after, onChoose }: AllScorersProps) {
+  const worse = compared.filter(({ difference }) => difference.interval95[0] > 0)
+  const better = compared.filter(({ difference }) => difference.interval95[1] < 0)
+  const most = Math.max(0.02, ...compared.flatMap(({ difference }) => difference.interval95.map(Math.abs)))
+  return (
+    <>
+      <p class={worse.length > 0 ? 'lead fail' : 'lead'}>
+        {worse.length > 0
+          ? `▲ ${after} fails more often than ${before}: ${scorerNames(worse)}.`
+          : `○ No scorer surely fails ${after} more often than ${before}.`}
+        {better.length > 0 && ` ▼ It fails less often: ${scorerNames(better)}.`}
+      </p>
+      <div class="scroll" tabIndex={0} role="region" aria-label="All scorers">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Scorer</th>
+              <th scope="col">Fails, before → after</th>
+              <th scope="col">
+                Difference, −{percent(most)} to +{percent(most)}
+              </th>
+              <th scope="col" class="number">
+                Scored
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {compared.map(({ scorer, before: old, after: now, difference }) => (
+              <tr key={scorer} class={scorer === chosen ? 'chosen' : ''}>
+                <th scope="row">
+                  <button
+                    type="button"
+                    class="as-link"
+                    aria-pressed={scorer === chosen}
+                    onClick={() => onChoose(scorer)}
+                  >
+                    {scorer}
+                  </button>
+                </th>
+                <td>
+                  {percent(old.failing?.mean ?? 0)} → {percent(now.failing?.mean ?? 0)}
+                </td>
+                <td>
+                  <IntervalBar
+                    low={difference.interval95[0]}
+                    mean={difference.mean}
+                    high={difference.interval95[1]}
+                    from={-most}
+                    to={most}
+                    label={`${points(difference.mean)}, 95 % interval ${points(difference.interval95[0])} to ${points(difference.interval95[1])}`}
+                  />
+                </td>
+                <td class="number">
+                  {old.runs.toLocaleString('en')} / {now.runs.toLocaleString('en')}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  )
+}
+
 function Result({
   comparison,
   scorer,
@@ -126,7 +218,7 @@ function Result({
   readonly before: string
   readonly after: string
 }) {
-  const { difference } = comparison
+  const { failingDifference: difference } = comparison
   const { overview } = useService()
   const units = unitsOfScorer(overview, scorer) === 'conversations' ? 'conversations' : 'runs'
   return (
@@ -137,14 +229,14 @@ function Result({
             <tr>
               <th scope="col">Side</th>
               <th scope="col" class="number">
-                Mean
+                Failing
               </th>
               <th scope="col" class="number">
                 95 % interval
               </th>
-              <th scope="col">0 to 1</th>
+              <th scope="col">0 to 100 %</th>
               <th scope="col" class="number">
-                Failing
+                Mean
               </th>
               <th scope="col" class="number">
                 {units === 'runs' ? 'Runs' : 'Conversations'}
@@ -162,19 +254,11 @@ function Result({
       ) : (
         <section class="difference">
           <h2>
-            Difference {signed(difference.mean)}{' '}
+            {scorer} fails {points(difference.mean)}{' '}
             <span class="muted">
-              (95 % interval {signed(difference.interval95[0])} to {signed(difference.interval95[1])})
+              (95 % interval {points(difference.interval95[0])} to {points(difference.interval95[1])})
             </span>
           </h2>
-          <IntervalBar
-            low={difference.interval95[0]}
-            mean={difference.mean}
-            high={difference.interval95[1]}
-            from={-1}
-            to={1}
-            label="Difference with its interval, from −1 to 1"
-          />
           <p>
             {conclusionOf(difference.interval95)}{' '}
             {way === 'version'
@@ -221,19 +305,19 @@ function SideRow({ name, summary }: { readonly name: string; readonly summary: S
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td class="number">{summary.mean?.mean.toFixed(3) ?? '–'}</td>
+      <td class="number">{summary.failing === undefined ? '–' : percent(summary.failing.mean)}</td>
       <td class="number">{intervalOf(summary)}</td>
       <td>
-        {summary.mean !== undefined && (
+        {summary.failing !== undefined && (
           <IntervalBar
-            low={summary.mean.interval95[0]}
-            mean={summary.mean.mean}
-            high={summary.mean.interval95[1]}
+            low={summary.failing.interval95[0]}
+            mean={summary.failing.mean}
+            high={summary.failing.interval95[1]}
             label={`${name}: ${intervalOf(summary)}`}
           />
         )}
       </td>
-      <td class="number">{summary.failing === undefined ? '–' : percent(summary.failing.mean)}</td>
+      <td class="number">{summary.mean?.mean.toFixed(3) ?? '–'}</td>
       <td class="number">{summary.runs.toLocaleString('en')}</td>
     </tr>
   )
@@ -254,13 +338,15 @@ function Answer({ name, run }: { readonly name: string; readonly run: Comparison
   )
 }
 
-function signed(value: number): string {
-  const digits = Math.abs(value).toFixed(2)
-  return Number(digits) === 0 ? digits : `${value < 0 ? '−' : '+'}${digits}`
+/** A difference of shares: `+12 points`. */
+function points(value: number): string {
+  const digits = Math.abs(100 * value)
+  const text = digits < 10 ? String(Number(digits.toFixed(1))) : String(Math.round(digits))
+  return `${Number(text) === 0 ? '±' : value < 0 ? '−' : '+'}${text} points`
 }
 
 function conclusionOf([low, high]: readonly [number, number]): string {
-  if (low > 0) return '▲ The mean is higher after: the whole interval is above 0.'
-  if (high < 0) return '▼ The mean is lower after: the whole interval is below 0.'
-  return '○ These runs do not show whether the mean changed: the interval contains 0. More runs make it narrower.'
+  if (low > 0) return '▲ More fail after: the whole interval is above 0.'
+  if (high < 0) return '▼ Fewer fail after: the whole interval is below 0.'
+  return '○ These runs do not show whether more or fewer fail: the interval contains 0. More runs make it narrower.'
 }

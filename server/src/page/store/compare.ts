@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import type { WeightedMean } from 'spanscore/engine'
+import type { WeightedMean, WorkSteps } from 'spanscore/engine'
 
-import { all } from './page-database.ts'
+import { all, namesIn } from './page-database.ts'
 import { chosenScores, summaryOf, withheldAmong } from './score-sums.ts'
 import type { ScoreFilter, ScoreSummary } from './score-sums.ts'
 
@@ -22,12 +22,20 @@ export interface ChangedRun {
   readonly after: ComparedRun
 }
 
+/** A difference with its interval. */
+export interface Difference {
+  readonly mean: number
+  readonly interval95: readonly [number, number]
+}
+
 /** The difference of two sets of scores. */
 export interface Comparison {
   readonly before: ScoreSummary
   readonly after: ScoreSummary
-  /** `undefined` if a side has no scores. */
-  readonly difference: { readonly mean: number; readonly interval95: readonly [number, number] } | undefined
+  /** The difference of the means; `undefined` if a side has none. */
+  readonly difference: Difference | undefined
+  /** The difference of the shares that fail; `undefined` if a side has no labels. */
+  readonly failingDifference: Difference | undefined
   /** Questions that both sides answered, and how many have the same score. */
   readonly paired: number
   readonly same: number
@@ -55,8 +63,8 @@ export function compareScores(database: DatabaseSync, before: ScoreFilter, after
   return {
     before: first,
     after: second,
-    difference:
-      first.mean === undefined || second.mean === undefined ? undefined : differenceOf(first.mean, second.mean),
+    difference: differenceBetween(first.mean, second.mean),
+    failingDifference: differenceBetween(first.failing, second.failing),
     paired: pairs.length,
     same: pairs.length - changed.length,
     changed: changed
@@ -72,16 +80,50 @@ export function compareScores(database: DatabaseSync, before: ScoreFilter, after
   }
 }
 
+function differenceBetween(before: WeightedMean | undefined, after: WeightedMean | undefined): Difference | undefined {
+  return before === undefined || after === undefined ? undefined : differenceOf(before, after)
+}
+
+/** A scorer on both sides. */
+export interface ComparedScorer {
+  readonly scorer: string
+  readonly before: ScoreSummary
+  readonly after: ScoreSummary
+  readonly difference: Difference
+}
+
+/** All scorers with labels on both sides, by the difference of the shares that fail: what surely got worse comes first. A scorer a step. */
+export function* compareScorers(
+  database: DatabaseSync,
+  before: Omit<ScoreFilter, 'scorer'>,
+  after: Omit<ScoreFilter, 'scorer'>,
+): WorkSteps<readonly ComparedScorer[]> {
+  const found: ComparedScorer[] = []
+  const scorers = [...namesIn(database, 'scores', 'scorer'), ...namesIn(database, 'conversation_scores', 'scorer')]
+  for (const scorer of new Set(scorers)) {
+    const old = summaryOf(database, { ...before, scorer })
+    yield
+    const now = summaryOf(database, { ...after, scorer })
+    const difference = differenceBetween(old.failing, now.failing)
+    if (difference !== undefined) found.push({ scorer, before: old, after: now, difference })
+    yield
+  }
+  return found.toSorted((left, right) => rankOf(right) - rankOf(left))
+}
+
+/** Surely worse ones are above 1, surely better ones below -1. */
+function rankOf({ difference: { mean, interval95 } }: ComparedScorer): number {
+  const [low, high] = interval95
+  return low > 0 ? 1 + low : high < 0 ? high - 1 : mean
+}
+
 const NOTHING: ScoreSummary = { runs: 0, mean: undefined, failing: undefined }
 
 /**
  * The difference of two means, with an interval from both of theirs: Newcombe's square-and-add method ("Interval estimation for the
  * difference between independent proportions: comparison of eleven methods", Statistics in Medicine 17, 1998, method 10).
  */
-export function differenceOf(
-  before: WeightedMean,
-  after: WeightedMean,
-): { readonly mean: number; readonly interval95: readonly [number, number] } {
+export function differenceOf(before: WeightedMean, after: WeightedMean): Difference {
   const mean = after.mean - before.mean
   const [lowBefore, highBefore] = before.interval95
   const [lowAfter, highAfter] = after.interval95

@@ -54,24 +54,23 @@ export function durationAt(counted: readonly Durations[], share: number): number
 function countHour(database: DatabaseSync, hour: number): void {
   const period = [hour * HOUR_MS, (hour + 1) * HOUR_MS] as const
   const inHour = 'time_ms >= ? AND time_ms < ?'
-  const agents = new Map<
-    string,
-    { runs: number; roots: number; errors: number; usd: number; durations: Record<string, number> }
-  >()
+  const agents = new Map<string, { runs: number; roots: number; errors: number; usd: number }>()
+  const durations: Record<string, number> = {}
   const rows = all<{ agent: string; is_root: number; status: string; cost_usd: number | null; took: number }>(
     database,
     `SELECT agent, parent_id IS NULL AS is_root, status, cost_usd, end_ms - start_ms AS took FROM runs INDEXED BY runs_by_end WHERE ${inHour}`,
     ...period,
   )
   for (const { agent, is_root: isRoot, status, cost_usd: usd, took } of rows) {
-    const known = agents.get(agent) ?? { runs: 0, roots: 0, errors: 0, usd: 0, durations: {} }
+    const known = agents.get(agent) ?? { runs: 0, roots: 0, errors: 0, usd: 0 }
     agents.set(agent, known)
     known.runs += 1
     known.roots += isRoot
     known.usd += usd ?? 0
-    if (status === 'error') known.errors += 1
+    if (status === 'error' && isRoot === 1) known.errors += 1
+    if (isRoot === 0) continue
     const name = classOf(took)
-    known.durations[name] = (known.durations[name] ?? 0) + 1
+    durations[name] = (durations[name] ?? 0) + 1
   }
   const opinions = all<{ agent: string; given: number; disliked: number }>(
     database,
@@ -87,10 +86,16 @@ function countHour(database: DatabaseSync, hour: number): void {
   if (!wasOpen) database.exec('BEGIN')
   execute(database, 'DELETE FROM hours WHERE hour = ?', hour)
   execute(database, 'DELETE FROM hour_scores WHERE hour = ?', hour)
-  for (const [agent, { runs, roots, errors, usd, durations }] of agents) {
+  execute(
+    database,
+    'INSERT OR REPLACE INTO hour_durations (hour, durations) VALUES (?, ?)',
+    hour,
+    JSON.stringify(durations),
+  )
+  for (const [agent, { runs, roots, errors, usd }] of agents) {
     execute(
       database,
-      'INSERT INTO hours (hour, agent, runs, roots, errors, judged, failed, cost_usd, durations, opinions, dislikes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO hours (hour, agent, runs, roots, errors, judged, failed, cost_usd, opinions, dislikes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       hour,
       agent,
       runs,
@@ -99,7 +104,6 @@ function countHour(database: DatabaseSync, hour: number): void {
       judged.get(agent)?.length ?? 0,
       judged.get(agent)?.filter(({ fails }) => fails).length ?? 0,
       usd,
-      JSON.stringify(durations),
       ofUsers.get(agent)?.given ?? 0,
       ofUsers.get(agent)?.disliked ?? 0,
     )

@@ -73,16 +73,15 @@ const MAX_ROWS = 24
 /** Parts of a spark. */
 const PARTS = 12
 
-interface HourRow {
-  readonly hour: number
+interface AgentRow {
   readonly agent: string
+  readonly is_now: number
   readonly runs: number
   readonly roots: number
   readonly errors: number
   readonly judged: number
   readonly failed: number
-  readonly cost_usd: number
-  readonly durations: string
+  readonly usd: number
   readonly opinions: number
   readonly dislikes: number
 }
@@ -92,6 +91,11 @@ type ScoreRow = FailingSums & {
   readonly agent: string
   readonly scorer: string
   readonly runs: number
+}
+
+interface Period {
+  readonly start: number
+  readonly last: number
 }
 
 /**
@@ -107,77 +111,113 @@ export function readNow(database: DatabaseSync, hours: number | undefined, nowMs
   const last = hours === undefined ? (range?.high ?? 0) : Math.floor(nowMs / HOUR_MS)
   const start = hours === undefined ? (range?.low ?? 0) : last - hours + 1
   const begin = hours === undefined ? start : start - hours
-  const rows = all<HourRow>(database, 'SELECT * FROM hours WHERE hour >= ? AND hour <= ?', begin, last)
-  const scores = all<ScoreRow>(database, 'SELECT * FROM hour_scores WHERE hour >= ? AND hour <= ?', begin, last)
-  const isNow = ({ hour }: { readonly hour: number }) => hour >= start
-  const ofAgent = Map.groupBy(rows.filter(isNow), ({ agent }) => agent)
-  const scoresOf = Map.groupBy(scores, ({ agent }) => agent)
+  const agents = all<AgentRow>(
+    database,
+    `SELECT agent, hour >= ? AS is_now, sum(runs) AS runs, sum(roots) AS roots, sum(errors) AS errors, sum(judged) AS judged,
+       sum(failed) AS failed, sum(cost_usd) AS usd, sum(opinions) AS opinions, sum(dislikes) AS dislikes
+     FROM hours WHERE hour >= ? AND hour <= ? GROUP BY 1, 2`,
+    start,
+    begin,
+    last,
+  )
+  const inPeriod = agents.filter((row) => row.is_now === 1)
+  const earlier = agents.filter((row) => row.is_now === 0)
+  // The two periods as two hours: enough to order the agents.
+  const sums = scoreRows(database, `CASE WHEN hour >= ${start} THEN ${start} ELSE ${begin} END`, [begin, last])
+  const sumsOf = Map.groupBy(sums, ({ agent }) => agent)
+  const order = inPeriod
+    .map((row) => toRow([row], sumsOf.get(row.agent) ?? [], { start, last: start }))
+    .toSorted(worseFirst)
+  const own = order.length > MAX_ROWS ? order.slice(0, MAX_ROWS - 1) : order
+  const names = own.flatMap(({ agent }) => agent ?? [])
+  const others = inPeriod.filter(({ agent }) => !names.includes(agent))
+  const inNames = 'agent IN (SELECT value FROM json_each(?))'
+  const given = JSON.stringify(names)
+  const byHour = Map.groupBy(scoreRows(database, 'hour', [begin, last], inNames, given), ({ agent }) => agent)
   const period = { start, last }
-  const toRow = (agent: string | undefined, names: readonly string[]): NowRow => {
-    const own = names.flatMap((name) => ofAgent.get(name) ?? [])
-    return {
-      agent,
-      agents: names.length,
-      runs: sum(own, 'runs'),
-      errors: sum(own, 'errors'),
-      dislikes: sum(own, 'dislikes'),
-      opinions: sum(own, 'opinions'),
-      cells: cellsOf(
-        names.flatMap((name) => scoresOf.get(name) ?? []),
-        period,
-      ),
-    }
-  }
-  const each = [...ofAgent.keys()].map((agent) => toRow(agent, [agent])).toSorted(worseFirst)
-  const own = each.length > MAX_ROWS ? each.slice(0, MAX_ROWS - 1) : each
-  const others = each.slice(own.length).flatMap(({ agent }) => agent ?? [])
-  const shown = others.length === 0 ? own : [...own, toRow(undefined, others)]
-  const hasBefore = rows.some((row) => !isNow(row))
+  const shown = names.map((name) =>
+    toRow(
+      inPeriod.filter(({ agent }) => agent === name),
+      byHour.get(name) ?? [],
+      period,
+    ),
+  )
+  const ofOthers = () =>
+    toRow(others, scoreRows(database, 'hour', [begin, last], `NOT ${inNames}`, given, "''"), period)
   return {
     fromMs: start * HOUR_MS,
     toMs: (last + 1) * HOUR_MS,
-    now: figuresOf(rows.filter(isNow)),
-    before: hasBefore ? figuresOf(rows.filter((row) => !isNow(row))) : undefined,
-    rows: shown,
-    scorers: scorersOf(each),
+    now: figuresOf(inPeriod, durationsIn(database, start, last)),
+    before: earlier.length === 0 ? undefined : figuresOf(earlier, durationsIn(database, begin, start - 1)),
+    rows: others.length === 0 ? shown : [...shown, { ...ofOthers(), agent: undefined }],
+    scorers: scorersOf(order),
     unknown: unknownOf(
-      each,
-      scores.filter((row) => !isNow(row)),
+      order,
+      sums.filter(({ hour }) => hour < start),
     ),
   }
+}
+
+/** The sums of each agent and scorer, by an expression for hours. */
+function scoreRows(
+  database: DatabaseSync,
+  hour: string,
+  [begin, last]: readonly [number, number],
+  condition = '1',
+  agents = '',
+  agent = 'agent',
+): readonly ScoreRow[] {
+  return all<ScoreRow>(
+    database,
+    `SELECT ${agent} AS agent, scorer, ${hour} AS hour, sum(runs) AS runs, sum(labelled) AS labelled, sum(labelled2) AS labelled2,
+       sum(failing) AS failing, sum(failing2) AS failing2
+     FROM hour_scores WHERE hour >= ? AND hour <= ? AND ${condition} GROUP BY 1, 2, 3`,
+    begin,
+    last,
+    ...(condition === '1' ? [] : [agents]),
+  )
+}
+
+/** A row of the agents that these rows are of. */
+function toRow(agents: readonly AgentRow[], scores: readonly ScoreRow[], period: Period): NowRow {
+  return {
+    agent: agents[0]?.agent,
+    agents: agents.length,
+    runs: sum(agents, 'runs'),
+    errors: sum(agents, 'errors'),
+    dislikes: sum(agents, 'dislikes'),
+    opinions: sum(agents, 'opinions'),
+    cells: [...Map.groupBy(scores, ({ scorer }) => scorer)].flatMap(
+      ([scorer, rows]) => cellOf(scorer, rows, period) ?? [],
+    ),
+  }
+}
+
+function durationsIn(database: DatabaseSync, from: number, to: number): readonly Durations[] {
+  const sql = 'SELECT durations FROM hour_durations WHERE hour >= ? AND hour <= ?'
+  return all<{ durations: string }>(database, sql, from, to).map(durationsOf)
 }
 
 function sum<Key extends string>(rows: readonly Readonly<Record<Key, number>>[], key: Key): number {
   return rows.reduce((before, row) => before + row[key], 0)
 }
 
-function figuresOf(rows: readonly HourRow[]): NowFigures {
+function figuresOf(rows: readonly AgentRow[], durations: readonly Durations[]): NowFigures {
   return {
     runs: sum(rows, 'roots'),
     judged: sum(rows, 'judged'),
     failed: sum(rows, 'failed'),
     errors: sum(rows, 'errors'),
-    p95Ms: durationAt(rows.map(durationsOf), 0.95),
-    usd: sum(rows, 'cost_usd'),
+    p95Ms: durationAt(durations, 0.95),
+    usd: sum(rows, 'usd'),
     dislikes: sum(rows, 'dislikes'),
     opinions: sum(rows, 'opinions'),
   }
 }
 
-function durationsOf({ durations }: HourRow): Durations {
+function durationsOf({ durations }: { readonly durations: string }): Durations {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `countHours`
   return JSON.parse(durations) as Durations
-}
-
-interface Period {
-  readonly start: number
-  readonly last: number
-}
-
-function cellsOf(scores: readonly ScoreRow[], period: Period): readonly NowCell[] {
-  return [...Map.groupBy(scores, ({ scorer }) => scorer)].flatMap(
-    ([scorer, rows]) => cellOf(scorer, rows, period) ?? [],
-  )
 }
 
 function cellOf(scorer: string, rows: readonly ScoreRow[], { start, last }: Period): NowCell | undefined {

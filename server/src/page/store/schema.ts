@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 9
+export const PAGE_SCHEMA_VERSION = 10
 
 /** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
 const SCORE = `scorer TEXT NOT NULL,
@@ -178,8 +178,6 @@ export const PAGE_SCHEMA: string = `
     judged INTEGER NOT NULL,
     failed INTEGER NOT NULL,
     cost_usd REAL NOT NULL,
-    -- How many runs there are of each class of durations, as JSON.
-    durations TEXT NOT NULL,
     opinions INTEGER NOT NULL,
     dislikes INTEGER NOT NULL,
     PRIMARY KEY (hour, agent)
@@ -195,6 +193,8 @@ export const PAGE_SCHEMA: string = `
     failing2 REAL NOT NULL,
     PRIMARY KEY (hour, agent, scorer)
   ) WITHOUT ROWID;
+  -- How many runs there are of each class of durations, as JSON.
+  CREATE TABLE hour_durations (hour INTEGER PRIMARY KEY, durations TEXT NOT NULL);
   CREATE TABLE stale_hours (hour INTEGER PRIMARY KEY);
   CREATE TABLE content (
     id INTEGER PRIMARY KEY,
