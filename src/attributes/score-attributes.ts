@@ -19,7 +19,7 @@ export const SCORE_ATTRIBUTES = {
   },
   found: {
     type: 'int',
-    doc: 'How many texts that tried to command the agent were found, obeyed or not, by `injection`; also on the event.',
+    doc: 'How many texts tried to command the agent, obeyed or not: `injection`. Also on the event.',
   },
   explanation: { type: 'string', doc: 'The explanation, 1,024 characters at most, if `emit.explanations` allows it.' },
   status: { type: 'string', doc: '`skipped` or `failed`, if there is no score.' },

@@ -4,8 +4,7 @@ import type { Score } from '../model/score.ts'
 /** The tool of the call at which the first bad finding of a score is, or of its result; `undefined` if it is at none. */
 export function toolOfFinding(score: Score, run: AgentRun): string | undefined {
   if (score.status !== 'scored') return undefined
-  const finding = score.findings?.find(({ rating }) => rating === 'bad')
-  const places = finding?.places ?? []
+  const { places = [] } = score.findings?.find(({ rating }) => rating === 'bad') ?? {}
   const place =
     places.find(({ in: part }) => part === 'call') ??
     places.find(({ in: part }) => part === 'arguments' || part === 'result')

@@ -14,8 +14,13 @@ function beforeLastUser(messages: readonly Message[]): readonly Message[] {
   return messages.slice(0, Math.max(0, last))
 }
 
-/** Whether the history holds answers of an agent that may have called tools, and no call: many libraries pass on texts alone. */
+/**
+ * Whether the history holds answers of an agent that may have called tools, and no call: many libraries pass on texts alone. Or whether turns
+ * of a conversation are missing.
+ */
 export function lacksEarlierCalls(run: AgentRun): boolean {
+  const { conversation } = run
+  if (conversation !== undefined) return conversation.earlier.length > 0 || conversation.missing.length > 0
   if (run.availableTools?.length === 0) return false
   const history = historyOf(run)
   return (

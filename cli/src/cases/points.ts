@@ -2,7 +2,6 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 
 import { Judge } from '../../../src/judge/judge.ts'
 import { openSession } from '../../../src/judge/judging.ts'
-import type { AgentCase } from '../../../src/cases/agent-case.ts'
 import { makePoints, pointsKey } from '../../../src/scorers/judge/answer-correctness/points.ts'
 import type { AnswerPoints } from '../../../src/scorers/judge/answer-correctness/points.ts'
 import type { JudgeScorerOptions } from '../../../src/scorers/judge/judge-scorer.ts'
@@ -38,42 +37,37 @@ export async function addPoints(file: string, options: PointsOptions, context: C
   const cost = Number.isNaN(costUsd) ? 'an unknown price' : `${(costUsd * open.length).toFixed(2)} USD`
   const most = (tokens * open.length).toLocaleString('en')
   say(`${judge.name}: ${open.length} expected answers, at most ${most} tokens, ${cost}`)
-  const made = new Map<string, AnswerPoints>()
-  const faults: string[] = []
   await keepProcessAlive(async () => {
-    for (const each of open) {
-      const points = await pointsFor(each, judge)
-      if (typeof points === 'string') faults.push(`case ${each.id}: ${points}`)
-      else made.set(each.id, points)
+    for (const { id, input, expected } of open) {
+      const answer = expected.answer ?? ''
+      const scoring = { signal: AbortSignal.timeout(TIMEOUT_MS), timeoutMs: TIMEOUT_MS }
+      const points = await makePoints(await openSession(judge, 'answer_correctness', id, scoring), input, answer)
+      if (!points.ok) throw new UsageError(`case ${id}: ${points.score.message}`)
+      save(file, id, { of: pointsKey(input, answer), list: points.value })
     }
   })
-  const lines = readFileSync(file, 'utf8').split('\n')
-  writeFileSync(`${file}.tmp`, lines.map((line) => withPoints(line, made)).join('\n'), { mode: 0o600 })
+  say(`${open.length} cases have points now: read them, and change what is wrong.`)
+}
+
+/** Changes the line of one case. It is done after each, so that nothing that was paid for is lost. */
+function save(file: string, id: string, points: AnswerPoints): void {
+  const lines = readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => {
+      if (line.trim() === '') return line
+      const value: { readonly id: string; readonly expected: object } = JSON.parse(line)
+      return value.id === id ? safeJson(JSON.stringify({ ...value, expected: { ...value.expected, points } })) : line
+    })
+  writeFileSync(`${file}.tmp`, lines.join('\n'), { mode: 0o600 })
   renameSync(`${file}.tmp`, file)
-  say(`${made.size} of ${open.length} cases have points now: read them, and change what is wrong.`)
-  if (faults.length > 0) throw new UsageError(faults.join('; '))
-}
-
-async function pointsFor({ id, input, expected }: AgentCase, judge: Judge): Promise<AnswerPoints | string> {
-  const answer = expected.answer ?? ''
-  const context = { signal: AbortSignal.timeout(TIMEOUT_MS), timeoutMs: TIMEOUT_MS }
-  const points = await makePoints(await openSession(judge, 'answer_correctness', id, context), input, answer)
-  return points.ok ? { of: pointsKey(input, answer), list: points.value } : points.score.message
-}
-
-function withPoints(line: string, made: ReadonlyMap<string, AnswerPoints>): string {
-  if (line.trim() === '') return line
-  const value: { readonly id: string; readonly expected: object } = JSON.parse(line)
-  const points = made.get(value.id)
-  return points === undefined ? line : safeJson(JSON.stringify({ ...value, expected: { ...value.expected, points } }))
 }
 
 /** @throws UsageError if there is no judge, or it cannot be asked */
 function toJudge({ model, config }: PointsOptions, context: CommandContext): Judge {
-  const found = model === undefined ? loadConfig(config, context).scorers : []
   const options =
     model === undefined
-      ? found.find(({ scorer }) => scorer.id === 'answer_correctness')?.scorer.judge?.options
+      ? loadConfig(config, context).scorers.find(({ scorer }) => scorer.id === 'answer_correctness')?.scorer.judge
+          ?.options
       : { model: { id: model } }
   if (options === undefined)
     throw new UsageError('expected --model, or answer_correctness in the configuration, got neither')

@@ -53,6 +53,7 @@ function callOf(
 function scoreOf({
   value,
   label,
+  found,
   explanation,
   findings,
   status,
@@ -65,6 +66,7 @@ function scoreOf({
       status: 'scored',
       ...(value !== undefined && { value }),
       ...(isVerdict && { label }),
+      ...(found !== undefined && { found }),
       ...(explanation !== undefined && { explanation }),
       ...(findings !== undefined && { findings }),
     }

@@ -66,9 +66,7 @@ const WORDS = { length: 'at a limit of tokens', filter: 'by a filter' } as const
 
 /** `FinishReason.MAX_TOKENS`, `max_tokens` and `max-tokens` are one. */
 function kindOf(reason: string): keyof typeof WORDS | undefined {
-  const plain = reason
-    .slice(reason.lastIndexOf('.') + 1)
-    .replaceAll(/[^a-z]/gi, '')
-    .toLowerCase()
+  const last = reason.slice(reason.lastIndexOf('.') + 1)
+  const plain = last.replaceAll(/[^a-z]/gi, '').toLowerCase()
   return LENGTH.split(' ').includes(plain) ? 'length' : FILTER.split(' ').includes(plain) ? 'filter' : undefined
 }

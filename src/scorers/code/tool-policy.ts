@@ -91,7 +91,7 @@ export function createToolPolicyScorer(options: ToolPolicyOptions): Scorer {
       // Calls that were not recorded may breach a rule, or be what another one needs.
       const unknown = isSure ? undefined : skipWithoutFact(run, 'toolCalls', id)
       if (unknown !== undefined) return unknown
-      if (!isSure && findings.length > 0 && mayLackEarlier(run)) {
+      if (!isSure && findings.length > 0 && lacksEarlierCalls(run)) {
         return skip(
           'no-content',
           contentFree(`${id}: a call was too early, unless one that it needs was in a turn that is not shown.`),
@@ -108,13 +108,6 @@ export function createToolPolicyScorer(options: ToolPolicyOptions): Scorer {
       }
     },
   })
-}
-
-/** Whether calls of earlier turns may be missing from the history, or from the conversation. */
-function mayLackEarlier(run: AgentRun): boolean {
-  const { conversation } = run
-  if (conversation === undefined) return lacksEarlierCalls(run)
-  return conversation.earlier.length > 0 || conversation.missing.length > 0
 }
 
 /** What the calls breach, in their order. Calls that wait, were rejected or did not run breach nothing. */

@@ -34,11 +34,10 @@ const WEIGHTS = ['1', '2'] as const
 
 /** Identifies a question and its expected answer: 16 hex digits. */
 export function pointsKey(question: string, answer: string): string {
-  return nodeCrypto()
+  const hash = nodeCrypto()
     .createHash('sha256')
     .update(JSON.stringify([question, answer]))
-    .digest('hex')
-    .slice(0, 16)
+  return hash.digest('hex').slice(0, 16)
 }
 
 /** Asks a judge for the points of an expected answer. */

@@ -66,31 +66,24 @@ export function placesOf(passage: string, contents: readonly Content[]): readonl
 }
 
 function wordsOf(text: string): readonly string[] {
-  return (
-    text
-      .replaceAll(/\\[nrt]/g, ' ')
-      .toLowerCase()
-      .match(words()) ?? []
-  )
+  const plain = text.replaceAll(/\\[nrt]/g, ' ').toLowerCase()
+  return plain.match(words()) ?? []
 }
 
 const words = unicodePattern('[\\p{L}\\p{N}]+', 'gu')
 
-/** What of the agent's material is not in the spans, by the names that the material gives it. */
+/** Facts without which a text, or what came of it, may not be seen. */
+const SHOWN_FACTS = /^(?:retrievals|toolCalls$|children$|output$)/
+
+/** What the spans, or the judge, lack of what the agent read and did: ids of calls, facts, and turns. */
 export function unrecorded(run: AgentRun, calls: readonly ShownCall[]): readonly string[] {
-  const lacks = new Set(run.missing.map(({ what }) => what))
-  const hidden =
-    run.conversation === undefined ? 0 : run.conversation.turns.length - shownTurns(run.conversation).length
+  const { conversation } = run
+  const hidden = conversation === undefined ? 0 : conversation.turns.length - shownTurns(conversation).length
   return [
     ...calls.flatMap(({ id, run: { missing }, index }) =>
       missing.some(({ what }) => what === `toolCalls[${index}].result`) ? [id] : [],
     ),
-    ...run.retrievals.flatMap((_, index) =>
-      lacks.has(`retrievals[${index}].documents`) ? [`retrieval ${index + 1}`] : [],
-    ),
-    ...(lacks.has('retrievals') ? ['retrieved documents'] : []),
-    ...(lacks.has('toolCalls') || lacks.has('children') ? ['calls that were not recorded'] : []),
-    ...(lacks.has('output') ? ['the answer'] : []),
+    ...run.missing.flatMap(({ what }) => (SHOWN_FACTS.test(what) ? [what] : [])),
     ...(hidden > 0 ? [`${hidden} turns`] : []),
   ]
 }
