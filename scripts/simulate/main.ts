@@ -9,6 +9,7 @@ import { compareWithPromtool, MINUTES } from './agreement.ts'
 import type { Outcome, Task } from './series.ts'
 import { DROPS, FALL_ROWS, FALL_SERIES, RATES, SERIES, SETTINGS } from './settings.ts'
 import { simulateAll } from './threads.ts'
+import { simulateThreshold, THRESHOLDS } from './thresholds.ts'
 
 const series = Number(process.argv[2] ?? SERIES)
 const startMs = performance.now()
@@ -102,7 +103,23 @@ async function falls(): Promise<void> {
   }
 }
 
+/** What other tools alert on, at a level of .95 and after a fall to .8. */
+function thresholds(): void {
+  say('\nfixed thresholds: false alerts a month, and half of the falls found within')
+  for (const perDay of [50, 500, 5000]) {
+    for (const threshold of THRESHOLDS) {
+      const found = Array.from({ length: FALL_SERIES }, (_, one) =>
+        simulateThreshold(threshold, perDay, 77 * one + perDay),
+      )
+      const hours = found.map(({ foundAfterHours = Infinity }) => foundAfterHours).toSorted((one, other) => one - other)
+      const falseAlerts = found.reduce((sum, each) => sum + each.falseAlerts, 0) / FALL_SERIES
+      say(`${perDay} a day, ${threshold.name}: ${falseAlerts}, ${hours[FALL_SERIES / 2]?.toFixed(1)} h`)
+    }
+  }
+}
+
 compare()
+thresholds()
 await falls()
 await months()
 await drops()
