@@ -112,7 +112,7 @@ function thresholds(): void {
         simulateThreshold(threshold, perDay, 77 * one + perDay),
       )
       const hours = found.map(({ foundAfterHours = Infinity }) => foundAfterHours).toSorted((one, other) => one - other)
-      const falseAlerts = found.reduce((sum, each) => sum + each.falseAlerts, 0) / FALL_SERIES
+      const falseAlerts = found.reduce((sum, outcome) => sum + outcome.falseAlerts, 0) / FALL_SERIES
       say(`${perDay} a day, ${threshold.name}: ${falseAlerts}, ${hours[FALL_SERIES / 2]?.toFixed(1)} h`)
     }
   }
