@@ -170,7 +170,7 @@ describe('scorers of conversations by judge', () => {
     expect(await create({ model }).run(runsOf(parcel))).toMatchObject({ score })
     expect(model.calls).toHaveLength(1)
     const prompt = model.calls[0]?.prompt
-    expect(prompt).toContain('turn 3, call: "track", error\n')
+    expect(prompt).toContain('turn 3, call_2: "track", error\n')
     expect(prompt).toContain('  error: "timeout"')
     expect(prompt).toContain('turn 12, agent')
   })
