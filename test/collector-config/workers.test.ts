@@ -169,10 +169,11 @@ describe('the services for Docker Compose', () => {
     expect(names.filter((name) => !options.has(name))).toEqual([])
   })
 
-  it('let workers listen on the port at which the image checks their health', () => {
-    const [, port] = /HEALTHCHECK.*127\.0\.0\.1:(\d+)\/health/.exec(read('server/Dockerfile')) ?? []
-    expect(/'--http-port <port>', '[^']+', \w+, (\d+)/.exec(read('server/src/command-line.ts'))?.[1]).toBe(port)
-    for (const { command = [] } of workers) expect(command).not.toContain('--http-port')
+  it('let workers answer at the port at which the image checks their health', () => {
+    const image = read('server/Dockerfile')
+    const [, port] = /HEALTHCHECK.*127\.0\.0\.1:(\d+)\/health/.exec(image) ?? []
+    expect(/ENTRYPOINT.*"--health-port", "(\d+)"/.exec(image)?.[1]).toBe(port)
+    for (const { command = [] } of workers) expect(command).not.toContain('--health-port')
   })
 
   it('can be scaled: workers have no name and no port of their own', () => {
