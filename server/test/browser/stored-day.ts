@@ -71,7 +71,8 @@ export function saveDay(folder: string, nowMs: number): void {
       costUsd: null,
     }
     const seq = saveRun(database, summary, { text: summary.question, contentIds: [], settledMs, revision: 4 }) ?? 0
-    const isToolBroken = agent === 'support-agent' && hour > 41 && value < 0.7
+    // Some runs fail without it, so that it is a cause and not the failure itself.
+    const isToolBroken = agent === 'support-agent' && hour > 41 && value < 0.7 && index % 8 > 0
     traits.save(seq, [
       { key: 'agent version', value: version },
       { key: 'tool called', value: index % 2 === 0 ? 'find_order' : 'get_stock' },

@@ -2,7 +2,7 @@ import { useLocation, useRoute } from 'preact-iso'
 import { useRef, useState } from 'preact/hooks'
 
 import { EXAMPLE_TRACE } from '../../../src/page/example-trace.ts'
-import { ask, send } from '../api.ts'
+import { ask, send, toSearch } from '../api.ts'
 import type { AgentRun, Evaluation, RunDetails, SourceSpan } from '../api.ts'
 import { useService } from '../service.ts'
 import { count, duration, plural, time, usd } from '../format.ts'
@@ -250,6 +250,9 @@ function MissingFacts({ run }: { readonly run: AgentRun }) {
   )
 }
 
+/** Facts that are filters on runs. */
+const FILTERS: Readonly<Record<string, string>> = { Service: 'service', User: 'user', Conversation: 'conversation' }
+
 function Facts({ run }: { readonly run: AgentRun }) {
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Service', toText(run.resource['service.name'])],
@@ -270,7 +273,13 @@ function Facts({ run }: { readonly run: AgentRun }) {
           .map(([name, value]) => (
             <>
               <dt>{name}</dt>
-              <dd>{value}</dd>
+              <dd>
+                {FILTERS[name] === undefined ? (
+                  value
+                ) : (
+                  <a href={`/runs${toSearch({ [FILTERS[name]]: value })}`}>{value}</a>
+                )}
+              </dd>
             </>
           ))}
       </dl>

@@ -58,7 +58,7 @@ export function* commonOf(
     fromMs === undefined ? undefined : fromMs - Math.max((filter.toMs ?? nowMs) - fromMs, LEAST_BEFORE_MS)
   const chosen = chosenScores(database, { ...filter, fromMs: beforeMs })
   if (chosen.isOfConversations) return undefined
-  const reader = new RunReader(database, chosen, filter.scorer)
+  const reader = new RunReader(database, chosen, { ...filter, fromMs: beforeMs })
   yield* reader.read()
   const { table } = reader
   const runs = fromMs === undefined ? reader.runs : reader.runs.filter(({ timeMs }) => timeMs >= fromMs)
@@ -94,7 +94,7 @@ interface ScoreRow {
 class RunReader {
   readonly #database: DatabaseSync
   readonly #chosen: ChosenScores
-  readonly #scorer: string
+  readonly #filter: ScoreFilter
   /** The numbers of stored traits in the table. */
   readonly #numbers = new Map<number, number>()
   readonly table = new TraitTable()
@@ -102,10 +102,10 @@ class RunReader {
   sampledFrom: number | undefined
   withoutTraits = 0
 
-  constructor(database: DatabaseSync, chosen: ChosenScores, scorer: string) {
+  constructor(database: DatabaseSync, chosen: ChosenScores, filter: ScoreFilter) {
     this.#database = database
     this.#chosen = chosen
-    this.#scorer = scorer
+    this.#filter = filter
   }
 
   *read(): WorkSteps {
@@ -150,13 +150,16 @@ class RunReader {
   *#symptoms(): WorkSteps<ReadonlyMap<number, readonly number[]>> {
     const symptoms = new Map<number, number[]>()
     for (const scorer of namesIn(this.#database, 'scores', 'scorer')) {
-      if (scorer === this.#scorer) continue
+      if (scorer === this.#filter.scorer) continue
       const trait: Trait = { key: scorer, value: 'fail', isSymptom: true }
       const rows = all<{ run_seq: number }>(
         this.#database,
-        `SELECT run_seq FROM ${shownScores()} WHERE scorer = ? AND label = 'fail' AND weight IS NOT NULL`,
+        `SELECT run_seq FROM ${shownScores()} WHERE scorer = ? AND label = 'fail' AND weight IS NOT NULL
+         AND time_ms >= ? AND time_ms < ?`,
         this.#chosen.viewer,
         scorer,
+        this.#filter.fromMs ?? Number.MIN_SAFE_INTEGER,
+        this.#filter.toMs ?? Number.MAX_SAFE_INTEGER,
       )
       const numbers = this.table.add([trait])
       for (const { run_seq: seq } of rows) {
