@@ -137,10 +137,17 @@ const KNOWN_WITHOUT_CONTENT: ReadonlySet<string> = new Set(['run_limits'])
 
 /** Scorers that go on although a run waits, as docs/scorers.md says: they count the calls that ran before, or look at what was asked for. */
 const GO_ON: Readonly<Record<Kind, ReadonlySet<string>>> = {
-  'content capture is off': KNOWN_WITHOUT_CONTENT,
+  'content capture is off': new Set([...KNOWN_WITHOUT_CONTENT, 'tool_policy']),
   'the provider is down': KNOWN_WITHOUT_CONTENT,
   'the run waits': new Set(['run_limits', 'hallucinated_tool']),
-  [WAITS_AFTER_CALLS]: new Set(['run_limits', 'loop', 'tool_errors', 'hallucinated_tool', 'tool_arguments']),
+  [WAITS_AFTER_CALLS]: new Set([
+    'run_limits',
+    'loop',
+    'tool_errors',
+    'hallucinated_tool',
+    'tool_arguments',
+    'tool_policy',
+  ]),
 }
 
 describe('A scorer of the documentation or the examples writes no number', () => {

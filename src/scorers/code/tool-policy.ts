@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { contentFree, explain } from '../../model/explanation.ts'
 import type { Finding } from '../../model/finding.ts'
-import { skipWithoutFact } from '../../scoring/absence.ts'
+import { skipWithoutAllCalls } from '../../scoring/absence.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import { historyOf, lacksEarlierCalls } from '../../scoring/history.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
@@ -88,8 +88,8 @@ export function createToolPolicyScorer(options: ToolPolicyOptions): Scorer {
       if ('status' in misspelt) return misspelt
       const findings = breachesOf(run, rules)
       const isSure = findings.some(({ verdict }) => verdict !== 'too_early')
-      // Calls that were not recorded may breach a rule, or be what another one needs.
-      const unknown = isSure ? undefined : skipWithoutFact(run, 'toolCalls', id)
+      // Calls that are not recorded, or not made yet, may breach a rule or be what another one needs.
+      const unknown = isSure ? undefined : skipWithoutAllCalls(run, id)
       if (unknown !== undefined) return unknown
       if (!isSure && findings.length > 0 && lacksEarlierCalls(run)) {
         return skip(
