@@ -254,8 +254,11 @@ describe('the page', () => {
     expect(await seriousProblems(page)).toEqual([])
     const chart = page.getByRole('img', { name: /over time/ })
     await chart.focus()
-    await page.keyboard.press('ArrowLeft')
-    await expect.poll(() => page.locator('.chart figcaption').innerText()).toMatch(/support-agent: .*of \d+ runs?/s)
+    const nextPoint = async () => {
+      await page.keyboard.press('ArrowLeft')
+      return page.locator('.chart figcaption').innerText()
+    }
+    await expect.poll(nextPoint).toMatch(/support-agent: .*of \d+ runs?/s)
     await page.getByText('All points as a table').click()
     await page.getByRole('region', { name: 'Points of the chart' }).waitFor()
     expect(await seriousProblems(page)).toEqual([])
