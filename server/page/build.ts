@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 import { licencesOf } from '../../scripts/licences.ts'
 
 /** Compressed, all files that a browser loads together. */
-const MAX_BYTES = 300 * 1024
+const MAX_BYTES = 90 * 1024
 
 const here = import.meta.dirname
 const to = join(here, '../dist/assets')

@@ -42,12 +42,25 @@ export function wordsOf({ about, verdict }: Finding): string {
   return WORDS[about]?.[verdict] ?? verdict.replaceAll('_', ' ')
 }
 
-/** The findings about one tool call, for its arguments or the call itself, that say that something is wrong or open. */
+/**
+ * The findings about one tool call, its arguments or its result, that say that something is wrong or open; and those about a text in its result
+ * that tried to command the agent, also if it was resisted.
+ */
 export function findingsOfCall(findings: readonly Finding[], index: number): readonly Finding[] {
   return findings.filter(
-    ({ rating, places: [place] = [] }) =>
-      rating !== 'good' && (place?.in === 'call' || place?.in === 'arguments') && place.index === index,
+    ({ about, rating, places = [] }) =>
+      (rating !== 'good' || about === 'content') &&
+      places.some((place) => OF_CALL.has(place.in) && place.index === index && place.runId === undefined),
   )
+}
+
+const OF_CALL: ReadonlySet<string> = new Set(['call', 'arguments', 'result'])
+
+/** What a finding says of a call: a text in the call's result is quoted. */
+export function noteOf(finding: Finding, index: number): string {
+  const isInResult = finding.places?.some((place) => place.in === 'result' && place.index === index) === true
+  const said = isInResult ? `“${finding.text}”` : finding.reason
+  return said === undefined || said === '' ? wordsOf(finding) : `${wordsOf(finding)}: ${said}`
 }
 
 /** A part of a text, with `finding` if it is what the finding is about. */
@@ -58,12 +71,14 @@ export interface TextPart {
 
 /** Splits the answer so that each sentence that a finding is about is a part. Judges paraphrase, so a sentence is found by its words. */
 export function markFindings(text: string, findings: readonly Finding[]): readonly TextPart[] {
-  const wanted = findings.filter(({ rating, places: [place] = [] }) => rating !== 'good' && place?.in === 'answer')
+  const wanted = findings.filter(
+    ({ rating, places = [] }) => rating !== 'good' && placeIn(places, 'answer') !== undefined,
+  )
   if (wanted.length === 0 || text.length > 50_000) return [{ text }]
   const sentences = text.match(/\n+|.+?(?:[.!?]+(?=\s|$)\s*|(?=\n)|$)/g) ?? [text]
   const bySentence = new Map<number, Finding>()
   for (const finding of wanted) {
-    const words = wordsIn(finding.places?.[0]?.quote ?? finding.text)
+    const words = wordsIn(placeIn(finding.places, 'answer')?.quote ?? finding.text)
     if (words.size === 0) continue
     const shares = sentences.map((sentence) => share(words, wordsIn(sentence)))
     const best = shares.indexOf(Math.max(...shares))
@@ -74,6 +89,8 @@ export function markFindings(text: string, findings: readonly Finding[]): readon
     return finding === undefined ? { text: sentence } : { text: sentence, finding }
   })
 }
+
+const placeIn = (places: Finding['places'], where: string) => places?.find((place) => place.in === where)
 
 function wordsIn(text: string): ReadonlySet<string> {
   return new Set((text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length > 2))

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { AgentRun, Evaluation, RunDetails } from '../api.ts'
 import { duration } from '../format.ts'
 import { CallScores } from './call-scores.tsx'
-import { wordsOf } from './findings.ts'
+import { noteOf } from './findings.ts'
 import type { Finding } from './findings.ts'
 import { SaidList } from './said.tsx'
 import { JsonView } from './json-view.tsx'
@@ -57,9 +57,8 @@ export function Tool({ call, index, evaluations, said, took, findings, hasChild,
           </h4>
         </summary>
         {notes.map((finding, place) => (
-          <p key={place} class="evidence bad note">
-            <span aria-hidden="true">✗</span> {wordsOf(finding)}
-            {finding.reason && `: ${finding.reason}`}
+          <p key={place} class={`evidence ${finding.rating === 'good' ? 'good' : 'bad'} note`}>
+            <span aria-hidden="true">{finding.rating === 'good' ? '✓' : '✗'}</span> {noteOf(finding, index)}
           </p>
         ))}
         <div class="in-out">
