@@ -69,17 +69,6 @@ export async function startPrometheus(): Promise<Prometheus> {
   }
 }
 
-/** The expression of a shipped recording rule. */
-export function recordingRule(name: string): string {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape of a file of rules
-  const { groups } = parse(readFileSync(join(CONFIG, 'rules/spanscore.yml'), 'utf8')) as {
-    groups: { rules: { record?: string; expr: string }[] }[]
-  }
-  const rule = groups.flatMap(({ rules }) => rules).find(({ record }) => record === name)
-  if (rule === undefined) throw new Error(`Expected the recording rule ${name}, found none.`)
-  return rule.expr
-}
-
 /** Finds the expressions of the dashboard of workers that return no data in spite of the metrics that were received. */
 export async function emptyPanels(prometheus: Prometheus): Promise<readonly string[]> {
   const { panels }: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(
