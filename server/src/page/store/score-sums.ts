@@ -68,7 +68,7 @@ const DRAWN = 4
 /** Maximum number of groups that somebody may choose to be drawn. */
 const MAX_DRAWN = 24
 
-/** How scores are summarised over time. */
+/** The sums of scores over time. */
 export interface OverTime {
   readonly by: Dimension | undefined
   readonly bucketMs: number

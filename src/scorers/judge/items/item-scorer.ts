@@ -117,7 +117,7 @@ function toJudged<V extends string>({ text, answer }: Item, verdicts: readonly V
   return { text, verdict, reasoning: answer?.reasoning ?? '' }
 }
 
-/** How many have each verdict, and those that are not as they should be. */
+/** The number of items with each verdict, and the items that are not as they should be. */
 export function explainItems(name: string, findings: readonly Finding[], verdicts: readonly string[]): Explanation {
   const counted = verdicts.flatMap((verdict) => {
     const count = findings.filter((one) => one.verdict === verdict).length
