@@ -6,6 +6,7 @@ import { z } from 'zod'
 
 import { readPerson } from '../person.ts'
 import type { Forgotten, Person } from '../person.ts'
+import { VERSION } from '../version.ts'
 import { readConversation } from './conversation-page.ts'
 import { loadExample } from './example.ts'
 import type { Ingest, ShownRuns } from './ingest.ts'
@@ -205,6 +206,7 @@ function readingRoutes(parts: ReadApiParts): Routes {
   return {
     'GET /api/overview': () =>
       json({
+        version: VERSION,
         ...overview.read(),
         open: runs.openCount,
         ...about(),

@@ -18,6 +18,9 @@ export interface StoredScorer {
   readonly level: ScorerLevel
   /** The better end of its range. */
   readonly better: 'higher' | 'lower'
+  /** Its range, and the mark from which on a run passes; `null` of scores that an application made. */
+  readonly range: readonly [number, number] | null
+  readonly passAt: number | null
   readonly scores: number
   /** The lower end of the 95 % interval of the share of runs that the scorer fails, all versions together: few runs prove little. */
   readonly failsAtLeast: number
@@ -103,12 +106,13 @@ const LATEST = 5000
 
 /** The versions of a scorer, the one with most scores first. */
 function versionsOf(database: DatabaseSync, source: ScoreSource, scorer: string): readonly StoredScorer[] {
-  const about = first<Pick<StoredScorer, 'kind' | 'better'> & { readonly level: ScorerLevel | null }>(
+  const about = first<{ readonly kind: string; readonly scorer: string }>(
     database,
-    `SELECT kind, json_extract(evaluation, '$.scorer.better') AS better, json_extract(evaluation, '$.scorer.level') AS level
-     FROM ${source.table} WHERE scorer = ? LIMIT 1`,
+    `SELECT kind, json_extract(evaluation, '$.scorer') AS scorer FROM ${source.table} WHERE scorer = ? ORDER BY time_ms DESC LIMIT 1`,
     scorer,
   )
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `saveScore`
+  const { better, level, range, passAt } = JSON.parse(about?.scorer ?? '{}') as Partial<Evaluation['scorer']>
   const failsAtLeast = leastFailing(database, source, scorer)
   const versions = all<Pick<StoredScorer, 'version' | 'scores'>>(
     database,
@@ -122,8 +126,10 @@ function versionsOf(database: DatabaseSync, source: ScoreSource, scorer: string)
   return known.map((row) => ({
     scorer,
     kind: about?.kind ?? '',
-    better: about?.better ?? 'higher',
-    level: about?.level ?? 'run',
+    better: better ?? 'higher',
+    level: level ?? 'run',
+    range: range ?? null,
+    passAt: passAt ?? null,
     failsAtLeast,
     ...row,
   }))

@@ -21,6 +21,8 @@ export interface ShownScorer {
   readonly passAt: number
   /** `<provider>/<model>`, for judges. */
   readonly model: string | undefined
+  /** The alerts that the configuration sets. @default those that every scorer has */
+  readonly alerts?: NonNullable<Entry['alerts']> | undefined
 }
 
 /** The most that trying a scorer costs. */
@@ -64,7 +66,7 @@ export class Trials {
   /** The configured scorers of runs. A configuration that is a program is executed in this thread at first use. */
   scorers(): readonly ShownScorer[] {
     const ofRuns = this.#entries().filter(({ scorer }) => scorer.level !== 'conversation')
-    return ofRuns.map(({ id, scorer, passAt }) => ({
+    return ofRuns.map(({ id, scorer, passAt, alerts }) => ({
       id: id ?? scorer.id,
       description: scorer.description,
       kind: scorer.kind,
@@ -73,6 +75,7 @@ export class Trials {
       better: scorer.better,
       passAt: passAt ?? scorer.passAt,
       model: scorer.judge?.model,
+      alerts,
     }))
   }
 

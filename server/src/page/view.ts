@@ -9,6 +9,7 @@ import { createReadApi } from './api.ts'
 import { readAssets } from './assets.ts'
 import { OverviewReader } from './overview.ts'
 import { createPageServer } from './page-server.ts'
+import type { ApiAnswer, ApiRequest } from './page-server.ts'
 import { toEvaluation } from './stored-evaluation.ts'
 import { NO_CONTENT, readContentOf, saveContent } from './store/content.ts'
 import { findConversation, saveConversationScore, saveTurn, turnsOf } from './store/conversations.ts'
@@ -27,6 +28,15 @@ export interface ViewOptions {
   readonly files: readonly string[]
 }
 
+/** Runs of files, with what the page says of them. */
+export interface OpenView {
+  /** How many runs there are; nested ones are part of theirs. */
+  readonly runs: number
+  /** Answers a request of the page. */
+  readonly answer: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer
+  close(): void
+}
+
 /** A page of files. */
 export interface RunningView {
   /** The address, with its token. */
@@ -41,17 +51,20 @@ const HOST = '127.0.0.1'
 /** Maximum bytes that are read when somebody looks at a run: those of its traces. */
 const MAX_READ_BYTES = 256 * 1024 * 1024
 
-/** Shows the runs of files on the page, without a service. Nothing is kept after the process. */
-export async function startView({ runs, files }: ViewOptions): Promise<RunningView> {
-  const assets = readAssets()
+/** Reads the runs of files into a temporary database. Nothing is kept after the process. */
+export async function openView({ runs, files }: ViewOptions): Promise<OpenView> {
   const database = openTemporaryDatabase()
   const loader = new Loader(database)
-  database.exec('BEGIN')
-  for await (const stored of runs) loader.add(stored)
-  loader.end()
-  database.exec('COMMIT')
-  const token = randomBytes(24).toString('base64url')
-  const api = createReadApi({
+  try {
+    database.exec('BEGIN')
+    for await (const stored of runs) loader.add(stored)
+    loader.end()
+    database.exec('COMMIT')
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  const answer = createReadApi({
     database,
     runs: {
       changes: 0,
@@ -65,16 +78,24 @@ export async function startView({ runs, files }: ViewOptions): Promise<RunningVi
     nowMs: Date.now,
     isStuck: () => false,
   })
-  const server = createPageServer({ host: HOST, allowedHosts: [] }, () => [token], assets, api)
+  return { runs: loader.count, answer, close: () => database.close() }
+}
+
+/** Shows the runs of files on the page, without a service. */
+export async function startView(options: ViewOptions): Promise<RunningView> {
+  const assets = readAssets()
+  const view = await openView(options)
+  const token = randomBytes(24).toString('base64url')
+  const server = createPageServer({ host: HOST, allowedHosts: [] }, () => [token], assets, view.answer)
   const port = await listen(server, HOST, 0, 'the page')
   return {
     url: `http://${HOST}:${port}/#token=${token}`,
-    runs: loader.count,
+    runs: view.runs,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
       await closed
-      database.close()
+      view.close()
     },
   }
 }

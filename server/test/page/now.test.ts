@@ -70,14 +70,14 @@ describe('now', () => {
     store('rare', 30, 10, 0)
     store('rare', 2, 10, 10)
     expect(now().rows[0]?.cells[0]?.state).toBe('few')
-    expect(now().unknown).toEqual(['rare has fewer than 20 scored runs'])
+    expect(now().unknown).toEqual([{ kind: 'few-runs', agents: ['rare'], fewerThan: 20 }])
   })
 
   it('names a scorer that gives no scores any more', () => {
     store('support', 30, 25, 0)
     for (let one = 0; one < 25; one++)
       storeScoredRun(database, ++index, { value: undefined }, { agent: 'support', settledMs: NOW_MS - HOUR_MS })
-    expect(now().unknown).toContain('judge gives no scores of support any more')
+    expect(now().unknown).toContainEqual({ kind: 'silent-scorer', agent: 'support', scorer: 'judge' })
   })
 
   it('adds up the agents without a row of their own', () => {

@@ -83,8 +83,16 @@ function headline({ unknown, fromMs, rows }: Now, worst: Worst | undefined, isOf
     return `▲ ${row.agent ?? 'Other agents'} got worse${cell.sinceMs === undefined ? '' : ` about ${clock(cell.sinceMs)}`}: ${cell.scorer} fails ${percent(cell.failing.mean)}${more > 0 ? `, and ${plural(more, 'more agent')}` : ''}`
   }
   if (isOfFiles) return `${plural(rows.length, 'agent')} in these files`
-  if (unknown.length > 0) return `Nothing got worse since ${clock(fromMs)}, but not all is known: ${unknown[0] ?? ''}`
+  if (unknown.length > 0)
+    return `Nothing got worse since ${clock(fromMs)}, but not all is known: ${unknownText(unknown[0])}`
   return rows.length === 0 ? `No runs since ${clock(fromMs)}` : `✓ All well since ${clock(fromMs)}`
+}
+
+function unknownText(fact: Now['unknown'][number] | undefined): string {
+  if (fact === undefined) return ''
+  if (fact.kind === 'silent-scorer') return `${fact.scorer} gives no scores of ${fact.agent} any more`
+  const [first = '', ...more] = fact.agents
+  return `${more.length === 0 ? `${first} has` : `${fact.agents.length} agents have`} fewer than ${fact.fewerThan} scored runs`
 }
 
 function share(part: number, of: number): string {

@@ -61,8 +61,13 @@ export interface Now {
   /** Those that fail most come first. */
   readonly scorers: readonly string[]
   /** What keeps it from being known that all is well. */
-  readonly unknown: readonly string[]
+  readonly unknown: readonly UnknownFact[]
 }
+
+/** Agents with few scored runs, or a scorer that scored an agent before and is silent now. */
+export type UnknownFact =
+  | { readonly kind: 'few-runs'; readonly agents: readonly string[]; readonly fewerThan: number }
+  | { readonly kind: 'silent-scorer'; readonly agent: string; readonly scorer: string }
 
 /** A share of fewer runs says little. */
 export const FEW_RUNS = 20
@@ -309,12 +314,11 @@ function scorersOf(rows: readonly NowRow[]): readonly string[] {
     .map(([scorer]) => scorer)
 }
 
-/** What is not known: agents with few scored runs, and scorers that scored an agent before and are silent now. */
-function unknownOf(rows: readonly NowRow[], before: readonly ScoreRow[]): readonly string[] {
-  const few = rows.filter(({ cells }) => !cells.some(({ runs }) => runs >= FEW_RUNS))
+function unknownOf(rows: readonly NowRow[], before: readonly ScoreRow[]): readonly UnknownFact[] {
+  const few = rows.filter(({ cells }) => !cells.some(({ runs }) => runs >= FEW_RUNS)).map(({ agent = '' }) => agent)
   const ofAgent = new Map(rows.map((row) => [row.agent, row]))
   const silent = [...Map.groupBy(before, ({ agent, scorer }) => JSON.stringify([agent, scorer])).values()].flatMap(
-    (own) => {
+    (own): UnknownFact[] => {
       const [{ agent, scorer } = { agent: '', scorer: '' }] = own
       const row = ofAgent.get(agent)
       const isSilent =
@@ -322,18 +326,8 @@ function unknownOf(rows: readonly NowRow[], before: readonly ScoreRow[]): readon
         row.runs >= FEW_RUNS &&
         sum(own, 'runs') >= FEW_RUNS &&
         !row.cells.some((cell) => cell.scorer === scorer)
-      return isSilent ? [`${scorer} gives no scores of ${agent} any more`] : []
+      return isSilent ? [{ kind: 'silent-scorer', agent, scorer }] : []
     },
   )
-  const [one] = few
-  return [
-    ...(few.length === 0
-      ? []
-      : [
-          few.length === 1
-            ? `${one?.agent ?? ''} has fewer than ${FEW_RUNS} scored runs`
-            : `${few.length} agents have fewer than ${FEW_RUNS} scored runs`,
-        ]),
-    ...silent,
-  ]
+  return [...(few.length === 0 ? [] : [{ kind: 'few-runs', agents: few, fewerThan: FEW_RUNS } as const]), ...silent]
 }
