@@ -6,7 +6,9 @@ import { backUp } from './backup.ts'
 import { checkStart } from './check.ts'
 import { loadServiceConfig } from './config/load-config.ts'
 import { forgetInFolder } from './forget/forget-command.ts'
+import { MIN_PAGE_TOKEN, pageTokenPath } from './page/page.ts'
 import { readPerson } from './person.ts'
+import { readTokens } from './read-given.ts'
 import { GivenFiles } from './given-files.ts'
 import { reportLine } from './limited.ts'
 import type { LogLevel } from './limited.ts'
@@ -131,6 +133,18 @@ program
   .action(async (_: unknown, command: Command) => {
     const { data, out }: { readonly data: string; readonly out: string } = command.optsWithGlobals()
     say(`Copied ${(await backUp(data, out)).join(', ')} to ${out}.`)
+  })
+
+program
+  .command('page-address')
+  .description('Prints the address of the page with its token, for the browser of somebody who may see all.')
+  .helpOption('-h, --help', 'print this help')
+  .option('--data <folder>', 'the data folder of the service', 'spanscore-data')
+  .option('--url <url>', 'where the page is', url, 'http://127.0.0.1:4320')
+  .action((_: unknown, command: Command) => {
+    const { data, url: place }: { readonly data: string; readonly url: string } = command.optsWithGlobals()
+    const [token] = readTokens('--data', pageTokenPath(data), MIN_PAGE_TOKEN)
+    process.stdout.write(`${new URL(place).origin}/#token=${token}\n`)
   })
 
 type GivenToForget = Readonly<Record<'trace' | 'conversation' | 'user', string | undefined>> & {

@@ -138,8 +138,8 @@ function Closed({ error }: { readonly error: string | undefined }) {
         </button>
       </form>
       <p class="muted">
-        The token is in the file <code>page-token</code> in the data folder of the service. The service, or spanscore
-        view, also prints an address with it, such as <code>http://127.0.0.1:4320/#token=…</code>
+        The token is in the file <code>page-token</code> in the data folder of the service.{' '}
+        <code>spanscore-server page-address --data …</code> prints an address with it; spanscore view prints its own.
       </p>
     </main>
   )

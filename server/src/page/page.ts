@@ -370,14 +370,19 @@ export interface PageToken {
 }
 
 /** A token of the page has at least so many characters. */
-const MIN_TOKEN = 32
+export const MIN_PAGE_TOKEN = 32
+
+/** The file that holds the token of a data folder. */
+export function pageTokenPath(folder: string): string {
+  return join(folder, 'page-token')
+}
 
 /**
  * The token of the page. It stays the same after a restart, so that links remain valid, and is in the folder that only its owner may read.
  */
 export function pageToken(folder: string): PageToken {
-  const path = join(folder, 'page-token')
+  const path = pageTokenPath(folder)
   const isNew = !existsSync(path)
   if (isNew) writeFileSync(path, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
-  return { tokens: readTokens('--data', path, MIN_TOKEN), path, isNew }
+  return { tokens: readTokens('--data', path, MIN_PAGE_TOKEN), path, isNew }
 }

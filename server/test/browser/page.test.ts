@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 import type { Browser, Page } from 'playwright-core'
 import { labelSchema } from 'spanscore/engine'
@@ -12,7 +14,7 @@ import { startJudge } from './judge.ts'
 import { record } from './made-run.ts'
 import { betterRuns, everydayRuns, failedRefund, hostile, plannedTrip } from './sample-runs.ts'
 import { saveDay } from './stored-day.ts'
-import { startService } from './service-process.ts'
+import { main, startService } from './service-process.ts'
 import type { ServiceProcess } from './service-process.ts'
 
 const config = join(import.meta.dirname, 'spanscore.config.mjs')
@@ -77,7 +79,10 @@ describe('the page', () => {
     await page.goto(service.origin)
     await page.getByText('This page is closed').waitFor()
     complaints = []
-    await page.goto(service.pageUrl)
+    const command = [main, 'page-address', '--data', folder, '--url', service.origin]
+    const { stdout: address } = await promisify(execFile)(process.execPath, command)
+    expect(address).toBe(`${service.pageUrl}\n`)
+    await page.goto(address.trim())
     await page.reload()
     await page.getByText('Waiting for the first run').waitFor()
     expect(page.url()).toBe(`${service.origin}/`)

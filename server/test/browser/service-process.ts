@@ -18,7 +18,7 @@ export interface ServiceProcess extends AsyncDisposable {
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
 }
 
-const main = join(import.meta.dirname, '../../dist/main.js')
+export const main = join(import.meta.dirname, '../../dist/main.js')
 
 export async function startService(
   folder: string,
