@@ -1,4 +1,5 @@
 import type { AgentRun } from '../model/agent-run.ts'
+import type { ToolDefinition } from '../model/message.ts'
 import { hashedText } from './hashed-text.ts'
 import type { TraitKey } from './trait.ts'
 import { shortText } from './trait-values.ts'
@@ -13,13 +14,24 @@ export interface AgentMake {
 /** What the agent of a run is made of. */
 export function makeOf({ systemInstructions, availableTools, models }: AgentRun): AgentMake {
   const prompt = hashedText(systemInstructions)
-  const tools = availableTools && hashedText(JSON.stringify(availableTools))
+  const tools = availableTools && hashedTools(availableTools)
   const [model] = models
   return {
     ...(prompt !== undefined && { prompt }),
     ...(tools !== undefined && { tools }),
     ...(model !== undefined && { model: shortText(model) }),
   }
+}
+
+/** Runs that were offered the same text of tools share its reading. */
+const knownTools = new WeakMap<readonly ToolDefinition[], string>()
+
+function hashedTools(tools: readonly ToolDefinition[]): string | undefined {
+  const known = knownTools.get(tools)
+  if (known !== undefined) return known
+  const made = hashedText(JSON.stringify(tools))
+  if (made !== undefined) knownTools.set(tools, made)
+  return made
 }
 
 /** The traits of a run that metrics count: names and codes, never a text that a model, a tool or a user wrote. */

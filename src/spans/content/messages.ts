@@ -1,3 +1,4 @@
+import { onceForText } from './repeated-text.ts'
 import { isCutJson, isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message, Part, ToolCallPart } from '../../model/message.ts'
 import { toMessageParts, toToolCallPart, toToolResponse } from './parts.ts'
@@ -116,7 +117,7 @@ export function systemTextOf(messages: readonly Message[] | undefined): string |
 /**
  * Reads system instructions of any library's format: plain text, JSON text of a string, `[{ type, content }]`, or one such part.
  */
-export function toInstructions(value: unknown): string | undefined {
+export const toInstructions: (value: unknown) => string | undefined = onceForText((value) => {
   const parsed = typeof value === 'string' && !/^\s*[[{"]/.test(value) ? value : parseJson(value)
   // JSON that was cut off is not an instruction.
   if (typeof parsed === 'string') return isCutJson(parsed) ? undefined : textOf(parsed)
@@ -132,7 +133,7 @@ export function toInstructions(value: unknown): string | undefined {
   }
   if (texts.length === 0) return typeof value === 'string' ? textOf(value) : undefined
   return textOf(texts.join('\n'))
-}
+})
 
 /** LangChain's `["human", "text"]`. */
 function isPair(value: unknown): value is [string, string] {

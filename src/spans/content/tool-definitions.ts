@@ -1,3 +1,4 @@
+import { onceForText } from './repeated-text.ts'
 import { parseCutJson } from '../cut-json.ts'
 import { isCutJson, isRecord, parseJson, textOf } from '../json.ts'
 import type { ToolDefinition } from '../../model/message.ts'
@@ -7,7 +8,7 @@ import type { ToolDefinition } from '../../model/message.ts'
  * (`input_schema`), the AI SDK's (`inputSchema`), Bedrock's (`toolSpec`), Gemini's (`function_declarations`), arrays of JSON texts, or just
  * names. `undefined` if the value is not a list of tools, or if a length limit cut off some names.
  */
-export function toToolDefinitions(value: unknown): readonly ToolDefinition[] | undefined {
+export const toToolDefinitions: (value: unknown) => readonly ToolDefinition[] | undefined = onceForText((value) => {
   const parsed = parseJson(value)
   const list = Array.isArray(parsed) ? parsed : isRecord(parsed) ? toList(parsed) : undefined
   if (list === undefined) return undefined
@@ -20,7 +21,7 @@ export function toToolDefinitions(value: unknown): readonly ToolDefinition[] | u
     tools.push(...found)
   }
   return tools
-}
+})
 
 /** Accepts `{ name: definition }`, or a single definition. */
 function toList(value: Record<string, unknown>): unknown[] {
