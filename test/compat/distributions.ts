@@ -26,6 +26,8 @@ export interface Distribution {
   readonly tracesAgents?: true
   /** True if scoring is put in where the vendor is started, and nothing attaches. @default false */
   readonly isBuiltIn?: true
+  /** The forms of modules that it supports. @default both */
+  readonly modules?: readonly ('ESM' | 'CommonJS')[]
   /** True if it does not install at present. The run fails once it does. @default false */
   readonly isBroken?: true
 }
@@ -113,6 +115,21 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     environment: OTLP,
   },
   {
+    name: 'Effect',
+    vendor: 'effect',
+    packages: [
+      '@effect/opentelemetry',
+      'effect',
+      '@opentelemetry/api@1.9.1',
+      '@opentelemetry/context-async-hooks@2.12.1',
+      '@opentelemetry/resources@2.12.1',
+      '@opentelemetry/sdk-trace-base@2.12.1',
+      '@opentelemetry/sdk-trace-node@2.12.1',
+      ...EXPORTER_2,
+    ],
+    isBuiltIn: true,
+  },
+  {
     name: "Sentry 11's default",
     vendor: 'sentry-default',
     packages: ['@sentry/node@11', '@opentelemetry/api@1.9.1'],
@@ -192,6 +209,13 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
     vendor: 'coralogix',
     packages: ['@coralogix/opentelemetry', ...NODE_SDK_2],
     environment: OTLP,
+  },
+  {
+    name: 'SolarWinds',
+    vendor: 'solarwinds',
+    packages: ['solarwinds-apm', '@opentelemetry/api@1.9.1'],
+    environment: { SW_APM_COLLECTOR: 'SINK', SW_APM_SERVICE_KEY: 'token:app' },
+    modules: ['ESM'],
   },
   { name: 'LangWatch', vendor: 'node-sdk', packages: ['langwatch'], isBroken: true },
   { name: 'Splunk', vendor: 'node-sdk', packages: ['@splunk/otel'], isBroken: true },

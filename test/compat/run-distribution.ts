@@ -40,9 +40,8 @@ interface Report {
 }
 
 /** Every try of a distribution, the one without spanscore first. */
-export function triesOf({ isBuiltIn, tracesAgents }: Distribution): readonly Try[] {
+export function triesOf({ isBuiltIn, tracesAgents, modules: forms = ['ESM', 'CommonJS'] }: Distribution): readonly Try[] {
   const hows = isBuiltIn ? (['own'] as const) : (['attach', 'register before', 'register after'] as const)
-  const forms = ['ESM', 'CommonJS'] as const
   return [
     ...(isBuiltIn ? [] : [{ how: 'off', modules: 'ESM', agent: 'AI SDK 7' } as const]),
     ...hows.flatMap((how) => forms.map((modules) => ({ how, modules, agent: 'AI SDK 7' }) as const)),

@@ -57,8 +57,13 @@ export async function createVendorSink(): Promise<VendorSink> {
   return { url: origin, spans, text: () => others.join('\n'), ...listening }
 }
 
-/** Azure asks how many items were accepted, AgentOps for a token. */
+/** Azure asks how many items were accepted, AgentOps for a token, SolarWinds what to sample. */
 function answerTo(url: string): object {
+  if (url.startsWith('/v1/settings/')) {
+    const limits = { BucketCapacity: 1000, BucketRate: 1000 }
+    const flags = 'SAMPLE_START,SAMPLE_THROUGH_ALWAYS'
+    return { value: 1_000_000, flags, timestamp: Math.floor(Date.now() / 1000), ttl: 120, arguments: limits }
+  }
   if (url.endsWith('/track')) return { itemsReceived: 1, itemsAccepted: 1, errors: [] }
   return url.includes('/auth/token') ? { token: 'token', project_id: 'project' } : {}
 }

@@ -61,7 +61,7 @@ async function answer(get) {
   globalThis.vendor = await globalThis.vendor
   const scored = []
   const onScore = ({ scorer, score }) => scored.push([scorer.id, score.status])
-  if (HOW === 'own') [scoring, globalThis.vendor] = vendor.own(get, { scorers: scorers(get), onScore })
+  if (HOW === 'own') [scoring, globalThis.vendor] = await vendor.own(get, { scorers: scorers(get), onScore })
   if (HOW === 'attach') scoring = get('spanscore').attachScoring({ scorers: scorers(get), onScore })
   const { flush, shutdown, kept = () => undefined, run = (work) => work() } = globalThis.vendor
   const ask = AGENT === 'openai-agents' ? createOtherAgent() : createAgent(get)

@@ -31,6 +31,8 @@ const sentry = (get, options = {}) => {
 }
 
 const NODE_SDK = '@opentelemetry/sdk-node'
+const OTLP_EXPORTER = '@opentelemetry/exporter-trace-otlp-http'
+const CONTEXTS = '@opentelemetry/context-async-hooks'
 /** Azure's exporter only talks TLS. The sink does not. */
 const plain = {
   name: 'plain',
@@ -107,6 +109,39 @@ module.exports = {
       const { flush } = sentry(get, { skipOpenTelemetrySetup: true })
       const sdk = nodeSdk(get)
       return { ...sdk, flush: async () => (await flush(), await sdk.flush()) }
+    },
+  },
+  effect: {
+    packages: [
+      '@effect/opentelemetry',
+      '@effect/opentelemetry/NodeSdk',
+      'effect',
+      OTLP_EXPORTER,
+      '@opentelemetry/sdk-trace-node',
+      CONTEXTS,
+    ],
+    async own(get, options) {
+      const { OtelTracer, Resource } = get('@effect/opentelemetry')
+      const { Effect, Layer, ManagedRuntime } = get('effect')
+      const { BatchSpanProcessor } = get('@opentelemetry/sdk-trace-node')
+      const next = new BatchSpanProcessor(new (get(OTLP_EXPORTER).OTLPTraceExporter)({ url: `${SINK}/v1/traces` }))
+      const scoring = new (get('spanscore').ScoringSpanProcessor)({ ...options, next })
+      const resource = Resource.layer({ serviceName: 'app' })
+      const layer = Layer.provideMerge(get('@effect/opentelemetry/NodeSdk').layerTracerProvider(scoring), resource)
+      const runtime = ManagedRuntime.make(Layer.provideMerge(OtelTracer.layer, layer))
+      const provider = await runtime.runPromise(OtelTracer.OtelTracerProvider)
+      // The AI SDK asks the API for its tracer.
+      const { trace, context } = get('@opentelemetry/api')
+      trace.setGlobalTracerProvider(provider)
+      context.setGlobalContextManager(new (get(CONTEXTS).AsyncLocalStorageContextManager)().enable())
+      return [
+        scoring,
+        {
+          run: (work) => runtime.runPromise(Effect.withSpan(Effect.promise(work), 'request')),
+          flush: () => provider.forceFlush(),
+          shutdown: () => runtime.dispose(),
+        },
+      ]
     },
   },
   azure: {
@@ -222,6 +257,23 @@ module.exports = {
       const { agentops } = get('agentops')
       await agentops.init({ apiKey: 'key', apiEndpoint: SINK, otlpEndpoint: SINK })
       return { flush: () => registered(get).forceFlush(), shutdown: () => agentops.shutdown() }
+    },
+  },
+  solarwinds: {
+    packages: ['solarwinds-apm'],
+    async start(get) {
+      const { waitUntilReady, forceFlush } = get('solarwinds-apm')
+      await waitUntilReady(10_000)
+      return {
+        flush: async () => (await forceFlush(), await registered(get).forceFlush()),
+        // It shuts down by itself when the process ends.
+        shutdown: () => undefined,
+        // It adds to the first span of a trace what it keeps under that very object, of which a scored span is a copy.
+        run: (work) =>
+          get('@opentelemetry/api')
+            .trace.getTracer('app')
+            .startActiveSpan('request', (span) => work().finally(() => span.end())),
+      }
     },
   },
   langsmith: {
