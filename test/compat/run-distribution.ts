@@ -40,7 +40,11 @@ interface Report {
 }
 
 /** Every try of a distribution, the one without spanscore first. */
-export function triesOf({ isBuiltIn, tracesAgents, modules: forms = ['ESM', 'CommonJS'] }: Distribution): readonly Try[] {
+export function triesOf({
+  isBuiltIn,
+  tracesAgents,
+  modules: forms = ['ESM', 'CommonJS'],
+}: Distribution): readonly Try[] {
   const hows = isBuiltIn ? (['own'] as const) : (['attach', 'register before', 'register after'] as const)
   return [
     ...(isBuiltIn ? [] : [{ how: 'off', modules: 'ESM', agent: 'AI SDK 7' } as const]),
