@@ -1,5 +1,5 @@
 import type { AgentRun } from '../model/agent-run.ts'
-import { makeOf } from '../traits/metric-traits.ts'
+import { countedTraits } from '../traits/metric-traits.ts'
 import type { Observation } from './score-instruments.ts'
 
 /** For how many milliseconds after its last run a make of an agent is shown. */
@@ -17,8 +17,6 @@ interface Seen {
 export class AgentsSeen {
   readonly #now: () => number
   readonly #agents = new Map<string, Map<string, Seen>>()
-  /** Several scorers see the same run. */
-  readonly #runs = new WeakSet<AgentRun>()
 
   constructor(now: () => number) {
     this.#now = now
@@ -26,12 +24,10 @@ export class AgentsSeen {
 
   /** @param agent as metrics name it */
   add(agent: string, run: AgentRun): void {
-    if (this.#runs.has(run)) return
-    this.#runs.add(run)
     const makes = this.#agents.get(agent) ?? new Map<string, Seen>()
     if (!this.#agents.has(agent) && this.#agents.size >= MAX_AGENTS) return
     this.#agents.set(agent, makes)
-    const { prompt, tools, model } = makeOf(run)
+    const { prompt, tools, model } = countedTraits(run).make
     const key = `${prompt}\n${tools}\n${model}`
     const known = makes.get(key)
     if (known !== undefined) {

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
 import type { ScoreAttributes } from '../attributes/attribute-table.ts'
-import { metricTraits } from '../traits/metric-traits.ts'
+import { countedTraits } from '../traits/metric-traits.ts'
 import { BoundedNames } from './bounded-names.ts'
 import type { Cell, GatheredSums } from './gathered-sums.ts'
 
@@ -25,8 +25,6 @@ export class TraitSums {
   readonly #gathered: GatheredSums
   readonly #groups = new Map<string, Map<string, TraitCells>>()
   readonly #names = new Map<string, BoundedNames>()
-  /** Several scorers count the same run. */
-  readonly #traits = new WeakMap<AgentRun, readonly (readonly [string, string])[]>()
 
   constructor(gathered: GatheredSums) {
     this.#gathered = gathered
@@ -55,16 +53,8 @@ export class TraitSums {
       cells = new Map()
       this.#groups.set(group, cells)
     }
-    for (const [key, value] of this.#traitsOf(run)) this.#add(cells, id, agent, run, [key, value], label, weight)
+    for (const trait of countedTraits(run).traits) this.#add(cells, id, agent, run, trait, label, weight)
     for (const key in extra) this.#add(cells, id, agent, run, [key, String(extra[key])], label, weight)
-  }
-
-  #traitsOf(run: AgentRun): readonly (readonly [string, string])[] {
-    const known = this.#traits.get(run)
-    if (known !== undefined) return known
-    const traits = metricTraits(run)
-    this.#traits.set(run, traits)
-    return traits
   }
 
   #add(

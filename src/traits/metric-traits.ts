@@ -11,8 +11,28 @@ export interface AgentMake {
   readonly model?: string
 }
 
-/** What the agent of a run is made of. */
-export function makeOf({ systemInstructions, availableTools, models }: AgentRun): AgentMake {
+/** What metrics tell of a run. */
+export interface CountedTraits {
+  readonly make: AgentMake
+  /** Names and codes, never a text that a model, a tool or a user wrote. */
+  readonly traits: readonly (readonly [TraitKey, string])[]
+}
+
+/** Several scorers count the same run. */
+const known = new WeakMap<AgentRun, CountedTraits>()
+
+/** The traits of a run that metrics count. */
+export function countedTraits(run: AgentRun): CountedTraits {
+  let counted = known.get(run)
+  if (counted === undefined) {
+    const make = makeOf(run)
+    counted = { make, traits: traitsOf(run, make) }
+    known.set(run, counted)
+  }
+  return counted
+}
+
+function makeOf({ systemInstructions, availableTools, models }: AgentRun): AgentMake {
   const prompt = hashedText(systemInstructions)
   const tools = availableTools && hashedTools(availableTools)
   const [model] = models
@@ -34,14 +54,12 @@ function hashedTools(tools: readonly ToolDefinition[]): string | undefined {
   return made
 }
 
-/** The traits of a run that metrics count: names and codes, never a text that a model, a tool or a user wrote. */
-export function metricTraits(run: AgentRun): readonly (readonly [TraitKey, string])[] {
+function traitsOf(run: AgentRun, { prompt, tools }: AgentMake): CountedTraits['traits'] {
   const traits = new Map<string, readonly [TraitKey, string]>()
   const add = (key: TraitKey, value: string | undefined): void => {
     const text = value === undefined ? '' : shortText(value)
     if (text !== '') traits.set(`${key}\n${text}`, [key, text])
   }
-  const { prompt, tools } = makeOf(run)
   add('status', run.status)
   add('prompt', prompt)
   add('tools offered', tools)

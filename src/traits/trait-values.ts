@@ -4,8 +4,12 @@ const MAX_CHARACTERS = 80
 // oxlint-disable-next-line no-control-regex -- the pattern is about control characters
 const SPACE_OR_CONTROL = /[\s\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g
 
+/** Most values are names, and need no change. */
+const PLAIN = /^[\w.:/-]{1,80}$/
+
 /** A value as it is compared and shown: on one line, at most 80 characters. */
 export function shortText(value: string | number): string {
+  if (typeof value === 'string' && PLAIN.test(value)) return value
   const text = typeof value === 'number' ? String(value) : value.slice(0, MAX_CHARACTERS * 4)
   return text.replaceAll(SPACE_OR_CONTROL, ' ').trim().slice(0, MAX_CHARACTERS).toWellFormed().trim()
 }
