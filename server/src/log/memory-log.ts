@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 
 import type { Append, ForwardedRequest, LogRecord, SpanLog } from './span-log.ts'
-import { TURN_SCHEMA, TurnTable } from './turn-table.ts'
+import { INSTRUCTION_SCHEMA, TURN_SCHEMA, TurnTable } from './turn-table.ts'
 
 /** A log in memory. Its contents are lost when the process ends. */
 export class MemoryLog implements SpanLog {
@@ -24,6 +24,7 @@ export class MemoryLog implements SpanLog {
     this.#nowMs = nowMs
     const database = new DatabaseSync(':memory:')
     database.exec(TURN_SCHEMA)
+    database.exec(INSTRUCTION_SCHEMA)
     const write = (): void => {
       this.turns.write()
       this.turns.written()

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 
 import { EMITTED, FINISHED } from './record-states.ts'
 import type { NewRecord } from './span-log.ts'
-import { FIRST_TURN_SCHEMA, TURN_MIGRATION } from './turn-table.ts'
+import { FIRST_TURN_SCHEMA, INSTRUCTION_SCHEMA, TURN_MIGRATION } from './turn-table.ts'
 
 /** The ids of a record's spans and log records, by index; `undefined` for those that are left out. */
 export type SpanIdsOf = (record: NewRecord) => readonly (string | undefined)[]
@@ -50,6 +50,7 @@ const MIGRATIONS: readonly (string | ((database: DatabaseSync, spanIdsOf: SpanId
   // The runs of conversations.
   FIRST_TURN_SCHEMA,
   TURN_MIGRATION,
+  INSTRUCTION_SCHEMA,
 ]
 
 /**

@@ -6,9 +6,11 @@ import type { AgentRun } from 'spanscore/engine'
 import { expect, it } from 'vitest'
 
 import { runOf } from '../../../test/fixtures/code-runs.ts'
-import { FIRST_TURN_SCHEMA, TURN_MIGRATION, TURN_SCHEMA, TurnTable } from './turn-table.ts'
+import { FIRST_TURN_SCHEMA, INSTRUCTION_SCHEMA, TURN_MIGRATION, TURN_SCHEMA, TurnTable } from './turn-table.ts'
 
-function open(maxBytes = 1e9, database = withSchema(TURN_SCHEMA)): TurnTable {
+const SCHEMA = TURN_SCHEMA + INSTRUCTION_SCHEMA
+
+function open(maxBytes = 1e9, database = withSchema(SCHEMA)): TurnTable {
   const write = (): void => {
     table.write()
     table.written()
@@ -47,7 +49,7 @@ it('a run whose id another service uses stays in its conversation', () => {
 })
 
 it('bytes are those of the runs that are kept, also after a restart', () => {
-  const database = withSchema(TURN_SCHEMA)
+  const database = withSchema(SCHEMA)
   const table = open(1e9, database)
   table.keep(turn('a', 'r', 'shop'))
   const one = table.bytes
@@ -95,6 +97,31 @@ it('a conversation keeps its first and its latest runs up to a number of bytes',
   expect(table.bytes).toBeLessThan(2.2 * 1024 * 1024)
 })
 
+it('instructions are kept once for a conversation and version, as long as a run has them', () => {
+  const database = withSchema(SCHEMA)
+  const table = open(1e9, database)
+  const [first, second] = [long(), long()]
+  const keep = (key: string, id: string, systemInstructions: string) =>
+    table.keep(turn(key, id, 'shop', { systemInstructions }))
+  const versions = () => database.prepare('SELECT conversation FROM instructions ORDER BY conversation').all()
+  keep('a', '1', first)
+  const { bytes } = table
+  for (const id of ['2', '3', '4']) keep('a', id, first)
+  expect(table.bytes).toBeLessThan(bytes + first.length)
+  keep('a', '5', second)
+  keep('b', '6', first)
+  expect(versions().map(({ conversation }) => conversation)).toEqual(['a', 'a', 'b'])
+  const told = table.of('a')?.members.map(({ run }) => run.systemInstructions)
+  expect(told).toEqual([first, first, first, first, second])
+  keep('a', '5', first)
+  expect(versions()).toHaveLength(2)
+  table.forget(['a'])
+  expect(versions().map(({ conversation }) => conversation)).toEqual(['b'])
+  expect(open(1e9, database).bytes).toBe(table.bytes)
+  table.forgetBefore(2000)
+  expect([versions().length, table.bytes]).toEqual([0, 0])
+})
+
 it('the rows of an older service are kept', () => {
   const database = withSchema(FIRST_TURN_SCHEMA)
   const { member } = turn('a', 'r', 'shop')
@@ -103,7 +130,7 @@ it('the rows of an older service are kept', () => {
       'INSERT INTO turns (run_id, conversation, ordinal, start_ms, settled_ms, member) VALUES (?, ?, 1, 0, 0, ?)',
     )
     .run('r', 'a', JSON.stringify(member))
-  database.exec(TURN_MIGRATION)
+  database.exec(TURN_MIGRATION + INSTRUCTION_SCHEMA)
   const table = open(1e9, database)
   expect(table.of('a')?.members).toEqual([member])
   expect(table.conversations()).toMatchObject([{ key: 'a', service: 'shop' }])

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
@@ -84,6 +85,19 @@ export const TURN_MIGRATION = `
   DROP TABLE first_turns;
 `
 
+/** The instructions of runs, once for a conversation and their version. `turns.instructions` is their digest. */
+export const INSTRUCTION_SCHEMA = `
+  ALTER TABLE turns ADD COLUMN instructions TEXT;
+  CREATE TABLE instructions (
+    conversation TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    service TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    text BLOB NOT NULL,
+    PRIMARY KEY (conversation, digest)
+  ) WITHOUT ROWID;
+`
+
 /** What a table of turns needs. */
 export interface TurnTableParts {
   readonly database: DatabaseSync
@@ -158,20 +172,26 @@ export class TurnTable {
 
   /** Keeps a run. It replaces an earlier revision of the run. */
   keep({ key, member }: KeptTurn): void {
-    const { before, keep, size, dropMiddle } = this.#statements
-    const { id, startTimeMs } = member.run
+    const { before, keep, size, dropMiddle, instruct, dropInstructions } = this.#statements
+    const { systemInstructions, ...run } = member.run
     const service = serviceOf(member)
     const settledMs = this.nowMs
-    const packed = zstdCompressSync(JSON.stringify(member), FASTEST)
+    const packed = packedJson({ ...member, run })
     const bytes = packed.byteLength
+    const told = systemInstructions === undefined ? undefined : packedJson(systemInstructions)
+    const digest = told === undefined ? null : createHash('sha256').update(told).digest('hex').slice(0, 32)
     this.#change(() => {
-      this.#freed(before.all(key, id))
-      keep.run(key, id, service, key, startTimeMs, settledMs, bytes, packed)
+      this.#freed(before.all(key, run.id))
+      keep.run(key, run.id, service, key, run.startTimeMs, settledMs, bytes, packed, digest)
       this.#byteChanges.push({ service, bytes })
+      if (told !== undefined && instruct.run(key, digest, service, told.byteLength, told).changes > 0)
+        this.#byteChanges.push({ service, bytes: told.byteLength })
+      this.#freed(dropInstructions.all(key, key))
       for (;;) {
-        const { runs = 0, bytes: kept = 0 } = size.get(key) ?? {}
+        const { runs = 0, bytes: kept = 0 } = size.get(key, key) ?? {}
         if (Number(runs) <= FIRST_RUNS + 1 || (Number(runs) <= MAX_RUNS && Number(kept) <= MAX_BYTES)) break
         this.#freed(dropMiddle.all(key, key))
+        this.#freed(dropInstructions.all(key, key))
       }
     })
   }
@@ -192,12 +212,20 @@ export class TurnTable {
 
   /** Deletes the runs of conversations. */
   forget(keys: readonly string[]): void {
-    if (keys.length > 0) this.#change(() => keys.forEach((key) => this.#freed(this.#statements.forget.all(key))))
+    const { forget, forgetInstructions } = this.#statements
+    if (keys.length === 0) return
+    this.#change(() => {
+      for (const statement of [forget, forgetInstructions]) for (const key of keys) this.#freed(statement.all(key))
+    })
   }
 
   /** Deletes runs that came before a time. */
   forgetBefore(timeMs: number): void {
-    this.#change(() => this.#freed(this.#statements.forgetBefore.all(timeMs)))
+    const { forgetBefore, forgetUnused } = this.#statements
+    this.#change(() => {
+      this.#freed(forgetBefore.all(timeMs))
+      this.#freed(forgetUnused.all())
+    })
   }
 
   /** The runs of a conversation, in the order in which they came. `undefined` while the disk does not take what is to be written. */
@@ -207,7 +235,7 @@ export class TurnTable {
     const rows = this.#statements.of.all(key)
     const latest = rows.reduce((most, row) => Math.max(most, Number(row['ordinal'])), 0)
     return {
-      members: rows.map((row) => unpacked(row['member'])),
+      members: rows.map(toMember),
       leftOut: latest - rows.length,
       hasBeenScored: rows.some((row) => row['scored_ms'] !== null),
       readMs: this.nowMs,
@@ -284,9 +312,18 @@ function traceOf(row: Row): string {
   return String(row['run_id']).split(':')[0] ?? ''
 }
 
+function toMember({ member: packed, text }: Row): ConversationMember {
+  const member: ConversationMember = unpacked(packed)
+  return text === null ? member : { ...member, run: { ...member.run, systemInstructions: unpacked(text) } }
+}
+
+function packedJson(value: unknown): Buffer {
+  return zstdCompressSync(JSON.stringify(value), FASTEST)
+}
+
 /** Rows of the first schema are texts. */
-function unpacked(member: unknown): ConversationMember {
-  return JSON.parse(member instanceof Uint8Array ? zstdDecompressSync(member).toString() : String(member))
+function unpacked<Value>(packed: unknown): Value {
+  return JSON.parse(packed instanceof Uint8Array ? zstdDecompressSync(packed).toString() : String(packed))
 }
 
 type Row = Readonly<Record<string, unknown>>
@@ -297,16 +334,28 @@ function toBytes(row: Row): { readonly service: string; readonly bytes: number }
 
 function prepare(database: DatabaseSync) {
   return {
-    bytes: database.prepare('SELECT service, sum(bytes) AS bytes FROM turns GROUP BY service'),
+    bytes: database.prepare(`
+      SELECT service, sum(bytes) AS bytes
+      FROM (SELECT service, bytes FROM turns UNION ALL SELECT service, bytes FROM instructions) GROUP BY service
+    `),
     before: database.prepare('SELECT service, bytes FROM turns WHERE conversation = ? AND run_id = ?'),
     keep: database.prepare(`
-      INSERT INTO turns (conversation, run_id, service, ordinal, start_ms, settled_ms, bytes, member)
-      VALUES (?, ?, ?, (SELECT coalesce(max(ordinal), 0) + 1 FROM turns WHERE conversation = ?), ?, ?, ?, ?)
+      INSERT INTO turns (conversation, run_id, service, ordinal, start_ms, settled_ms, bytes, member, instructions)
+      VALUES (?, ?, ?, (SELECT coalesce(max(ordinal), 0) + 1 FROM turns WHERE conversation = ?), ?, ?, ?, ?, ?)
       ON CONFLICT (conversation, run_id) DO UPDATE SET
         service = excluded.service, settled_ms = excluded.settled_ms, bytes = excluded.bytes, member = excluded.member,
-        scored_ms = NULL
+        instructions = excluded.instructions, scored_ms = NULL
     `),
-    size: database.prepare('SELECT count(*) AS runs, sum(bytes) AS bytes FROM turns WHERE conversation = ?'),
+    instruct: database.prepare('INSERT OR IGNORE INTO instructions VALUES (?, ?, ?, ?, ?)'),
+    dropInstructions: database.prepare(`
+      DELETE FROM instructions WHERE conversation = ?
+        AND digest NOT IN (SELECT instructions FROM turns WHERE conversation = ? AND instructions IS NOT NULL)
+      RETURNING service, bytes
+    `),
+    size: database.prepare(`
+      SELECT count(*) AS runs, sum(bytes) + (SELECT coalesce(sum(bytes), 0) FROM instructions WHERE conversation = ?) AS bytes
+      FROM turns WHERE conversation = ?
+    `),
     dropMiddle: database.prepare(`
       DELETE FROM turns WHERE conversation = ? AND run_id =
         (SELECT run_id FROM turns WHERE conversation = ? ORDER BY start_ms LIMIT 1 OFFSET ${FIRST_RUNS})
@@ -322,8 +371,18 @@ function prepare(database: DatabaseSync) {
       'UPDATE turns SET scored_ms = ? WHERE conversation = ? AND run_id = ? AND settled_ms <= ?',
     ),
     forget: database.prepare('DELETE FROM turns WHERE conversation = ? RETURNING service, bytes'),
+    forgetInstructions: database.prepare('DELETE FROM instructions WHERE conversation = ? RETURNING service, bytes'),
+    forgetUnused: database.prepare(`
+      DELETE FROM instructions WHERE NOT EXISTS
+        (SELECT 1 FROM turns WHERE turns.conversation = instructions.conversation AND turns.instructions = digest)
+      RETURNING service, bytes
+    `),
     forgetBefore: database.prepare('DELETE FROM turns WHERE settled_ms < ? RETURNING service, bytes'),
-    of: database.prepare('SELECT ordinal, scored_ms, member FROM turns WHERE conversation = ? ORDER BY ordinal'),
+    of: database.prepare(`
+      SELECT ordinal, scored_ms, member, text
+      FROM turns LEFT JOIN instructions ON instructions.conversation = turns.conversation AND digest = instructions
+      WHERE turns.conversation = ? ORDER BY ordinal
+    `),
     conversations: database.prepare(`
       SELECT conversation, service, max(settled_ms) AS latest_ms, sum(scored_ms IS NULL) AS unscored
       FROM turns GROUP BY conversation ORDER BY latest_ms
