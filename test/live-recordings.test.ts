@@ -30,7 +30,8 @@ describe.each(WAYS)(
       for (const [index, scenario] of loadLibrary(library).entries()) {
         if (!isEveryWay && !waysAt(index).includes(way)) continue
         played += 1
-        const { live, file } = await play(sources, scenario, way)
+        const { live, file, otherwiseSurrounded } = await play(sources, scenario, way)
+        expect(otherwiseSurrounded, scenario.id).toEqual([])
         if (isDeepStrictEqual(live, file)) continue
         const exception = exceptionOf(scenario, way, live, file)
         if (exception === undefined) unexplained.push(scenario.id)

@@ -47,6 +47,7 @@ export interface SeenRun {
   readonly startTimeMs: number
   /** Its JSON, without what only the process or only the file can know. */
   readonly facts: string
+  readonly surrounding: AgentRun['surrounding']
   /** In which hook it was given to the scorer: in that of the agent's own end, in another one, later, or in the shutdown. */
   readonly when: 'own end' | 'other hook' | 'later' | 'shutdown'
   readonly run: AgentRun
@@ -59,6 +60,8 @@ export interface Played {
   /** The facts of each run, as it was given last, by their start. */
   readonly live: readonly string[]
   readonly file: readonly string[]
+  /** The ids of runs that were given with attributes around them which the file does not have. */
+  readonly otherwiseSurrounded: readonly string[]
   /** The same runs. Facts that are read from them only now may be other ones. */
   readonly liveRuns: readonly AgentRun[]
   readonly fileRuns: readonly AgentRun[]
@@ -126,6 +129,7 @@ export class Noting {
       seen: this.#seen,
       live: live.map(({ facts }) => facts),
       file: fileRuns.map(factsOf),
+      otherwiseSurrounded: this.#seen.filter((each) => !isSurrounded(each, fileRuns)).map(({ id }) => id),
       liveRuns: live.map(({ run }) => run),
       fileRuns,
       ledger: this.scoring.ledger(),
@@ -141,8 +145,14 @@ export class Noting {
         : hook.hook === 'e' && hook.spanId === spanId
           ? 'own end'
           : 'other hook'
-    this.#seen.push({ id, startTimeMs, facts: factsOf(run), when, run })
+    this.#seen.push({ id, startTimeMs, facts: factsOf(run), surrounding: run.surrounding, when, run })
   }
+}
+
+/** Spans around a run that are still open get attributes later, so the file may have more. */
+function isSurrounded({ id, surrounding = {} }: SeenRun, fileRuns: readonly AgentRun[]): boolean {
+  const inFile = fileRuns.find((run) => run.id === id)
+  return inFile === undefined || Object.entries(surrounding).every(([key, value]) => inFile.surrounding?.[key] === value)
 }
 
 /** The facts of runs by their start, for comparison. */
@@ -162,7 +172,7 @@ export function factsOf(run: AgentRun): string {
 }
 
 function withoutPlace(run: AgentRun): unknown {
-  // Spans around a run may get attributes after it is final.
+  // Spans around a run may get attributes after it is final: see `otherwiseSurrounded`.
   const { complete: _, revision: __, surrounding: ___, children, ...facts } = (run as AgentRun & { toJSON(): AgentRun }).toJSON()
   return { ...facts, children: children.map(withoutPlace) }
 }
