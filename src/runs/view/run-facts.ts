@@ -206,13 +206,14 @@ export class RunFacts {
       .map(({ model, kind, name }) => new ReconstructedSideCall(model, kind, name))
   }
 
-  /** Those with spans, and searches of the model's provider. */
+  /** Those with spans, also where one span searches and answers, and searches of the model's provider. */
   get retrievals(): readonly Retrieval[] {
     return (this.#retrievals ??= frozen(this.#readRetrievals()))
   }
 
   #readRetrievals(): readonly Retrieval[] {
-    const { retrievals } = this.#plan
+    const answering = this.loop.plan.models.filter((model) => retrievalKindOf(model) !== undefined)
+    const retrievals = [...this.#plan.retrievals, ...answering.map((span) => ({ span, tool: undefined }))]
     const searches = fileSearches(this.toolCalls)
     if (retrievals.length === 0) return searches
     const indexes = new Map(this.toolCalls.map(({ spanId }, index) => [spanId, index]))
