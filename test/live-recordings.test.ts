@@ -31,7 +31,7 @@ describe.each(WAYS)(
         if (!isEveryWay && !waysAt(index).includes(way)) continue
         played += 1
         const { live, file, otherwiseSurrounded } = await play(sources, scenario, way)
-        expect(otherwiseSurrounded, scenario.id).toEqual([])
+        if (otherwiseSurrounded.length > 0) unexplained.push(`${scenario.id}: its surroundings`)
         if (isDeepStrictEqual(live, file)) continue
         const exception = exceptionOf(scenario, way, live, file)
         if (exception === undefined) unexplained.push(scenario.id)

@@ -19,15 +19,15 @@ export interface CountedTraits {
 }
 
 /** Several scorers count the same run. */
-const known = new WeakMap<AgentRun, CountedTraits>()
+const knownRuns = new WeakMap<AgentRun, CountedTraits>()
 
 /** The traits of a run that metrics count. */
 export function countedTraits(run: AgentRun): CountedTraits {
-  let counted = known.get(run)
+  let counted = knownRuns.get(run)
   if (counted === undefined) {
     const make = makeOf(run)
     counted = { make, traits: traitsOf(run, make) }
-    known.set(run, counted)
+    knownRuns.set(run, counted)
   }
   return counted
 }

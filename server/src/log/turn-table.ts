@@ -250,7 +250,7 @@ export class TurnTable {
         ? ({ run }: ConversationMember) => run.userId === shortened(person.user, MAX_NAME_LENGTH)
         : ({ run }: ConversationMember) => run.conversationId === shortened(person.conversation, MAX_NAME_LENGTH)
     const isKey = (key: string): boolean => 'conversation' in person && key === person.conversation
-    return this.#places(this.#statements.members, (key, row) => isKey(key) || isWanted(unpacked(row['member'])))
+    return this.#places(this.#statements.members, (key, row) => isKey(key) || isWanted(memberIn(row['member'])))
   }
 
   /** The kept runs of traces. */
@@ -313,8 +313,14 @@ function traceOf(row: Row): string {
 }
 
 function toMember({ member: packed, text }: Row): ConversationMember {
-  const member: ConversationMember = unpacked(packed)
-  return text === null ? member : { ...member, run: { ...member.run, systemInstructions: unpacked(text) } }
+  const member = memberIn(packed)
+  const systemInstructions = text === null ? member.run.systemInstructions : String(unpacked(text))
+  return { ...member, run: { ...member.run, systemInstructions } }
+}
+
+function memberIn(packed: unknown): ConversationMember {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `keep` wrote it
+  return unpacked(packed) as ConversationMember
 }
 
 function packedJson(value: unknown): Buffer {
@@ -322,7 +328,7 @@ function packedJson(value: unknown): Buffer {
 }
 
 /** Rows of the first schema are texts. */
-function unpacked<Value>(packed: unknown): Value {
+function unpacked(packed: unknown): unknown {
   return JSON.parse(packed instanceof Uint8Array ? zstdDecompressSync(packed).toString() : String(packed))
 }
 
