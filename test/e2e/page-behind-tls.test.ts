@@ -74,7 +74,7 @@ describe.skipIf(!isHere)('behind nginx, which ends TLS', () => {
       const page = await context.newPage()
       const origin = `https://${NAME}:${port}`
       await eventually('the page', () =>
-        page.goto(`${origin}/#token=${service.token}`).then(
+        page.goto(`${origin}/runs#token=${service.token}`).then(
           () => true,
           () => false,
         ),
