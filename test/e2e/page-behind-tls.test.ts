@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import type { Server } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -31,45 +33,85 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** The configuration that docs/page.md shows. */
-function documented(origin: string): string {
+/** A configuration that docs/page.md shows: the first one, or that with a sign-on. */
+function documented(origin: string, index: 0 | 1): string {
   const page = readFileSync(join(import.meta.dirname, '../../docs/page.md'), 'utf8')
-  const block = /```nginx\n(.*?)```/s.exec(page)?.[1] ?? ''
+  const block = [...page.matchAll(/```nginx\n(.*?)```/gs)][index]?.[1] ?? ''
   return block.replace('http://127.0.0.1:4320', origin)
+}
+
+/** nginx with TLS and these locations. */
+async function startNginx(
+  folder: string,
+  locations: string,
+  given?: number,
+): Promise<{ readonly port: number } & AsyncDisposable> {
+  const certificates = new Certificates(folder)
+  certificates.authority('authority')
+  certificates.certificate('page', 'authority')
+  const port = given ?? (await freePort())
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `daemon off; pid ${folder}/nginx.pid; error_log stderr; events {}
+     http {
+       access_log off;
+       ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
+       server {
+         listen 127.0.0.1:${port} ssl;
+         ssl_certificate ${certificates.path('page.crt')};
+         ssl_certificate_key ${certificates.path('page.key')};
+         ${locations}
+       }
+     }`,
+  )
+  const proxy = spawn(nginx ?? '', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'inherit' })
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      proxy.kill()
+      await once(proxy, 'exit')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What oauth2-proxy does, with one user who needs no password. */
+async function startSignOn(): Promise<Server> {
+  const server = createHttpServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://sign-on')
+    if (url.pathname === '/oauth2/start') {
+      const headers = {
+        'set-cookie': 'session=ana; Path=/; Secure; SameSite=None',
+        location: url.searchParams.get('rd') ?? '/',
+      }
+      response.writeHead(302, headers).end()
+    } else if (request.headers.cookie?.includes('session=ana') === true)
+      response.writeHead(202, { 'x-auth-request-user': 'ana@company.example' }).end()
+    else response.writeHead(401).end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+async function sendRun(otlpUrl: string): Promise<void> {
+  const sent = await fetch(`${otlpUrl}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(toRequest(makeRun().spans)),
+  })
+  expect(sent.status).toBe(200)
 }
 
 describe.skipIf(!isHere)('behind nginx, which ends TLS', () => {
   it('people read, label and import in a browser, and other pages are refused', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'spanscore-tls-'))
-    const certificates = new Certificates(folder)
-    certificates.authority('authority')
-    certificates.certificate('page', 'authority')
     await using service = await startService(join(folder, 'data'), {}, ['--allowed-host', NAME])
-    const port = await freePort()
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    writeFileSync(
-      join(folder, 'nginx.conf'),
-      `daemon off; pid ${folder}/nginx.pid; error_log stderr; events {}
-       http {
-         access_log off;
-         ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
-         server {
-           listen 127.0.0.1:${port} ssl;
-           ssl_certificate ${certificates.path('page.crt')};
-           ssl_certificate_key ${certificates.path('page.key')};
-           ${documented(service.origin)}
-         }
-       }`,
-    )
-    const proxy = spawn(nginx ?? '', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'inherit' })
+    await using proxy = await startNginx(folder, documented(service.origin, 0))
+    const { port } = proxy
     const browser = await launch(`--host-resolver-rules=MAP *.example.com 127.0.0.1`)
     try {
-      const sent = await fetch(`${service.otlpUrl}/v1/traces`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(toRequest(makeRun().spans)),
-      })
-      expect(sent.status).toBe(200)
+      await sendRun(service.otlpUrl)
       const context = await browser.newContext({ ignoreHTTPSErrors: true })
       const page = await context.newPage()
       const origin = `https://${NAME}:${port}`
@@ -98,9 +140,80 @@ describe.skipIf(!isHere)('behind nginx, which ends TLS', () => {
       expect(await statusOf(`${origin}/api/labels/draw`, draw)).toBeUndefined()
     } finally {
       await browser.close()
-      proxy.kill()
-      await once(proxy, 'exit')
-      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('people are signed in below a path without a token, what they open is in the log, and other pages cannot act for them', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'spanscore-sign-on-'))
+    const signOn = await startSignOn()
+    const port = await freePort()
+    const place = `https://${NAME}:${port}/spanscore/`
+    const pagePort = String(await freePort())
+    await using service = await startService(join(folder, 'data'), {}, [
+      '--page-url',
+      place,
+      '--page-port',
+      pagePort,
+      '--page-user-header',
+      'X-User',
+    ])
+    writeFileSync(join(folder, 'page-token.conf'), `proxy_set_header Authorization "Bearer ${service.token}";`)
+    await using _proxy = await startNginx(
+      folder,
+      documented(`http://127.0.0.1:${pagePort}`, 1).replaceAll('127.0.0.1:4180', `127.0.0.1:${portOf(signOn)}`),
+      port,
+    )
+    const browser = await launch('--host-resolver-rules=MAP *.example.com 127.0.0.1')
+    try {
+      await sendRun(service.otlpUrl)
+      const page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage()
+      await eventually('the page', () =>
+        page.goto(`${place}runs`).then(
+          () => true,
+          () => false,
+        ),
+      )
+      await page.getByText('Weather in Oslo?').first().click()
+      await page.waitForURL(`${place}runs/*`)
+      const runId = decodeURIComponent(page.url().split('/').at(-1) ?? '')
+      await page.getByRole('heading', { name: 'Weather in Oslo?' }).first().waitFor()
+      await page.reload()
+      await page.getByRole('navigation', { name: 'Views' }).getByText('Scores').click()
+      await page.waitForURL(`${place}scores*`)
+      await page.getByRole('heading', { name: 'Scores over time' }).waitFor()
+      const audit = () => service.lines.filter((line) => line.includes('audit: '))
+      expect(audit()).toEqual([expect.stringContaining(`audit: ana@company.example opened run ${runId}`)])
+      // Another site's form and script, whose requests have the cookie.
+      await page.route('https://evil.example.com/**', (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          body: `<form method="post" action="${place}api/labels/import" enctype="text/plain"><button>Go</button></form>`,
+        }),
+      )
+      await page.goto('https://evil.example.com/')
+      const readable = await page.evaluate(
+        (url) =>
+          fetch(url, { credentials: 'include' }).then(
+            (response) => response.status,
+            () => 'refused',
+          ),
+        `${place}api/overview`,
+      )
+      expect(readable).toBe('refused')
+      const [answered] = await Promise.all([
+        page.waitForResponse((response) => response.url().endsWith('/api/labels/import')),
+        page.getByText('Go').click(),
+      ])
+      expect(answered.status()).toBe(403)
+      expect(audit()).toHaveLength(1)
+    } finally {
+      await browser.close()
+      signOn.close()
     }
   })
 })
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

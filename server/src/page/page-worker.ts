@@ -12,6 +12,7 @@ import { readAssets } from './assets.ts'
 import { Ingest, ingestLimits } from './ingest.ts'
 import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 import { OverviewReader } from './overview.ts'
+import { PageAudit } from './page-audit.ts'
 import { createPageServer } from './page-server.ts'
 import { isDamaged, openPageDatabase, setAside } from './store/page-database.ts'
 import type { Forgotten, Person } from '../person.ts'
@@ -179,6 +180,9 @@ async function main({
       isStuck: () => performance.now() - heardMs > STUCK_MS,
     }),
     (address) => refused.add(address),
+    options.userHeader === undefined
+      ? undefined
+      : new PageAudit(options.userHeader, (message) => answer({ kind: 'audit', message }), nowMs),
   )
   const retention = setInterval(() => {
     const wasForgetting = isForgetting

@@ -1,5 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso'
 
+import { at } from '../api.ts'
 import type { Evaluation, Thread } from '../api.ts'
 import { duration, plural, time } from '../format.ts'
 import { useAnswer } from '../live.ts'
@@ -105,7 +106,7 @@ function Head({ thread }: { readonly thread: Thread }) {
         <time dateTime={new Date(startTimeMs).toISOString()}>{time(startTimeMs)}</time>
       </p>
       <p class="run-actions">
-        <CopyButton text={() => Promise.resolve(location.origin + placeOfConversation(key))}>Copy link</CopyButton>
+        <CopyButton text={() => Promise.resolve(location.origin + at(placeOfConversation(key)))}>Copy link</CopyButton>
         <ForgetButton person={{ conversation: key }} what="this conversation" then="/conversations" />
       </p>
     </header>

@@ -2,7 +2,7 @@ import { useLocation, useRoute } from 'preact-iso'
 import { useRef, useState } from 'preact/hooks'
 
 import { EXAMPLE_TRACE } from '../../../src/page/example-trace.ts'
-import { ask, send, toSearch } from '../api.ts'
+import { ask, at, send, toSearch } from '../api.ts'
 import type { AgentRun, Evaluation, RunDetails, SourceSpan } from '../api.ts'
 import { useService } from '../service.ts'
 import { count, duration, plural, time, usd } from '../format.ts'
@@ -185,7 +185,7 @@ function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd
         >
           Copy as JSON
         </CopyButton>
-        <CopyButton text={() => Promise.resolve(location.origin + placeOf(run.id))}>Copy link</CopyButton>
+        <CopyButton text={() => Promise.resolve(location.origin + at(placeOf(run.id)))}>Copy link</CopyButton>
         <a class="button" href={`/try?runs=${encodeURIComponent(run.id)}`}>
           Score again
         </a>

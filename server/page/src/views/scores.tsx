@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
 
-import { toSearch } from '../api.ts'
+import { at, toSearch } from '../api.ts'
 import type { ScoresOverTime, ScoreSeries, ScoreSummary } from '../api.ts'
 import { useService } from '../service.ts'
 import { percent, plural } from '../format.ts'
@@ -59,7 +59,9 @@ export function ScoresView() {
   const plotted = value?.series.filter(({ isDrawn }) => isDrawn) ?? []
   const openPeriod = (from: number, to: number, group: string) =>
     route(
-      `${list}${toSearch({ ...same, time: '', since: '', from, to, ...(group === '' ? {} : groupFilter(by, units, group)) })}`,
+      at(
+        `${list}${toSearch({ ...same, time: '', since: '', from, to, ...(group === '' ? {} : groupFilter(by, units, group)) })}`,
+      ),
     )
   return (
     <section>

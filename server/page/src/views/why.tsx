@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
 
-import { toSearch } from '../api.ts'
+import { at, toSearch } from '../api.ts'
 import type { CommonAnswer, Query, ScoresOverTime } from '../api.ts'
 import { percent, plural, time } from '../format.ts'
 import { useAnswer } from '../live.ts'
@@ -34,7 +34,7 @@ export function WhyView() {
   ).value
   const same = { ...sharedOf(choices), scorer }
   const openPeriod = (from: number, to: number) =>
-    route(`/runs${toSearch({ ...same, time: '', since: '', from, to, label: 'fail' })}`)
+    route(at(`/runs${toSearch({ ...same, time: '', since: '', from, to, label: 'fail' })}`))
   useTitle('Why')
   return (
     <section>
