@@ -158,10 +158,13 @@ describe.skipIf(!isHere)('behind nginx, which ends TLS', () => {
       'X-User',
     ])
     writeFileSync(join(folder, 'page-token.conf'), `proxy_set_header Authorization "Bearer ${service.token}";`)
-    await using _proxy = await startNginx(
-      folder,
-      documented(`http://127.0.0.1:${pagePort}`, 1).replaceAll('127.0.0.1:4180', `127.0.0.1:${portOf(signOn)}`),
-      port,
+    await using closing = new AsyncDisposableStack()
+    closing.use(
+      await startNginx(
+        folder,
+        documented(`http://127.0.0.1:${pagePort}`, 1).replaceAll('127.0.0.1:4180', `127.0.0.1:${portOf(signOn)}`),
+        port,
+      ),
     )
     const browser = await launch('--host-resolver-rules=MAP *.example.com 127.0.0.1')
     try {

@@ -5,7 +5,7 @@ import { App } from './app.tsx'
 import { at, mendAddress, takeToken } from './api.ts'
 
 // A proxy may show the page below a path: views name their places without it.
-const before = options.vnode
+const before = options.vnode?.bind(options)
 options.vnode = (vnode) => {
   const { type, props } = vnode
   const name = type === 'a' ? 'href' : type === Route ? 'path' : undefined
