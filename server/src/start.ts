@@ -200,6 +200,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stored: page && (() => page?.stored() ?? Promise.resolve()),
     report,
   })
+  page?.countsConversationsBy(() => conversations.open)
   const forwarder = to === undefined ? undefined : new Forwarder(log, to, taken, report)
   const service = new Service({
     log,

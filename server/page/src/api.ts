@@ -12,7 +12,7 @@ import type { AgreementWithPeople, DrawnRun, LabelledRun, LabelProgress } from '
 import type { CommonAnswer } from '../../src/page/store/common.ts'
 import type { ComparedScorer, Comparison } from '../../src/page/store/compare.ts'
 import type { Side, Sides } from '../../src/page/store/sides.ts'
-import type { ScoreSeries, ScoreSummary } from '../../src/page/store/score-sums.ts'
+import type { OpinionCounts, ScoreSeries, ScoreSummary } from '../../src/page/store/score-sums.ts'
 import type { ShownScorer, TrialEstimate, TrialResult } from '../../src/page/trials.ts'
 import { labellerName } from './labeller.ts'
 
@@ -85,6 +85,8 @@ export interface ScoresOverTime {
   readonly range?: { readonly fromMs: number; readonly toMs: number }
   /** Runs without a score that counts, by the reason. */
   readonly unscored: readonly { readonly reason: string; readonly runs: number }[]
+  /** What users say of the scored runs. */
+  readonly opinions?: OpinionCounts
   readonly withheld: number
 }
 

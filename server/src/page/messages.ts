@@ -52,7 +52,7 @@ export type PageBatch =
   | { readonly kind: 'tokens'; readonly tokens: readonly string[] }
   | { readonly kind: 'judges'; readonly troubles: readonly string[] }
   /** Sent every second while the receiving thread runs. */
-  | { readonly kind: 'alive' }
+  | { readonly kind: 'alive'; readonly openConversations: number }
   | { readonly kind: 'stop' }
   | AboutForgetting
 

@@ -22,6 +22,7 @@ const MAX_USER = 200
 const NOTED: Readonly<Record<string, readonly [what: string, ...names: readonly string[]]>> = {
   'GET /api/run': ['opened run', 'id'],
   'GET /api/run.json': ['downloaded run', 'id'],
+  'GET /api/case': ['made a case of run', 'id'],
   'GET /api/conversation': ['opened conversation', 'key'],
   'GET /api/labels/runs': ['downloaded labelled runs', 'scorer'],
   'GET /api/labels/export': ['downloaded labels', 'scorer'],
@@ -50,7 +51,7 @@ export class PageAudit {
 
   /** Notes a request whose token was right. */
   note(headers: IncomingHttpHeaders, { method, path, query, body }: Noted): void {
-    const search = path === '/api/runs' || path === '/api/conversations' ? query.get('text') : null
+    const search = query.get('text')
     const [what, ...names] = search === null ? (NOTED[`${method} ${path}`] ?? []) : ['searched texts']
     if (what === undefined) return
     const given: Readonly<Record<string, unknown>> =

@@ -69,6 +69,7 @@ async function main({
   let tokens = given
   let otlpUrl = ''
   let judges: readonly string[] = []
+  let openConversations = 0
   let heardMs = performance.now()
   let isWriting = false
   let isForgetting = false
@@ -171,6 +172,7 @@ async function main({
         left: left + ingest.dropped,
         otlpUrl,
         judges,
+        openConversations,
         jaegerUrl: options.jaegerUrl,
         retention: options.retention,
       }),
@@ -191,7 +193,10 @@ async function main({
   }, RETENTION_EVERY_MS)
   parentPort?.on('message', (batch: PageBatch) => {
     heardMs = performance.now()
-    if (batch.kind === 'alive') return
+    if (batch.kind === 'alive') {
+      openConversations = batch.openConversations
+      return
+    }
     if (batch.kind === 'batch') {
       left = batch.left
       waiting.push({ items: batch.items, bytes: batch.bytes, next: 0 })

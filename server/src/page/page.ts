@@ -58,6 +58,7 @@ export class Page implements ServiceObserver, PageRuns {
   readonly #aliveTimer: NodeJS.Timeout
   #isStopped = false
   #otlpUrl = ''
+  #openConversations = (): number => 0
   #onStopped: () => void = () => undefined
 
   /** Its token. */
@@ -74,7 +75,7 @@ export class Page implements ServiceObserver, PageRuns {
     this.#report = report
     this.#audit = audit
     this.#aliveTimer = setInterval(() => {
-      this.#post({ kind: 'alive' })
+      this.#post({ kind: 'alive', openConversations: this.#openConversations() })
       this.#wake()
     }, ALIVE_MS).unref()
   }
@@ -129,6 +130,11 @@ export class Page implements ServiceObserver, PageRuns {
   /** Judges that are not asked for a while, and why. */
   judges(troubles: readonly string[]): void {
     this.#post({ kind: 'judges', troubles })
+  }
+
+  /** Sets what counts the conversations that are not over. */
+  countsConversationsBy(count: () => number): void {
+    this.#openConversations = count
   }
 
   /** Sets what forgets a person when somebody asks the page to. */
