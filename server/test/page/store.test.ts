@@ -139,15 +139,16 @@ describe('draws', () => {
   })
 })
 
-describe('A database of another version', () => {
-  const reopen = (): string[] => {
-    database.exec('PRAGMA user_version = 3')
-    database.close()
-    const lines: string[] = []
-    database = openPageDatabase(folder, (line) => lines.push(line))
-    return lines
-  }
+/** Opens the database as one of another version. Returns what is said. */
+function reopen(): string[] {
+  database.exec('PRAGMA user_version = 3')
+  database.close()
+  const lines: string[] = []
+  database = openPageDatabase(folder, (line) => lines.push(line))
+  return lines
+}
 
+describe('A database of another version', () => {
   it('is set aside by name, and its labels are in the new one', () => {
     const label = {
       runId: idOf(1),
