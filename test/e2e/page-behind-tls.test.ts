@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer as createHttpServer } from 'node:http'
-import type { Server } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -13,6 +12,7 @@ import { CHROMIUM, launch } from '../../server/test/browser/browser.ts'
 import { startService } from '../../server/test/browser/service-process.ts'
 import { Certificates } from '../../server/test/certificates.ts'
 import { makeRun, toRequest } from '../../server/test/traces.ts'
+import { findProgram } from '../../scripts/e2e-tools.ts'
 import { eventually } from '../../scripts/stack.ts'
 
 const NAME = 'page.example.com'
@@ -21,6 +21,7 @@ const NAME = 'page.example.com'
 const nginx = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin']
   .map((folder) => join(folder, 'nginx'))
   .find((file) => existsSync(file))
+const signOn = findProgram('oauth2-proxy')
 const isHere = nginx !== undefined && existsSync(CHROMIUM)
 if (!isHere)
   console.log('Not run: the page behind TLS needs nginx and Chromium (apt-get install nginx-light chromium).')
@@ -76,22 +77,36 @@ async function startNginx(
   }
 }
 
-/** What oauth2-proxy does, with one user who needs no password. */
-async function startSignOn(): Promise<Server> {
-  const server = createHttpServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://sign-on')
-    if (url.pathname === '/oauth2/start') {
-      const headers = {
-        'set-cookie': 'session=ana; Path=/; Secure; SameSite=None',
-        location: url.searchParams.get('rd') ?? '/',
-      }
-      response.writeHead(302, headers).end()
-    } else if (request.headers.cookie?.includes('session=ana') === true)
-      response.writeHead(202, { 'x-auth-request-user': 'ana@company.example' }).end()
-    else response.writeHead(401).end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return server
+const NAME_OF_USER = 'ana@company.example'
+
+/** oauth2-proxy, with one user and a password, as it is for an issuer. */
+async function startSignOn(folder: string): Promise<{ readonly port: number } & AsyncDisposable> {
+  const port = await freePort()
+  const users = join(folder, 'users')
+  writeFileSync(users, `${NAME_OF_USER}:{SHA}${createHash('sha1').update('secret').digest('base64')}\n`)
+  const options = {
+    'http-address': `127.0.0.1:${port}`,
+    'htpasswd-file': users,
+    'cookie-secret': '0123456789abcdef'.repeat(2),
+    // Another site's requests have the cookie, so that the page itself must refuse them.
+    'cookie-samesite': 'none',
+    'set-xauthrequest': 'true',
+    'reverse-proxy': 'true',
+    'email-domain': '*',
+    upstream: 'static://202',
+    provider: 'github',
+    'client-id': 'page',
+    'client-secret': 'secret',
+  }
+  const given = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
+  const child = spawn(signOn ?? '', given, { stdio: 'ignore' })
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      child.kill()
+      await once(child, 'exit')
+    },
+  }
 }
 
 async function sendRun(otlpUrl: string): Promise<void> {
@@ -143,80 +158,80 @@ describe.skipIf(!isHere)('behind nginx, which ends TLS', () => {
     }
   })
 
-  it('people are signed in below a path without a token, what they open is in the log, and other pages cannot act for them', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'spanscore-sign-on-'))
-    const signOn = await startSignOn()
-    const port = await freePort()
-    const place = `https://${NAME}:${port}/spanscore/`
-    const pagePort = String(await freePort())
-    await using service = await startService(join(folder, 'data'), {}, [
-      '--page-url',
-      place,
-      '--page-port',
-      pagePort,
-      '--page-user-header',
-      'X-User',
-    ])
-    writeFileSync(join(folder, 'page-token.conf'), `proxy_set_header Authorization "Bearer ${service.token}";`)
-    await using closing = new AsyncDisposableStack()
-    closing.use(
-      await startNginx(
-        folder,
-        documented(`http://127.0.0.1:${pagePort}`, 1).replaceAll('127.0.0.1:4180', `127.0.0.1:${portOf(signOn)}`),
-        port,
-      ),
-    )
-    const browser = await launch('--host-resolver-rules=MAP *.example.com 127.0.0.1')
-    try {
-      await sendRun(service.otlpUrl)
-      const page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage()
-      await eventually('the page', () =>
-        page.goto(`${place}runs`).then(
-          () => true,
-          () => false,
+  it.skipIf(signOn === undefined)(
+    'people are signed in below a path without a token, what they open is in the log, and other pages cannot act for them',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'spanscore-sign-on-'))
+      await using proxy = await startSignOn(folder)
+      const port = await freePort()
+      const place = `https://${NAME}:${port}/spanscore/`
+      const pagePort = String(await freePort())
+      await using service = await startService(join(folder, 'data'), {}, [
+        '--page-url',
+        place,
+        '--page-port',
+        pagePort,
+        '--page-user-header',
+        'X-User',
+      ])
+      writeFileSync(join(folder, 'page-token.conf'), `proxy_set_header Authorization "Bearer ${service.token}";`)
+      await using closing = new AsyncDisposableStack()
+      closing.use(
+        await startNginx(
+          folder,
+          documented(`http://127.0.0.1:${pagePort}`, 1).replaceAll('127.0.0.1:4180', `127.0.0.1:${proxy.port}`),
+          port,
         ),
       )
-      await page.getByText('Weather in Oslo?').first().click()
-      await page.waitForURL(`${place}runs/*`)
-      const runId = decodeURIComponent(page.url().split('/').at(-1) ?? '')
-      await page.getByRole('heading', { name: 'Weather in Oslo?' }).first().waitFor()
-      await page.reload()
-      await page.getByRole('navigation', { name: 'Views' }).getByText('Scores').click()
-      await page.waitForURL(`${place}scores*`)
-      await page.getByRole('heading', { name: 'Scores over time' }).waitFor()
-      const audit = () => service.lines.filter((line) => line.includes('audit: '))
-      expect(audit()).toEqual([expect.stringContaining(`audit: ana@company.example opened run ${runId}`)])
-      // Another site's form and script, whose requests have the cookie.
-      await page.route('https://evil.example.com/**', (route) =>
-        route.fulfill({
-          contentType: 'text/html',
-          body: `<form method="post" action="${place}api/labels/import" enctype="text/plain"><button>Go</button></form>`,
-        }),
-      )
-      await page.goto('https://evil.example.com/')
-      const readable = await page.evaluate(
-        (url) =>
-          fetch(url, { credentials: 'include' }).then(
-            (response) => response.status,
-            () => 'refused',
+      const browser = await launch('--host-resolver-rules=MAP *.example.com 127.0.0.1')
+      try {
+        await sendRun(service.otlpUrl)
+        const page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage()
+        await eventually('the page', () =>
+          page.goto(`${place}runs`).then(
+            () => true,
+            () => false,
           ),
-        `${place}api/overview`,
-      )
-      expect(readable).toBe('refused')
-      const [answered] = await Promise.all([
-        page.waitForResponse((response) => response.url().endsWith('/api/labels/import')),
-        page.getByText('Go').click(),
-      ])
-      expect(answered.status()).toBe(403)
-      expect(audit()).toHaveLength(1)
-    } finally {
-      await browser.close()
-      signOn.close()
-    }
-  })
+        )
+        await page.getByLabel('Username').fill(NAME_OF_USER)
+        await page.getByLabel('Password').fill('secret')
+        await page.getByRole('button', { name: /^sign in$/i }).click()
+        await page.getByText('Weather in Oslo?').first().click()
+        await page.waitForURL(`${place}runs/*`)
+        const runId = decodeURIComponent(page.url().split('/').at(-1) ?? '')
+        await page.getByRole('heading', { name: 'Weather in Oslo?' }).first().waitFor()
+        await page.reload()
+        await page.getByRole('navigation', { name: 'Views' }).getByText('Scores').click()
+        await page.waitForURL(`${place}scores*`)
+        await page.getByRole('heading', { name: 'Scores over time' }).waitFor()
+        const audit = () => service.lines.filter((line) => line.includes('audit: '))
+        expect(audit()).toEqual([expect.stringContaining(`audit: ${NAME_OF_USER} opened run ${runId}`)])
+        // Another site's form and script, whose requests have the cookie.
+        await page.route('https://evil.example.com/**', (route) =>
+          route.fulfill({
+            contentType: 'text/html',
+            body: `<form method="post" action="${place}api/labels/import" enctype="text/plain"><button>Go</button></form>`,
+          }),
+        )
+        await page.goto('https://evil.example.com/')
+        const readable = await page.evaluate(
+          (url) =>
+            fetch(url, { credentials: 'include' }).then(
+              (response) => response.status,
+              () => 'refused',
+            ),
+          `${place}api/overview`,
+        )
+        expect(readable).toBe('refused')
+        const [answered] = await Promise.all([
+          page.waitForResponse((response) => response.url().endsWith('/api/labels/import')),
+          page.getByText('Go').click(),
+        ])
+        expect(answered.status()).toBe(403)
+        expect(audit()).toHaveLength(1)
+      } finally {
+        await browser.close()
+      }
+    },
+  )
 })
-
-function portOf(server: Server): number {
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
