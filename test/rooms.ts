@@ -116,7 +116,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 export const CLI_ROOMS: Readonly<Record<string, Room>> = {
   commands: {
     holds: 'a file for each command',
-    knows: ['calibrate', 'canary', 'cases', 'common', 'doctor', 'judge-check', 'score'],
+    knows: ['calibrate', 'canary', 'cases', 'common', 'doctor', 'judge-check', 'mcp', 'score'],
   },
   score: {
     holds: '`score`: runs of files through the scorers, gates and reports',
@@ -132,6 +132,10 @@ export const CLI_ROOMS: Readonly<Record<string, Room>> = {
   calibration: { holds: 'what labels say of a judge, and rules that correct for it', knows: [] },
   canary: { holds: '`canary`', knows: ['calibrate', 'calibration', 'score'] },
   'judge-check': { holds: '`judge-check`', knows: ['score'] },
+  mcp: {
+    holds: '`mcp`: tools that answer coding agents from the page',
+    knows: ['backfill', 'score'],
+  },
   doctor: { holds: '`doctor`: what an application has set up, and what its files say', knows: [] },
 }
 

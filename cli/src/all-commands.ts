@@ -6,6 +6,7 @@ import { commonCommand } from './commands/common.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { inspectCommand } from './commands/inspect.ts'
 import { judgeCheckCommand } from './commands/judge-check.ts'
+import { mcpCommand } from './commands/mcp.ts'
 import { scoreCommand } from './commands/score.ts'
 import { serveCommand } from './commands/serve.ts'
 import { viewCommand } from './commands/view.ts'
@@ -16,6 +17,7 @@ export const allCommands: readonly CliCommand[] = [
   commonCommand,
   inspectCommand,
   viewCommand,
+  mcpCommand,
   casesCommand,
   calibrateCommand,
   canaryCommand,

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
-import { readFileSync } from 'node:fs'
 import { allCommands } from './all-commands.ts'
 import type { CommandContext, ExitCode } from './command.ts'
+import { readVersion } from './read-version.ts'
 import { safeLine } from './text.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -62,9 +62,4 @@ function describe(error: unknown, help: string): string {
   }
   const showsHelp = error instanceof CommanderError || (error instanceof UsageError && error.showsHelp)
   return showsHelp ? `${message}; see ${help}` : message
-}
-
-function readVersion(): string {
-  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return manifest.version
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 import { isRecord } from '../../src/spans/json.ts'
 import { UsageError } from './usage-error.ts'
@@ -29,6 +30,20 @@ export function serverFile(which: 'program' | 'module', places: readonly string[
   throw new UsageError(
     `${SERVER_PACKAGE} is not installed here: npm install ${SERVER_PACKAGE} (before the first release, its packed file from a clone)`,
   )
+}
+
+/**
+ * A function of the service's module.
+ *
+ * @throws UsageError if the package is not installed, or has no such function
+ */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the type of the function
+export async function loadFromServer<Function>(name: 'openView' | 'startView'): Promise<Function> {
+  const module: unknown = await import(pathToFileURL(serverFile('module')).href)
+  if (!isRecord(module) || typeof module[name] !== 'function')
+    throw new UsageError(`expected a ${SERVER_PACKAGE} of this version of spanscore, got an older one`)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both packages have the same version
+  return module[name] as Function
 }
 
 function pathIn(manifest: unknown, which: 'program' | 'module'): string {

@@ -70,10 +70,15 @@ export function createBackfill(
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** When a duration before now, or a date, begins: milliseconds since the epoch. @throws UsageError if it is neither */
-export function startOf(since: string, nowMs: number): number {
+/**
+ * When a duration before now, or a date, begins: milliseconds since the epoch.
+ *
+ * @param option how the error names it
+ * @throws UsageError if it is neither
+ */
+export function startOf(since: string, nowMs: number, option = '--since'): number {
   const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(since) ?? []
   const startMs = count === undefined ? Date.parse(since) : nowMs - Number(count) * (UNITS_MS[unit] ?? 0)
   if (Number.isFinite(startMs)) return startMs
-  throw new UsageError(`--since: expected a time such as 24h, 7d or 2026-11-27T00:00:00Z, got ${since}`)
+  throw new UsageError(`${option}: expected a time such as 24h, 7d or 2026-11-27T00:00:00Z, got ${since}`)
 }

@@ -1,12 +1,10 @@
 import { once } from 'node:events'
-import { pathToFileURL } from 'node:url'
 
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
-import { isRecord } from '../../../src/spans/json.ts'
 import type { CliCommand, CommandContext } from '../command.ts'
 import { write } from '../output.ts'
 import { describeCount, readFiles } from '../read-files.ts'
-import { SERVER_PACKAGE, serverFile } from '../server-package.ts'
+import { loadFromServer, SERVER_PACKAGE } from '../server-package.ts'
 import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -36,7 +34,7 @@ type StartView = (given: { readonly runs: AsyncIterable<StoredRun>; readonly fil
 }>
 
 async function view(files: readonly string[], context: CommandContext): Promise<void> {
-  const startView = await loadStartView()
+  const startView = await loadFromServer<StartView>('startView')
   const { runs, summary } = readFiles(files, context)
   const names = files.map((file) => (file === '-' ? 'standard input' : safeLine(file)))
   const page = await startView({ runs, files: names })
@@ -48,12 +46,4 @@ async function view(files: readonly string[], context: CommandContext): Promise<
   await write(context.stdout, `${count}. The page is at ${page.url}\nCtrl-C ends it.\n`)
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   await page.stop()
-}
-
-async function loadStartView(): Promise<StartView> {
-  const module: unknown = await import(pathToFileURL(serverFile('module')).href)
-  if (!isRecord(module) || typeof module['startView'] !== 'function')
-    throw new UsageError(`expected a ${SERVER_PACKAGE} of this version of spanscore, got an older one`)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both packages have the same version
-  return module['startView'] as StartView
 }

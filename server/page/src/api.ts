@@ -1,9 +1,8 @@
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { SourceSpan } from '../../../src/spans/source-span.ts'
-import type { PageFacts } from '../../src/page/api.ts'
+import type { RunDetails, RunList, ScoresOverTime, ServiceOverview } from '../../src/page/answers.ts'
 import type { OpenRun } from '../../src/page/ingest.ts'
 import type { ShownEvaluation as Evaluation } from '../../src/page/shown-evaluation.ts'
-import type { Overview } from '../../src/page/overview.ts'
 import type { Thread } from '../../src/page/conversation-page.ts'
 import type { ConversationPage, ConversationRow } from '../../src/page/store/conversation-list.ts'
 import type { Now } from '../../src/page/store/now.ts'
@@ -12,7 +11,7 @@ import type { AgreementWithPeople, DrawnRun, LabelledRun, LabelProgress } from '
 import type { CommonAnswer } from '../../src/page/store/common.ts'
 import type { ComparedScorer, Comparison } from '../../src/page/store/compare.ts'
 import type { Side, Sides } from '../../src/page/store/sides.ts'
-import type { OpinionCounts, ScoreSeries, ScoreSummary } from '../../src/page/store/score-sums.ts'
+import type { ScoreSeries, ScoreSummary } from '../../src/page/store/score-sums.ts'
 import type { ShownScorer, TrialEstimate, TrialResult } from '../../src/page/trials.ts'
 import { labellerName } from './labeller.ts'
 
@@ -30,64 +29,18 @@ export type {
   ListedRun,
   Now,
   OpenRun,
+  RunDetails,
+  RunList,
   ScoreSeries,
+  ScoresOverTime,
   ScoreSummary,
+  ServiceOverview,
   Side,
   Sides,
   SourceSpan,
   Thread,
   TrialEstimate,
   TrialResult,
-}
-
-/** What the page knows of what it shows. */
-export type ServiceOverview = Overview & PageFacts & { readonly open: number }
-
-export interface RunList {
-  readonly runs: readonly ListedRun[]
-  readonly open: readonly OpenRun[]
-  readonly next?: string
-  readonly total?: number
-  readonly withheld: number
-}
-
-export interface RunDetails {
-  readonly run: AgentRun
-  readonly isOpen: boolean
-  /** The conversation that the run is in. */
-  readonly conversation?: { readonly key: string; readonly turns: number }
-  readonly stored?: {
-    readonly revision: number
-    readonly settled_ms: number
-    readonly parent_id: string | null
-    readonly cost_usd: number | null
-  }
-  readonly scores: readonly { readonly runId: string; readonly scoreKey: string; readonly evaluation: Evaluation }[]
-  /** What users and other tools say. */
-  readonly said: readonly {
-    readonly runId: string
-    readonly toolCall?: number
-    readonly scorerId: string
-    readonly value?: number
-    readonly label?: string
-    readonly explanation?: string
-    readonly evaluatorType?: string
-  }[]
-  /** Scores that the viewer must label first. */
-  readonly withheld: readonly { readonly runId: string; readonly scorer: string; readonly version: string }[]
-  readonly spans: readonly SourceSpan[]
-}
-
-export interface ScoresOverTime {
-  readonly all: ScoreSummary
-  readonly series: readonly ScoreSeries[]
-  readonly bucketMs: number
-  readonly range?: { readonly fromMs: number; readonly toMs: number }
-  /** Runs without a score that counts, by the reason. */
-  readonly unscored: readonly { readonly reason: string; readonly runs: number }[]
-  /** What users say of the scored runs. */
-  readonly opinions?: OpinionCounts
-  readonly withheld: number
 }
 
 export interface LabelState {
@@ -98,14 +51,6 @@ export interface LabelState {
 }
 
 const TOKEN = 'spanscore-token'
-
-/** The path below which a proxy shows the page, which is that of this program; `''` if there is none. Tests load it as a file. */
-const BASE = import.meta.url.startsWith('http') ? new URL('.', import.meta.url).pathname.replace(/\/$/, '') : ''
-
-/** The address of a view or of the interface, as the browser knows it. */
-export function at(path: string): string {
-  return BASE + path
-}
 
 /** The address that the service prints has the token after `#`. The token is stored, and removed from the address. */
 export function takeToken(): void {
@@ -125,7 +70,7 @@ export function mendAddress(): void {
   try {
     decodeURI(location.pathname)
   } catch {
-    history.replaceState(null, '', at('/nowhere'))
+    history.replaceState(null, '', '/nowhere')
   }
 }
 
@@ -141,18 +86,15 @@ export class ApiError extends Error {
 }
 
 /**
- * Sends a request to the service. Its token is a header, so that other pages cannot act for the visitor. Without a stored one, a proxy that has
- * signed the visitor in by a cookie may add it. Each request names the viewer: scores that this person should label are withheld.
+ * Sends a request to the service. No cookie is used, so that other pages cannot act for the visitor. Each request names the viewer: scores
+ * that this person should label are withheld.
  */
 export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
-  const token = localStorage.getItem(TOKEN)
-  if (token !== null) headers.set('authorization', `Bearer ${token}`)
+  headers.set('authorization', `Bearer ${localStorage.getItem(TOKEN) ?? ''}`)
   const name = labellerName()
   const viewer = name === '' ? '' : `${path.includes('?') ? '&' : '?'}labeller=${encodeURIComponent(name)}`
-  const response = await fetch(at(path) + viewer, { ...init, headers, cache: 'no-store' })
-  if (response.redirected)
-    throw new ApiError(401, 'Expected an answer of the page, got that of a sign-on: load this page again.')
+  const response = await fetch(`${path}${viewer}`, { ...init, headers, credentials: 'omit', cache: 'no-store' })
   if (response.ok) return response
   const body: unknown = await response.json().catch(() => undefined)
   const message =

@@ -12,7 +12,6 @@ import { readAssets } from './assets.ts'
 import { Ingest, ingestLimits } from './ingest.ts'
 import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 import { OverviewReader } from './overview.ts'
-import { PageAudit } from './page-audit.ts'
 import { createPageServer } from './page-server.ts'
 import { isDamaged, openPageDatabase, setAside } from './store/page-database.ts'
 import type { Forgotten, Person } from '../person.ts'
@@ -69,7 +68,6 @@ async function main({
   let tokens = given
   let otlpUrl = ''
   let judges: readonly string[] = []
-  let openConversations = 0
   let heardMs = performance.now()
   let isWriting = false
   let isForgetting = false
@@ -172,7 +170,6 @@ async function main({
         left: left + ingest.dropped,
         otlpUrl,
         judges,
-        openConversations,
         jaegerUrl: options.jaegerUrl,
         retention: options.retention,
       }),
@@ -182,9 +179,6 @@ async function main({
       isStuck: () => performance.now() - heardMs > STUCK_MS,
     }),
     (address) => refused.add(address),
-    options.userHeader === undefined
-      ? undefined
-      : new PageAudit(options.userHeader, (message) => answer({ kind: 'audit', message }), nowMs),
   )
   const retention = setInterval(() => {
     const wasForgetting = isForgetting
@@ -193,10 +187,7 @@ async function main({
   }, RETENTION_EVERY_MS)
   parentPort?.on('message', (batch: PageBatch) => {
     heardMs = performance.now()
-    if (batch.kind === 'alive') {
-      openConversations = batch.openConversations
-      return
-    }
+    if (batch.kind === 'alive') return
     if (batch.kind === 'batch') {
       left = batch.left
       waiting.push({ items: batch.items, bytes: batch.bytes, next: 0 })
