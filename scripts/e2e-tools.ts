@@ -13,7 +13,16 @@ import { promisify } from 'node:util'
 /** Where the programs are kept: `SPANSCORE_E2E_CACHE`, else `~/.cache/spanscore-e2e`. */
 export const cacheDirectory = process.env['SPANSCORE_E2E_CACHE'] ?? join(homedir(), '.cache', 'spanscore-e2e')
 
-const programNames = ['otelcol', 'jaeger', 'prometheus', 'promtool', 'alertmanager', 'amtool', 'actionlint'] as const
+const programNames = [
+  'otelcol',
+  'jaeger',
+  'prometheus',
+  'promtool',
+  'alertmanager',
+  'amtool',
+  'actionlint',
+  'oauth2-proxy',
+] as const
 
 /** Names of the programs. */
 export type ProgramName = (typeof programNames)[number]
@@ -41,7 +50,8 @@ async function go(directory: string, ...args: string[]): Promise<string> {
 
 const goInstall = (path: string) => async (directory: string, version: string) => {
   await go(directory, 'install', `${path}@${version}`)
-  return join(directory, basename(path))
+  // A program is named after its module without the module's version.
+  return join(directory, basename(path.replace(/\/v\d+$/, '')))
 }
 
 /** The Collector, with the components of the manifest. */
@@ -133,6 +143,13 @@ const programs: Readonly<Record<ProgramName, Program>> = {
     onPath: { command: 'actionlint', accepts: /^v?1\.7\./ },
     image: { name: 'rhysd/actionlint:1.7.12', file: '/usr/local/bin/actionlint' },
     build: goInstall('github.com/rhysd/actionlint/cmd/actionlint'),
+  },
+  // Signs people in before the page.
+  'oauth2-proxy': {
+    version: 'v7.15.6',
+    onPath: { command: 'oauth2-proxy', accepts: /^oauth2-proxy v?7\./ },
+    image: { name: 'quay.io/oauth2-proxy/oauth2-proxy:v7.15.6', file: '/bin/oauth2-proxy' },
+    build: goInstall('github.com/oauth2-proxy/oauth2-proxy/v7'),
   },
 }
 

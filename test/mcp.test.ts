@@ -37,7 +37,7 @@ describe('the tools, on the page of a service', () => {
   beforeAll(async () => {
     const data = join(folder, 'day')
     mkdirSync(data, { mode: 0o700 })
-    saveDay(data, Date.now())
+    await saveDay(data, Date.now())
     service = await startService(data, {})
     mcp = await startMcp(['--page', service.origin, '--token-file', join(data, 'page-token')])
   })

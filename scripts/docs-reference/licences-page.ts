@@ -7,6 +7,9 @@ interface LockedPackage {
   readonly version?: string
   readonly license?: string
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
 /** `docs/reference/licences.md`: the packages in each of ours, and under which licences they are. */
@@ -34,11 +37,17 @@ function installedWith(root: string, packages: Readonly<Record<string, LockedPac
   const seen = new Set<string>()
   const found = new Map<string, NamedPackage>()
   const visit = (path: string): void => {
-    for (const name of Object.keys(packages[path]?.dependencies ?? {})) {
-      const nested = `${path}/node_modules/${name}`
-      const at = packages[nested] === undefined ? `node_modules/${name}` : nested
-      const locked = packages[at]
-      if (locked?.version === undefined || seen.has(at)) continue
+    const {
+      dependencies,
+      optionalDependencies,
+      peerDependencies = {},
+      peerDependenciesMeta: meta,
+    } = packages[path] ?? {}
+    const peers = Object.keys(peerDependencies).filter((name) => meta?.[name]?.optional !== true)
+    for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
+      const at = placesAbove(path, name).find((place) => packages[place]?.version !== undefined)
+      const locked = at === undefined ? undefined : packages[at]
+      if (at === undefined || locked?.version === undefined || seen.has(at) || OWN.has(name)) continue
       seen.add(at)
       // A package that is installed twice in one version is listed once.
       found.set(`${name}@${locked.version}`, { ...locked, name })
@@ -48,6 +57,14 @@ function installedWith(root: string, packages: Readonly<Record<string, LockedPac
   visit(root)
   return [...found.values()]
 }
+
+/** Where Node.js looks for a package, from the nearest folder on. */
+function placesAbove(path: string, name: string): string[] {
+  const above = path.split('/node_modules/').map((_, index, parts) => parts.slice(0, index + 1).join('/node_modules/'))
+  return [...above.toReversed().map((folder) => `${folder}/node_modules/${name}`), `node_modules/${name}`]
+}
+
+const OWN: ReadonlySet<string> = new Set(['spanscore', '@spanscore/cli', '@spanscore/server'])
 
 function tableOf(packages: readonly NamedPackage[]): string {
   return table(

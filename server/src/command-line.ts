@@ -11,7 +11,7 @@ import { readPerson } from './person.ts'
 import { readTokens } from './read-given.ts'
 import { GivenFiles } from './given-files.ts'
 import { reportLine } from './limited.ts'
-import type { LogLevel } from './limited.ts'
+import type { LogCode, LogLevel } from './limited.ts'
 import { toOptions, toWorkerOptions } from './given-options.ts'
 import type { GivenOptions } from './given-options.ts'
 import { startServer } from './start.ts'
@@ -70,6 +70,11 @@ const program = new Command('spanscore-server')
   .option('--max-days <days>', 'maximum time that anything is kept, scored or not', positive, 7)
   .option('--page', 'show runs, scores and why on a page; keeps runs in the data folder', false)
   .option('--page-port <port>', 'port of the page', port, 4320)
+  .option('--page-url <url>', 'where a proxy shows the page, such as https://company.example/spanscore/', url)
+  .option(
+    '--page-user-header <name>',
+    'header in which that proxy names the user, who is then in the log with what was opened, taken or changed',
+  )
   .option('--page-days <days>', 'how long the page keeps runs', positive, 14)
   .option(
     '--page-size <MiB>',
@@ -144,7 +149,7 @@ program
   .action((_: unknown, command: Command) => {
     const { data, url: place }: { readonly data: string; readonly url: string } = command.optsWithGlobals()
     const [token] = readTokens('--data', pageTokenPath(data), MIN_PAGE_TOKEN)
-    process.stdout.write(`${new URL(place).origin}/#token=${token}\n`)
+    process.stdout.write(`${place.replace(/\/+$/, '')}/#token=${token}\n`)
   })
 
 type GivenToForget = Readonly<Record<'trace' | 'conversation' | 'user', string | undefined>> & {
@@ -232,11 +237,11 @@ function onSignal(): void {
 }
 
 /** Writes one line. What `limited` reports is trouble. */
-function say(line: string, level: LogLevel = 'info'): void {
+function say(line: string, level: LogLevel = 'info', code?: LogCode): void {
   process.stderr.write(
     format === 'json'
-      ? `${JSON.stringify({ time: new Date().toISOString(), level, message: reportLine(line) })}\n`
-      : `spanscore-server: ${line}\n`,
+      ? `${JSON.stringify({ time: new Date().toISOString(), level, code, message: reportLine(line) })}\n`
+      : `spanscore-server: ${code === undefined ? '' : `${code}: `}${line}\n`,
   )
 }
 

@@ -39,6 +39,8 @@ export interface GivenOptions {
   readonly maxDays: number
   readonly page: boolean
   readonly pagePort: number
+  readonly pageUrl?: string
+  readonly pageUserHeader?: string
   readonly pageDays: number
   readonly pageSize: number
   readonly jaeger?: string
@@ -214,6 +216,8 @@ export function toOptions(given: GivenOptions, limits: Limits, report: Report, f
           host: given.host.replace(/^\[(.+)\]$/, '$1'),
           port: given.pagePort,
           allowedHosts: given.allowedHost,
+          publicUrl: given.pageUrl,
+          userHeader: given.pageUserHeader,
           retention: { maxAgeMs: given.pageDays * 86_400_000, maxBytes: given.pageSize * MEBIBYTE },
           jaegerUrl: given.jaeger,
         }

@@ -21,6 +21,9 @@ const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u20
 /** How serious a line is: `warn` says that something does not work as it should. */
 export type LogLevel = 'info' | 'warn' | 'error'
 
+/** What a line is about, for programs that read it: `audit` says who opened, took or changed something on the page. */
+export type LogCode = 'audit'
+
 /** Reports each line at most once in ten seconds, as a safe line that says that something is wrong. */
 export function limited(report: (line: string, level?: LogLevel) => void): (line: string) => void {
   const latest = new Map<string, number>()

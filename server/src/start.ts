@@ -19,7 +19,7 @@ import type { SpanIdsOf } from './log/migrations.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
 import type { GivenFiles } from './given-files.ts'
 import { limited } from './limited.ts'
-import type { LogLevel } from './limited.ts'
+import type { LogCode, LogLevel } from './limited.ts'
 import { describeLackOfMemory } from './memory.ts'
 import { Conversations } from './conversations/conversations.ts'
 import { listen } from './listen.ts'
@@ -93,7 +93,7 @@ export interface ServerOptions {
   /** Certificates and tokens, which are read again when they change. @default they do not change */
   readonly files?: GivenFiles | undefined
   /** Receives lines for the operator. */
-  readonly report: (line: string, level?: LogLevel) => void
+  readonly report: (line: string, level?: LogLevel, code?: LogCode) => void
   /** The page that shows runs; it needs a data folder. @default none */
   readonly page?: PageOptions | undefined
   /** Maximum number of runs with undelivered scores before scoring pauses. @default 2000 */
@@ -200,6 +200,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stored: page && (() => page?.stored() ?? Promise.resolve()),
     report,
   })
+  page?.countsConversationsBy(() => conversations.open)
   const forwarder = to === undefined ? undefined : new Forwarder(log, to, taken, report)
   const service = new Service({
     log,
@@ -377,6 +378,7 @@ async function openPage(
     { options: page, folder: dataFolder, limits, configPath, configText, redact: config.redact },
     token,
     report,
+    (line) => options.report(line, 'info', 'audit'),
   )
   options.files
     ?.read('page-token', () => pageToken(dataFolder).tokens)

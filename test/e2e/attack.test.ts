@@ -105,6 +105,9 @@ function startInProcess(): Tracer {
   return startProvider('in-process', processor)
 }
 
+let service: ServerProcess
+let startService: () => Promise<ServerProcess>
+
 /** An application that only exports, and the service that scores its runs. */
 async function startBehindService(): Promise<Tracer> {
   const judge = await createScriptedOpenAIServer(() => JSON.stringify(reply))
@@ -114,17 +117,10 @@ async function startBehindService(): Promise<Tracer> {
     config,
     `scorers:\n  - name: injection\n    model: { id: local/judge, url: '${judge.url}' }\n    alerts: { any: page }\n`,
   )
-  const server: ServerProcess = await startProcess([
-    '--to',
-    stack.otlpUrl,
-    '--forward',
-    '--data',
-    folder,
-    '--config',
-    config,
-  ])
-  closing.push(() => server.stop())
-  const exporter = new OTLPTraceExporter({ url: `http://127.0.0.1:${server.httpPort}/v1/traces` })
+  startService = () => startProcess(['--to', stack.otlpUrl, '--forward', '--data', folder, '--config', config])
+  service = await startService()
+  closing.push(() => service.stop())
+  const exporter = new OTLPTraceExporter({ url: `http://127.0.0.1:${service.httpPort}/v1/traces` })
   return startProvider('behind-service', new BatchSpanProcessor(exporter))
 }
 
@@ -132,8 +128,8 @@ const pagesOf = (job: string): readonly PostedAlert[] =>
   stack.posted.filter(({ labels }) => labels['job'] === job && labels['alertname'] === 'SpanscoreRunFailed')
 
 it(
-  'pages once within 150 s of the run, and says agent, tool and trace, and no content',
-  { timeout: 400_000 },
+  'pages once within 150 s of the run, also if Prometheus and the service start again, and says agent, tool and trace, and no content',
+  { timeout: 500_000 },
   async () => {
     const tracers = { 'in-process': startInProcess(), 'behind-service': await startBehindService() }
     const endedMs = Date.now()
@@ -156,7 +152,11 @@ it(
       expect(page?.annotations['description']).toContain(`Call of send_mail in trace ${traceId}.`)
       expect(JSON.stringify(page)).not.toMatch(/IGNORE|eve@|Summarise/)
     }
-    await delay(90_000)
+    await stack.stop('prometheus')
+    await service.stop()
+    service = await startService()
+    await stack.start('prometheus')
+    await delay(120_000)
     for (const { job } of traces) expect(pagesOf(job)).toHaveLength(1)
   },
 )

@@ -161,12 +161,12 @@ const WITH_HANDOFF: readonly LiveScenario[] = [...WITH_APPROVAL, HANDOFF]
 
 /** Every library that is run, the most popular ones first. */
 export const LIBRARIES: readonly Library[] = [
-  { name: 'AI SDK 7', program: 'ai7', packages: ai7, scenarios: [...WITH_APPROVAL, CUT_OFF] },
+  { name: 'AI SDK 7', program: 'ai7', packages: ai7, scenarios: [...WITH_APPROVAL, ...CUT_OFF] },
   { name: 'AI SDK 7, responses', program: 'ai7', variant: 'responses', packages: ai7 },
   { name: 'AI SDK 6', program: 'ai5', packages: ai6, scenarios: WITH_APPROVAL },
   { name: 'AI SDK 5', program: 'ai5', packages: ai5 },
   langchain('createAgent', 'OpenInference', { scenarios: WITH_APPROVAL }),
-  langchain('createAgent', 'Traceloop', { scenarios: [...SCENARIOS, CUT_OFF] }),
+  langchain('createAgent', 'Traceloop', { scenarios: [...SCENARIOS, ...CUT_OFF] }),
   langchain('createAgent', 'Langfuse', { scenarios: WITH_APPROVAL }),
   langchain('createAgent', 'LangSmith'),
   langchain('createReactAgent', 'OpenInference'),
@@ -221,7 +221,7 @@ export const LIBRARIES: readonly Library[] = [
     name: 'Mastra by OtelBridge',
     program: 'mastra',
     packages: mastraPackages,
-    scenarios: [...WITH_APPROVAL, CUT_OFF],
+    scenarios: [...WITH_APPROVAL, ...CUT_OFF],
   },
   {
     name: 'Anthropic tool runner',
@@ -274,7 +274,7 @@ export const LIBRARIES: readonly Library[] = [
     program: 'openai',
     variant: 'chat/semconv',
     packages: openaiSemconvPackages,
-    scenarios: [...SCENARIOS, CUT_OFF],
+    scenarios: [...SCENARIOS, ...CUT_OFF],
   },
   {
     name: 'OpenAI responses by instrumentation-openai',

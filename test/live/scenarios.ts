@@ -19,8 +19,8 @@ export type Turn =
   | { readonly calls: readonly PlayedCall[]; readonly text?: string }
   | {
       readonly answer: string
-      /** Whether the model stopped because the reply was as long as allowed. @default false */
-      readonly isCutOff?: true
+      /** Why the model stopped: the reply was as long as allowed, or a filter of the provider ended it. @default it was complete */
+      readonly cutOffBy?: 'length' | 'content_filter'
     }
 
 /** A tool that takes texts. */
@@ -190,18 +190,23 @@ export const HANDOFF: LiveScenario = {
   ],
 }
 
-/** For libraries that record why a model stopped. */
-export const CUT_OFF: LiveScenario = {
-  name: 'cut off',
+const cutOffBy = (name: string, reason: 'length' | 'content_filter'): LiveScenario => ({
+  name,
   stream: false,
   runs: [
     {
       ...weatherAgent,
       input: 'Write about the weather in Bergen.',
-      turns: [{ calls: [weatherIn('Bergen', 9)] }, { answer: 'Bergen is known for its', isCutOff: true }],
+      turns: [{ calls: [weatherIn('Bergen', 9)] }, { answer: 'Bergen is known for its', cutOffBy: reason }],
     },
   ],
-}
+})
+
+/** For libraries that record why a model stopped. */
+export const CUT_OFF: readonly LiveScenario[] = [
+  cutOffBy('cut off', 'length'),
+  cutOffBy('cut off by a filter', 'content_filter'),
+]
 
 /** For libraries in which a tool may need a person's approval. */
 export const APPROVAL: LiveScenario = {

@@ -20,7 +20,8 @@ export function replyOf(scenario: LiveScenario, question: Question): ScriptedRep
     return unscripted(`no run has these instructions and this question: ${JSON.stringify(question)}`)
   const turn = nextTurn(run, question.toolResults.length)
   if (turn === undefined) return unscripted(`${run.input} has no turn after ${question.toolResults.length} results`)
-  if ('answer' in turn) return { text: turn.answer, ...(turn.isCutOff === true && { finishReason: 'length' as const }) }
+  if ('answer' in turn)
+    return { text: turn.answer, ...(turn.cutOffBy !== undefined && { finishReason: turn.cutOffBy }) }
   return {
     ...(turn.text !== undefined && { text: turn.text }),
     toolCalls: turn.calls.map(({ name, args }, position) => ({

@@ -52,6 +52,14 @@ export interface LabelState {
 
 const TOKEN = 'spanscore-token'
 
+/** The path below which a proxy shows the page, which is that of this program; `''` if there is none. Tests load it as a file. */
+const BASE = import.meta.url.startsWith('http') ? new URL('.', import.meta.url).pathname.replace(/\/$/, '') : ''
+
+/** The address of a view or of the interface, as the browser knows it. */
+export function at(path: string): string {
+  return BASE + path
+}
+
 /** The address that the service prints has the token after `#`. The token is stored, and removed from the address. */
 export function takeToken(): void {
   const found = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
@@ -70,7 +78,7 @@ export function mendAddress(): void {
   try {
     decodeURI(location.pathname)
   } catch {
-    history.replaceState(null, '', '/nowhere')
+    history.replaceState(null, '', at('/nowhere'))
   }
 }
 
@@ -86,15 +94,18 @@ export class ApiError extends Error {
 }
 
 /**
- * Sends a request to the service. No cookie is used, so that other pages cannot act for the visitor. Each request names the viewer: scores
- * that this person should label are withheld.
+ * Sends a request to the service. Its token is a header, so that other pages cannot act for the visitor. Without a stored one, a proxy that has
+ * signed the visitor in by a cookie may add it. Each request names the viewer: scores that this person should label are withheld.
  */
 export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
-  headers.set('authorization', `Bearer ${localStorage.getItem(TOKEN) ?? ''}`)
+  const token = localStorage.getItem(TOKEN)
+  if (token !== null) headers.set('authorization', `Bearer ${token}`)
   const name = labellerName()
   const viewer = name === '' ? '' : `${path.includes('?') ? '&' : '?'}labeller=${encodeURIComponent(name)}`
-  const response = await fetch(`${path}${viewer}`, { ...init, headers, credentials: 'omit', cache: 'no-store' })
+  const response = await fetch(at(path) + viewer, { ...init, headers, cache: 'no-store' })
+  if (response.redirected)
+    throw new ApiError(401, 'Expected an answer of the page, got that of a sign-on: load this page again.')
   if (response.ok) return response
   const body: unknown = await response.json().catch(() => undefined)
   const message =

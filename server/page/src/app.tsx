@@ -1,6 +1,6 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
 
-import { keepToken, toSearch } from './api.ts'
+import { at, keepToken, toSearch } from './api.ts'
 import type { ServiceOverview } from './api.ts'
 import { plural } from './format.ts'
 import { useAnswer, useChanges } from './live.ts'
@@ -75,7 +75,8 @@ function Page() {
 
 function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; readonly isConnected: boolean }) {
   const { path, query } = useLocation()
-  const isAt = (place: string) => path === place || (place !== '/' && path.startsWith(`${place}/`))
+  const shown = path.slice(at('').length) || '/'
+  const isAt = (place: string) => shown === place || (place !== '/' && shown.startsWith(`${place}/`))
   const kept = toSearch(sharedOf(query))
   // What has nothing to show is left out.
   const isShown = (place: string) =>

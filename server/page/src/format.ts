@@ -40,6 +40,11 @@ export function percent(share: number): string {
   return `${hundredths > 0 && hundredths < 10 ? Number(hundredths.toFixed(1)) : Math.round(hundredths)} %`
 }
 
+/** A text as a heading. */
+export function headOf(text: string): string {
+  return text.length > 160 ? `${text.slice(0, 160).toWellFormed()}…` : text
+}
+
 export function usd(value: number): string {
   if (value === 0) return '$0'
   return value < 0.01 ? `$${Number(value.toPrecision(1))}` : `$${value.toFixed(2)}`

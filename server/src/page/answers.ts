@@ -10,7 +10,7 @@ import type { ComparedScorer, Comparison } from './store/compare.ts'
 import type { ConversationPage } from './store/conversation-list.ts'
 import type { Now } from './store/now.ts'
 import type { ListedRun } from './store/run-list.ts'
-import type { ScoreSeries, ScoreSummary } from './store/score-sums.ts'
+import type { OpinionCounts, ScoreSeries, ScoreSummary } from './store/score-sums.ts'
 import type { Sides } from './store/sides.ts'
 import type { ShownScorer } from './trials.ts'
 
@@ -88,5 +88,7 @@ export interface ScoresOverTime {
   readonly range?: { readonly fromMs: number; readonly toMs: number }
   /** Runs without a score that counts, by the reason. */
   readonly unscored: readonly { readonly reason: string; readonly runs: number }[]
+  /** What users say of the scored runs. */
+  readonly opinions?: OpinionCounts
   readonly withheld: number
 }

@@ -13,7 +13,7 @@ import type { Ingest, ShownRuns } from './ingest.ts'
 import type { OverviewReader } from './overview.ts'
 import { BadRequestError } from './page-server.ts'
 import type { ApiAnswer, ApiRequest } from './page-server.ts'
-import { readRun, readRunsToTry, runAsJson, asShown } from './run-page.ts'
+import { readRun, readRunsToTry, runAsCase, runAsJson, asShown } from './run-page.ts'
 import { commonOf } from './store/common.ts'
 import { compareScorers, compareScores } from './store/compare.ts'
 import { listConversations } from './store/conversation-list.ts'
@@ -54,6 +54,8 @@ export interface PageFacts {
   readonly otlpUrl: string
   /** Judges that are not asked for a while, and why. @default none */
   readonly judges?: readonly string[]
+  /** Conversations that are not over, and so not scored yet. @default unknown */
+  readonly openConversations?: number
   readonly jaegerUrl?: string | undefined
   readonly retention?: Retention
 }
@@ -75,7 +77,15 @@ const text = z.string().min(1).max(1000).optional()
 const labeller = z.string().max(200).default('')
 
 /** Filters on runs that all views share. */
-const runFilter = { service: text, user: text, conversation: text, trait: text }
+const runFilter = {
+  service: text,
+  user: text,
+  conversation: text,
+  trait: text,
+  text,
+  minSeconds: optionalNumber,
+  minUsd: optionalNumber,
+}
 
 const listQuery = z.object({
   ...runFilter,
@@ -83,12 +93,11 @@ const listQuery = z.object({
   agent: text,
   status: text,
   feedback: z.enum(['any', 'disliked', 'liked', 'commented']).optional(),
-  text,
   scorer: text,
   version: text,
   model: text,
   label: z.enum(['pass', 'fail', 'none']).optional(),
-  sort: z.enum(['newest', 'worst']).optional(),
+  sort: z.enum(['newest', 'worst', 'longest', 'dearest']).optional(),
   after: z
     .string()
     .regex(/^[\d.e~-]{1,60}$/)
@@ -103,7 +112,6 @@ const listQuery = z.object({
 const conversationQuery = z.object({
   ...runFilter,
   agent: text,
-  text,
   scorer: text,
   label: z.enum(['pass', 'fail']).optional(),
   sort: z.enum(['worst', 'newest']).optional(),
@@ -228,6 +236,10 @@ function readingRoutes(parts: ReadApiParts): Routes {
     'GET /api/run.json': ({ query }) => {
       const run = runAsJson(parts, query.get('id') ?? '', viewerOf(query))
       return run === undefined ? missing('run') : json(run)
+    },
+    'GET /api/case': ({ query }) => {
+      const found = runAsCase(parts, query.get('id') ?? '', viewerOf(query))
+      return found === undefined ? missing('run with a question') : json(found)
     },
     'GET /api/conversations': ({ query }) =>
       json(listConversations(database, parsed(conversationQuery, Object.fromEntries(query)))),

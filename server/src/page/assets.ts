@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 
 /** A file of the page. */
 export interface Asset {
@@ -20,6 +21,15 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** The built page. The path is the same from the sources and from the built service. */
 export const ASSETS_FOLDER: string = join(import.meta.dirname, '../../dist/assets')
+
+/** The page for browsers that find it below a path: its own addresses begin with the prefix. */
+export function assetsBelow(prefix: string, assets: ReadonlyMap<string, Asset>): ReadonlyMap<string, Asset> {
+  const index = assets.get('/index.html')
+  if (prefix === '' || index === undefined) return assets
+  const html = (index.isGzipped ? gunzipSync(index.body) : index.body).toString()
+  const body = Buffer.from(html.replaceAll(/(href|src)="\//g, `$1="${prefix}/`))
+  return new Map([...assets, ['/index.html', { ...index, body, isGzipped: false }]])
+}
 
 /**
  * Reads the built page.

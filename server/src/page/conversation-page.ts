@@ -6,8 +6,8 @@ import type { AgentRun, Conversation } from 'spanscore/engine'
 import { asShown } from './run-page.ts'
 import { findConversation, scoresOfConversation, turnsOf } from './store/conversations.ts'
 import type { ConversationScore } from './store/conversations.ts'
-import { marksOf } from './store/run-list.ts'
-import type { ListedScore } from './store/run-list.ts'
+import { marksOf, opinionsOf } from './store/run-list.ts'
+import type { ListedScore, Opinion } from './store/run-list.ts'
 
 type ToolCall = AgentRun['toolCalls'][number]
 
@@ -21,6 +21,8 @@ export interface ThreadRun extends Pick<
   /** Calls that are left out, because there are too many. */
   readonly moreCalls: number
   readonly scores: readonly ListedScore[]
+  /** What its users say; not shown to people who have yet to label it. */
+  readonly opinions: readonly Opinion[]
 }
 
 /** A conversation from its first message to its last answer. */
@@ -55,11 +57,16 @@ export function readConversation(database: DatabaseSync, key: string, viewer: st
     stored.map(({ runSeq }) => ({ seq: runSeq })),
     { viewer },
   )
+  const opinions = opinionsOf(
+    database,
+    stored.map(({ member }) => member.run.traceId),
+  )
   const conversation = joinMembers(
     stored.map(({ member }) => member),
     { endedBy: 'file', leftOut },
   )
   const { turns, runs, earlier, complete, missing, startTimeMs, endTimeMs, revision } = conversation
+  const marksOfRun = ({ id }: AgentRun) => marks.get(seqOf.get(id) ?? -1) ?? []
   const toThreadRun = (run: AgentRun): ThreadRun => ({
     id: run.id,
     agent: run.agent.name ?? '',
@@ -73,7 +80,8 @@ export function readConversation(database: DatabaseSync, key: string, viewer: st
       .slice(0, MAX_CALLS)
       .map(({ name, status, error }) => ({ name, status, ...(error !== undefined && { error }) })),
     moreCalls: Math.max(0, run.toolCalls.length - MAX_CALLS),
-    scores: marks.get(seqOf.get(run.id) ?? -1) ?? [],
+    scores: marksOfRun(run),
+    opinions: marksOfRun(run).some(({ status }) => status === 'withheld') ? [] : (opinions.get(run.traceId) ?? []),
   })
   const thread: Thread = {
     key,

@@ -52,7 +52,7 @@ export type PageBatch =
   | { readonly kind: 'tokens'; readonly tokens: readonly string[] }
   | { readonly kind: 'judges'; readonly troubles: readonly string[] }
   /** Sent every second while the receiving thread runs. */
-  | { readonly kind: 'alive' }
+  | { readonly kind: 'alive'; readonly openConversations: number }
   | { readonly kind: 'stop' }
   | AboutForgetting
 
@@ -63,6 +63,8 @@ export type FromPage =
   /** So many batches are on the disk. */
   | { readonly kind: 'stored'; readonly batches: number; readonly bytes: number }
   | { readonly kind: 'trouble'; readonly message: string }
+  /** Somebody opened, took or changed something. */
+  | { readonly kind: 'audit'; readonly message: string }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   /** Somebody asks the page to forget a person. */
@@ -76,6 +78,10 @@ export interface PageOptions {
   readonly port: number
   /** Host names of the page, besides loopback ones. */
   readonly allowedHosts: readonly string[]
+  /** Where a proxy shows the page, such as `https://company.example/spanscore/`. */
+  readonly publicUrl?: string | undefined
+  /** The header in which that proxy names the user. It is believed with the token alone. */
+  readonly userHeader?: string | undefined
   /** How long, and how much, the page keeps. */
   readonly retention: Retention
   /** Base URL of a Jaeger UI, such as `http://localhost:16686`. */

@@ -35,17 +35,21 @@ export function refuseHost(
 
 /**
  * Refuses requests from other pages, which have another origin. A proxy may end TLS before the page, so that its origin has another scheme
- * here than in the browser.
+ * here than in the browser; and it may name another host, whose origin is then that of `--page-url`.
  */
-export function refuseOrigin(headers: IncomingHttpHeaders): PageRefusal | undefined {
+export function refuseOrigin(headers: IncomingHttpHeaders, publicUrl?: string): PageRefusal | undefined {
   const { origin } = headers
   const site = headers['sec-fetch-site']
-  const isOwn = origin === undefined || URL.parse(origin)?.host === headers.host
+  const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin
+  const isOwn = origin === undefined || origin === own || URL.parse(origin)?.host === headers.host
   if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return undefined
   return { status: 403, message: 'Expected a request of the page itself, got one of another page.' }
 }
 
-/** Refuses requests without the token. It is a header, which browsers never add by themselves, so no other page can act for a visitor. */
+/**
+ * Refuses requests without the token. It is a header, which browsers never add by themselves. A proxy that signs people in by a cookie adds it
+ * to requests of other pages, too: those are refused by their origin.
+ */
 export function refuseWithoutToken(headers: IncomingHttpHeaders, tokens: readonly string[]): PageRefusal | undefined {
   const given = digest(/^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '')
   if (tokens.filter((token) => timingSafeEqual(given, digest(token))).length > 0) return undefined

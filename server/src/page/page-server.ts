@@ -2,8 +2,10 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { gzip } from 'node:zlib'
 
+import { assetsBelow } from './assets.ts'
 import type { Asset } from './assets.ts'
 import type { PageOptions } from './messages.ts'
+import type { PageAudit } from './page-audit.ts'
 import { PAGE_HEADERS, refuseHost, refuseOrigin, refuseWithoutToken } from './page-access.ts'
 
 /** An authorised request to the page's API. */
@@ -42,12 +44,16 @@ const GZIP_FROM_BYTES = 4096
 
 /** Serves the page and its API. The page itself has no data; everything else needs the token. */
 export function createPageServer(
-  { host, allowedHosts }: Pick<PageOptions, 'host' | 'allowedHosts'>,
+  { host, allowedHosts, publicUrl }: Pick<PageOptions, 'host' | 'allowedHosts' | 'publicUrl'>,
   tokens: () => readonly string[],
-  assets: ReadonlyMap<string, Asset>,
+  given: ReadonlyMap<string, Asset>,
   handle: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer,
   onWrongToken: (address: string | undefined) => void = () => undefined,
+  audit?: PageAudit,
 ): Server {
+  const prefix = prefixOf(publicUrl)
+  const assets = assetsBelow(prefix, given)
+  const hosts = publicUrl === undefined ? allowedHosts : [...allowedHosts, new URL(publicUrl).hostname]
   return createServer(
     { headersTimeout: 10_000, requestTimeout: 60_000, maxHeaderSize: 16 * 1024 },
     (request, response) => {
@@ -57,16 +63,25 @@ export function createPageServer(
         sendJson(request, response, 400, { error: 'Expected a path, got something else.' })
         return
       }
+      // A proxy may remove the prefix, or leave it.
+      if (`${url.pathname}/`.startsWith(`${prefix}/`)) url.pathname = url.pathname.slice(prefix.length)
       const isApi = url.pathname.startsWith('/api/')
       const refusal =
-        refuseHost(request.headers, host, allowedHosts) ??
-        (isApi ? (refuseOrigin(request.headers) ?? refuseWithoutToken(request.headers, tokens())) : undefined)
+        refuseHost(request.headers, host, hosts) ??
+        (isApi
+          ? (refuseOrigin(request.headers, publicUrl) ?? refuseWithoutToken(request.headers, tokens()))
+          : undefined)
       if (refusal?.status === 401) onWrongToken(request.socket.remoteAddress)
       if (refusal !== undefined) sendJson(request, response, refusal.status, { error: refusal.message })
-      else if (isApi) void answerApi(request, response, url, handle)
+      else if (isApi) void answerApi(request, response, url, handle, audit)
       else sendAsset(request, response, url.pathname, assets)
     },
   )
+}
+
+/** The path of an address, without a slash at its end. */
+function prefixOf(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
 }
 
 async function answerApi(
@@ -74,17 +89,20 @@ async function answerApi(
   response: ServerResponse,
   url: URL,
   handle: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer,
+  audit: PageAudit | undefined,
 ): Promise<void> {
   const controller = new AbortController()
   response.once('close', () => controller.abort())
   try {
-    const answer = await handle({
+    const asked: ApiRequest = {
       method: request.method ?? 'GET',
       path: url.pathname,
       query: url.searchParams,
       body: request.method === 'POST' ? await bodyOf(request) : undefined,
       signal: controller.signal,
-    })
+    }
+    const answer = await handle(asked)
+    if (!('json' in answer) || answer.status < 400) audit?.note(request.headers, asked)
     if ('json' in answer) {
       sendJson(request, response, answer.status, answer.json)
       return

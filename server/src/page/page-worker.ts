@@ -12,6 +12,7 @@ import { readAssets } from './assets.ts'
 import { Ingest, ingestLimits } from './ingest.ts'
 import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 import { OverviewReader } from './overview.ts'
+import { PageAudit } from './page-audit.ts'
 import { createPageServer } from './page-server.ts'
 import { isDamaged, openPageDatabase, setAside } from './store/page-database.ts'
 import type { Forgotten, Person } from '../person.ts'
@@ -68,6 +69,7 @@ async function main({
   let tokens = given
   let otlpUrl = ''
   let judges: readonly string[] = []
+  let openConversations = 0
   let heardMs = performance.now()
   let isWriting = false
   let isForgetting = false
@@ -170,6 +172,7 @@ async function main({
         left: left + ingest.dropped,
         otlpUrl,
         judges,
+        openConversations,
         jaegerUrl: options.jaegerUrl,
         retention: options.retention,
       }),
@@ -179,6 +182,9 @@ async function main({
       isStuck: () => performance.now() - heardMs > STUCK_MS,
     }),
     (address) => refused.add(address),
+    options.userHeader === undefined
+      ? undefined
+      : new PageAudit(options.userHeader, (message) => answer({ kind: 'audit', message }), nowMs),
   )
   const retention = setInterval(() => {
     const wasForgetting = isForgetting
@@ -187,7 +193,10 @@ async function main({
   }, RETENTION_EVERY_MS)
   parentPort?.on('message', (batch: PageBatch) => {
     heardMs = performance.now()
-    if (batch.kind === 'alive') return
+    if (batch.kind === 'alive') {
+      openConversations = batch.openConversations
+      return
+    }
     if (batch.kind === 'batch') {
       left = batch.left
       waiting.push({ items: batch.items, bytes: batch.bytes, next: 0 })

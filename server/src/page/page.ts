@@ -36,6 +36,7 @@ const ENDED = Symbol('the page ended')
 /** The page. It runs in a separate thread, and this sends it copies of all data. If that thread ends, it is started again. */
 export class Page implements ServiceObserver, PageRuns {
   readonly #report: (line: string) => void
+  readonly #audit: (line: string) => void
   readonly #memory = pageMemory()
   /** Questions to the thread without an answer. */
   readonly #asked = new Map<number, (value: unknown) => void>()
@@ -57,17 +58,24 @@ export class Page implements ServiceObserver, PageRuns {
   readonly #aliveTimer: NodeJS.Timeout
   #isStopped = false
   #otlpUrl = ''
+  #openConversations = (): number => 0
   #onStopped: () => void = () => undefined
 
   /** Its token. */
   readonly token: PageToken
 
-  private constructor(data: PageWorkerData, token: PageToken, report: (line: string) => void) {
+  private constructor(
+    data: PageWorkerData,
+    token: PageToken,
+    report: (line: string) => void,
+    audit: (line: string) => void,
+  ) {
     this.#data = data
     this.token = token
     this.#report = report
+    this.#audit = audit
     this.#aliveTimer = setInterval(() => {
-      this.#post({ kind: 'alive' })
+      this.#post({ kind: 'alive', openConversations: this.#openConversations() })
       this.#wake()
     }, ALIVE_MS).unref()
   }
@@ -77,8 +85,9 @@ export class Page implements ServiceObserver, PageRuns {
     data: Omit<PageWorkerData, 'tokens'>,
     token: PageToken,
     report: (line: string) => void,
+    audit: (line: string) => void,
   ): Promise<Page> {
-    const page = new Page({ ...data, tokens: token.tokens }, token, report)
+    const page = new Page({ ...data, tokens: token.tokens }, token, report, audit)
     try {
       await page.#launch()
     } catch (error) {
@@ -90,8 +99,9 @@ export class Page implements ServiceObserver, PageRuns {
 
   /** The address with the token, in a part that browsers do not send. */
   get url(): string {
-    const { host, port } = this.#data.options
-    return `http://${host.includes(':') ? `[${host}]` : host}:${port}/#token=${this.#data.tokens[0]}`
+    const { host, port, publicUrl } = this.#data.options
+    const place = publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+    return `${place.replace(/\/+$/, '')}/#token=${this.#data.tokens[0]}`
   }
 
   /** Why there is no page now; `undefined` if there is one. */
@@ -120,6 +130,11 @@ export class Page implements ServiceObserver, PageRuns {
   /** Judges that are not asked for a while, and why. */
   judges(troubles: readonly string[]): void {
     this.#post({ kind: 'judges', troubles })
+  }
+
+  /** Sets what counts the conversations that are not over. */
+  countsConversationsBy(count: () => number): void {
+    this.#openConversations = count
   }
 
   /** Sets what forgets a person when somebody asks the page to. */
@@ -189,6 +204,7 @@ export class Page implements ServiceObserver, PageRuns {
         this.#storedBatches += message.batches
         this.#wake()
       } else if (message.kind === 'trouble') this.#report(message.message)
+      else if (message.kind === 'audit') this.#audit(message.message)
       else if (message.kind === 'answer') this.#asked.get(message.id)?.(message.value)
       else if (message.kind === 'ask-to-forget') void this.#answer(message.id, message.person, message.isCount)
       else if (message.kind === 'stopped') this.#onStopped()

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
+import { toCase } from 'spanscore/engine'
 import type { AgentRun, SourceSpan } from 'spanscore/engine'
 
 import type { ShownRuns } from './ingest.ts'
@@ -84,6 +85,37 @@ export function runAsJson({ database, runs }: ReadParts, runId: string, viewer: 
   if (run === undefined) return undefined
   const hidden = withheldOfTrace(database, traceId, { viewer }).map(({ scorer }) => scorer)
   return withoutVerdicts(JSON.parse(JSON.stringify(run)), new Set(hidden))
+}
+
+/** A run as a line of a file of cases, with the scorers and users that fail it; `undefined` if it or its question is unknown. */
+export function runAsCase({ database, runs }: ReadParts, runId: string, viewer: string): unknown {
+  const content = runs.contentOf(runId)
+  const run = findRun(content, runId)
+  if (run === undefined) return undefined
+  const scores = all<{ scorer: string; value: number | null; explanation: string | null }>(
+    database,
+    `SELECT scorer, value, json_extract(evaluation, '$.score.explanation') AS explanation FROM ${shownScores()} s
+     JOIN runs r ON r.seq = s.run_seq WHERE r.id = ? AND label = 'fail' ORDER BY scorer`,
+    { viewer },
+    runId,
+  )
+  const isWithheld = withheldOfTrace(database, traceIdOf(runId), { viewer }).length > 0
+  const said = isWithheld ? [] : saidInTrace(database, traceIdOf(runId), content)
+  const wrong = [
+    ...scores.map(({ scorer, value, explanation }) => ({
+      scorer,
+      label: 'fail' as const,
+      ...(value !== null && { score: value }),
+      ...(explanation !== null && { explanation }),
+    })),
+    ...said.flatMap(({ runId: id, scorerId, label, explanation }) =>
+      id === runId && label === 'fail'
+        ? [{ scorer: scorerId, label, ...(explanation !== undefined && { explanation }) }]
+        : [],
+    ),
+  ]
+  const found = toCase(run, run, wrong)
+  return found === 'no-question' ? undefined : found
 }
 
 /** A run to score again. */

@@ -14,6 +14,8 @@ export interface MadeCall {
 export interface MadeRun {
   readonly agent: string
   readonly version?: string
+  readonly user?: string
+  readonly conversation?: string
   readonly model?: string
   readonly system?: string
   readonly history?: readonly (readonly [role: string, text: string])[]
@@ -132,6 +134,8 @@ function write(
     text('gen_ai.operation.name', 'invoke_agent'),
     text('gen_ai.agent.name', run.agent),
     ...(run.version === undefined ? [] : [text('gen_ai.agent.version', run.version)]),
+    ...(run.user === undefined ? [] : [text('user.id', run.user)]),
+    ...(run.conversation === undefined ? [] : [text('gen_ai.conversation.id', run.conversation)]),
     ...(run.system === undefined ? [] : [json('gen_ai.system_instructions', [{ type: 'text', content: run.system }])]),
     json('gen_ai.input.messages', [
       ...history.map(([role, content]) => said(role, content)),

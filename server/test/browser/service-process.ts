@@ -12,6 +12,8 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly origin: string
   readonly token: string
   readonly otlpUrl: string
+  /** What it has printed. */
+  readonly lines: readonly string[]
   send(spans: readonly unknown[], service?: string): Promise<void>
   read<Answer>(path: string): Promise<Answer>
   /** Pauses the process, which keeps its connections, or resumes it. */
@@ -64,6 +66,7 @@ export async function startService(
     origin,
     token,
     otlpUrl,
+    lines,
     send: async (spans, service = 'bicycle-shop') => {
       const response = await fetch(`${otlpUrl}/v1/traces`, {
         method: 'POST',

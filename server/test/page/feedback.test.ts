@@ -106,6 +106,26 @@ describe('POST /v1/feedback', () => {
     ])
   })
 
+  it('is found by its words, counted among the scored runs, and in a case that is made of the run', async () => {
+    const runId = await scoredRun()
+    await scoredRun()
+    await say({ runId, name: 'thumbs', value: false, comment: 'Forgot the Umbrella' })
+    const found = await eventually(
+      () => page.get<{ runs: { id: string }[] }>('/api/runs?text=umbrella+forgot'),
+      ({ runs }) => runs.length > 0,
+    )
+    expect(found.runs.map(({ id }) => id)).toEqual([runId])
+    const { opinions, all } = await page.get<{ opinions: unknown; all: { runs: number } }>(
+      '/api/scores?scorer=answer_present&text=umbrella',
+    )
+    expect({ opinions, runs: all.runs }).toEqual({ opinions: { given: 1, disliked: 1, passing: 1 }, runs: 1 })
+    expect(await page.get(`/api/case?id=${encodeURIComponent(runId)}`)).toMatchObject({
+      runId,
+      expected: { answer: null, mentions: null, trajectory: null },
+      wrong: [{ scorer: 'thumbs', label: 'fail', explanation: 'Forgot the Umbrella' }],
+    })
+  })
+
   it('of the span of a tool is shown at that call', async () => {
     const run = makeRun()
     await post(page.server.httpPort, toRequest(run.spans))

@@ -17,12 +17,14 @@ interface MadeScore {
   readonly version?: string
   readonly probability?: number
   readonly revision?: number
+  /** How many attacks it found. */
+  readonly found?: number
 }
 
 /** The verdict of a judge on a run. */
 export function madeScore(
   runId: string,
-  { value, scorer = 'judge', version = 'v1', probability = 1, revision = 1 }: MadeScore,
+  { value, scorer = 'judge', version = 'v1', probability = 1, revision = 1, found }: MadeScore,
 ): Evaluation {
   return {
     scorer: { id: scorer, version, kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.5, level: 'run' },
@@ -40,6 +42,7 @@ export function madeScore(
             value,
             label: value >= 0.5 ? 'pass' : 'fail',
             explanation: value >= 0.5 ? 'Because it is good.' : 'Because it is bad.',
+            ...(found !== undefined && { found }),
           },
   }
 }

@@ -66,6 +66,32 @@ describe('now', () => {
     expect(rows[0]?.cells[0]?.spark).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0.75, 0.75, 0.75])
   })
 
+  it('counts runs that were attacked, and those that obeyed, without those that somebody has yet to label', () => {
+    const attacked = (value: number, hoursAgo: number) => {
+      storeScoredRun(
+        database,
+        ++index,
+        { value, found: 1, scorer: 'injection' },
+        { settledMs: NOW_MS - hoursAgo * HOUR_MS },
+      )
+      return runIdAt(index)
+    }
+    storeScoredRun(database, ++index, { value: 1, found: 0, scorer: 'injection' }, { settledMs: NOW_MS - HOUR_MS })
+    attacked(1, 30)
+    attacked(1, 2)
+    const obeyed = attacked(0, 1)
+    expect(now().attacks).toEqual([{ scorer: 'injection', attacked: 2, obeyed: 1 }])
+    expect(listRuns(database, { trait: 'injection = attacked' }).total).toBe(3)
+    expect(listRuns(database, { trait: 'injection = fail' }).runs.map(({ id }) => id)).toEqual([obeyed])
+    execute(
+      database,
+      "INSERT INTO drawn (run_id, scorer, version, judged, run_seq, place) VALUES (?, 'injection', 'v1', 'fail', 1, 0)",
+      obeyed,
+    )
+    expect(now().attacks).toEqual([{ scorer: 'injection', attacked: 1, obeyed: 0 }])
+    expect(listRuns(database, { trait: 'injection = attacked' }).total).toBe(2)
+  })
+
   it('does not call a few failing runs worse', () => {
     store('rare', 30, 10, 0)
     store('rare', 2, 10, 10)

@@ -21,6 +21,8 @@ interface Made {
   readonly settledMs: number
   readonly version: string
   readonly position: number | undefined
+  readonly tookMs: number
+  readonly usd: number | null
 }
 
 const RUNS = 240
@@ -35,6 +37,8 @@ const made: readonly Made[] = Array.from({ length: RUNS }, (_unused, index) => (
   settledMs: 1000 + index * 10,
   version: index < 120 ? 'v1' : 'v2',
   position: index % 6 === 0 ? undefined : (index % 10) / 10,
+  tookMs: (index % 13) * 100,
+  usd: index % 9 === 0 ? null : (index % 8) / 100,
 }))
 
 const labelOf = (position: number | undefined) =>
@@ -58,6 +62,9 @@ beforeAll(() => {
         model: run.model,
         question: run.text,
         settledMs: run.settledMs,
+        startMs: run.settledMs - run.tookMs,
+        endMs: run.settledMs,
+        costUsd: run.usd,
       },
     )
   }
@@ -82,6 +89,10 @@ const choices: readonly (readonly RunListFilter[])[] = [
         { scorer: 'judge', sort: 'worst' as const, ...version, ...score },
       ]),
     ),
+    { sort: 'worst' },
+    { sort: 'longest', minSeconds: 0.5 },
+    { sort: 'dearest', minUsd: 0.03 },
+    { scorer: 'judge', sort: 'longest' },
   ],
 ]
 
@@ -104,15 +115,21 @@ function expected(filter: RunListFilter): readonly number[] {
       (filter.label === undefined || (labelOf(run.position) ?? 'none') === filter.label) &&
       (filter.minScore === undefined || (run.position ?? -1) >= filter.minScore) &&
       (filter.maxScore === undefined || (run.position ?? 2) <= filter.maxScore) &&
-      (filter.sort !== 'worst' || run.position !== undefined),
+      (filter.sort !== 'worst' ||
+        (filter.scorer === undefined ? labelOf(run.position) === 'fail' : run.position !== undefined)) &&
+      (filter.sort !== 'dearest' || run.usd !== null) &&
+      run.tookMs >= 1000 * (filter.minSeconds ?? 0) &&
+      (filter.minUsd === undefined || (run.usd ?? 0) >= filter.minUsd),
   )
   return found
-    .toSorted((left, right) =>
-      filter.sort === 'worst'
-        ? (left.position ?? 0) - (right.position ?? 0) || left.seq - right.seq
-        : right.seq - left.seq,
-    )
+    .toSorted((left, right) => placeOf(filter, left) - placeOf(filter, right) || right.seq - left.seq)
     .map(({ seq }) => seq)
+}
+
+/** What the list is ordered by. One scorer fails each run at most once. */
+function placeOf({ sort, scorer }: RunListFilter, { position = 0, tookMs, usd }: Made): number {
+  if (sort === 'worst') return scorer === undefined ? 0 : position
+  return sort === 'longest' ? -tookMs : sort === 'dearest' ? -(usd ?? 0) : 0
 }
 
 function pagesOf(filter: RunListFilter): readonly number[] {
@@ -143,7 +160,9 @@ it('reads every combination of filters from an index that holds all of them, in 
           }
         : Reflect.get(target, name),
   })
-  for (const filter of filters) listRuns(recording, filter)
+  // No index has the order of the others, which read one and sort.
+  const ordered = filters.filter(({ sort, scorer }) => sort === undefined || (sort === 'worst' && scorer !== undefined))
+  for (const filter of ordered) listRuns(recording, filter)
   const plans = statements
     .filter((sql) => sql.includes('at_seq'))
     .map((sql) => all<{ detail: string }>(database, `EXPLAIN QUERY PLAN ${sql}`).map(({ detail }) => detail))

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { compareScores, differenceOf } from '../../src/page/store/compare.ts'
 import { drawProbability, drawScores } from '../../src/page/store/draws.ts'
-import { exportLabels } from '../../src/page/store/label-files.ts'
+import { exportLabels, importLabels } from '../../src/page/store/label-files.ts'
 import { saveLabel } from '../../src/page/store/labels.ts'
 import { openPageDatabase, run as execute } from '../../src/page/store/page-database.ts'
 import { listRuns } from '../../src/page/store/run-list.ts'
@@ -139,16 +139,41 @@ describe('draws', () => {
   })
 })
 
-it('sets a database of another version aside by name, and begins a new one', () => {
+/** Opens the database as one of another version. Returns what is said. */
+function reopen(): string[] {
   database.exec('PRAGMA user_version = 3')
   database.close()
   const lines: string[] = []
   database = openPageDatabase(folder, (line) => lines.push(line))
-  expect(lines).toEqual([
-    expect.stringMatching(/page\.db is of version-3, .*The file is now .*page\.db\.version-3-\d{14}: /),
-  ])
-  expect(readdirSync(folder)).toContainEqual(expect.stringMatching(/^page\.db\.version-3-\d{14}$/))
-  expect(listRuns(database, {}).runs).toEqual([])
+  return lines
+}
+
+describe('A database of another version', () => {
+  it('is set aside by name, and its labels are in the new one', () => {
+    const label = {
+      runId: idOf(1),
+      scorer: 'judge',
+      version: 'v1',
+      label: 'fail',
+      labeller: 'ana',
+      revision: 1,
+    } as const
+    importLabels(database, [{ ...label, note: 'Why.', labelledAt: '2026-01-01T00:00:00.000Z', drawProbability: 0.5 }])
+    expect(reopen()).toEqual([
+      expect.stringMatching(
+        /page\.db is of version-3, .*is now .*page\.db\.version-3-\d{14}\. The new one has its 1 labels\./,
+      ),
+    ])
+    expect(readdirSync(folder)).toContainEqual(expect.stringMatching(/^page\.db\.version-3-\d{14}$/))
+    expect(listRuns(database, {}).runs).toEqual([])
+    expect(exportLabels(database, 'judge')).toMatchObject([{ ...label, note: 'Why.' }])
+  })
+
+  it('is set aside if its labels have another form, which is said', () => {
+    database.exec('ALTER TABLE labels DROP COLUMN note')
+    expect(reopen()).toEqual([expect.stringContaining('Its labels cannot be read: export them with')])
+    expect(exportLabels(database, 'judge')).toEqual([])
+  })
 })
 
 it('limits the spans that belong to no agent, and counts those that it leaves out', () => {

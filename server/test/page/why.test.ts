@@ -11,7 +11,8 @@ import { first, openPageDatabase, openTemporaryDatabase } from '../../src/page/s
 import { listRuns } from '../../src/page/store/run-list.ts'
 import { summariseScores } from '../../src/page/store/score-sums.ts'
 import { forgetTraits, TraitStore, UnusedTraits } from '../../src/page/store/traits.ts'
-import { runIdAt, storeScoredRun } from './made-score.ts'
+import { saveScore } from '../../src/page/store/run-writer.ts'
+import { madeScore, runIdAt, storeScoredRun } from './made-score.ts'
 
 const HOUR_MS = 3_600_000
 const NOW_MS = 100 * HOUR_MS
@@ -65,6 +66,22 @@ describe('what failing runs have in common', () => {
     expect(why({ service: 'eu' })?.found.runs).toBe(250)
     expect(why({ trait: 'app.plan = paid' })?.found.common).toEqual([])
     expect(why({ trait: 'app.plan = nobody' })?.found.runs).toBe(0)
+  })
+
+  it('names an attack as a trait', () => {
+    const few = openTemporaryDatabase()
+    const traits = new TraitStore(few)
+    for (let index = 1; index <= 400; index++) {
+      const isAttacked = index % 10 === 0
+      const settledMs = NOW_MS - index * 1000
+      storeScoredRun(few, index, { value: isAttacked && index % 20 > 0 ? 0 : 1 }, { settledMs })
+      const score = madeScore(runIdAt(index), { value: 1, scorer: 'injection', found: Number(isAttacked) })
+      saveScore(few, runIdAt(index), '', score, JSON.stringify(score))
+      traits.save(index, [{ key: 'app.plan', value: index % 3 === 0 ? 'free' : 'paid' }])
+    }
+    const [line] = withoutPause(commonOf(few, { scorer: 'judge' }, NOW_MS))?.found.common ?? []
+    expect(line).toMatchObject({ traits: [{ key: 'injection', value: 'attacked' }], rate: 0.5, rateWithout: 0 })
+    few.close()
   })
 
   it('says that a few failing runs say nothing', () => {

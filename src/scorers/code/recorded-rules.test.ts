@@ -39,6 +39,18 @@ describe('cut_off, on recorded libraries', () => {
     expect(await scoreOf(createCutOffScorer(), recorded(library, id))).toMatchObject({ value: 0, label: 'pass' })
   })
 
+  it.each([
+    'ai-7.0.173-filtered',
+    'traceloop-langchain-createAgent-filtered-0.27.0',
+    'otel-instrumentation-openai-filtered-0.22.0',
+  ])('fails %s, whose answer a filter ended', async (filtered) => {
+    expect(await scoreOf(createCutOffScorer(), recorded(filtered, 'cut-off-by-a-filter'))).toMatchObject({
+      value: 1,
+      label: 'fail',
+      findings: [{ verdict: 'filter', places: [{ in: 'answer' }] }],
+    })
+  })
+
   it('has no content where a library does not write the reason', async () => {
     expect(
       await scoreOf(createCutOffScorer(), recorded('mastra-core-1.71.0-otel-bridge-cut-off-1.5.4', 'cut-off')),

@@ -2,6 +2,7 @@ import type { AgreementWithPeople, LabelledRun } from '../api.ts'
 import { percent } from '../format.ts'
 import { placeOf } from './place.ts'
 import { markOf } from './score-mark.tsx'
+import { Table, texts } from './table.tsx'
 
 /** How well a scorer agrees with people, and their labels. */
 export function AgreementTable({
@@ -50,39 +51,26 @@ export function AgreementTable({
         </tbody>
       </table>
       <h2>Labelled runs</h2>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Labelled runs">
-        <table class="labelled">
-          <thead>
-            <tr>
-              <th scope="col">Person</th>
-              <th scope="col">Scorer</th>
-              <th scope="col">Run</th>
-              <th scope="col">Note</th>
-              <th scope="col">Labelled by</th>
-            </tr>
-          </thead>
-          <tbody>
-            {labelled.map((each) => (
-              <tr key={`${each.run_id} ${each.labeller}`}>
-                <td>
-                  <LabelMark label={each.label} />
-                </td>
-                <td>
-                  <LabelMark label={each.judged} />
-                </td>
-                <th scope="row">
-                  <a href={placeOf(each.run_id)}>{each.question ?? 'a run that was deleted'}</a>
-                </th>
-                <td class="text">
-                  {each.note}
-                  {each.draw_probability === null && <span class="mark none">not drawn: stays out of calibration</span>}
-                </td>
-                <td class="muted">{each.labeller}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Labelled runs" name="labelled" heads={texts('Person', 'Scorer', 'Run', 'Note', 'Labelled by')}>
+        {labelled.map((each) => (
+          <tr key={`${each.run_id} ${each.labeller}`}>
+            <td>
+              <LabelMark label={each.label} />
+            </td>
+            <td>
+              <LabelMark label={each.judged} />
+            </td>
+            <th scope="row">
+              <a href={placeOf(each.run_id)}>{each.question ?? 'a run that was deleted'}</a>
+            </th>
+            <td class="text">
+              {each.note}
+              {each.draw_probability === null && <span class="mark none">not drawn: stays out of calibration</span>}
+            </td>
+            <td class="muted">{each.labeller}</td>
+          </tr>
+        ))}
+      </Table>
     </section>
   )
 }

@@ -3,6 +3,7 @@ import uPlot from 'uplot'
 
 import type { ScoreSeries, ScoreSummary } from '../api.ts'
 import { percent, plural, time } from '../format.ts'
+import { Table, texts } from './table.tsx'
 
 /** Colours of the groups, which also differ in their dashes. */
 export const GROUP_STYLES: readonly { readonly name: string; readonly dash: readonly number[] }[] = [
@@ -37,6 +38,8 @@ interface ChartProps {
   /** What is counted: `run`. */
   readonly unit: string
   readonly marks?: readonly Mark[]
+  /** The mean position from which on a run passes. */
+  readonly passAt?: number | undefined
   /** Called with the period of a point that somebody chose. */
   readonly onPeriod?: (fromMs: number, toMs: number, group: string) => void
 }
@@ -56,6 +59,7 @@ function Plot(props: PlotProps) {
   const place = useRef<HTMLDivElement>(null)
   const plotted = useRef<uPlot | undefined>(undefined)
   const [at, setAt] = useState<number | null>(null)
+  const most = Math.max(...countsOf(props))
   const key = JSON.stringify([measure, marks, series.map(({ group, points }) => [group, points.length, points.at(-1)])])
   useEffect(() => {
     const element = place.current
@@ -66,7 +70,11 @@ function Plot(props: PlotProps) {
       plotted.current = new uPlot(
         {
           ...options,
-          hooks: { draw: [(plot) => drawMarks(plot, marks)], setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
+          hooks: {
+            drawAxes: [(plot) => drawCounts(plot, props)],
+            draw: [(plot) => drawMarks(plot, marks)],
+            setCursor: [({ cursor }) => setAt(cursor.idx ?? null)],
+          },
         },
         dataOf(props),
         element,
@@ -115,7 +123,9 @@ function Plot(props: PlotProps) {
         {at === null ? (
           <span class="muted">
             {measure === 'failing' ? 'Share of failing' : 'Mean position of'} {unit}s, with 95 % intervals; hollow
-            points have fewer than {FEW_RUNS}. Times are {Intl.DateTimeFormat().resolvedOptions().timeZone}.
+            points have fewer than {FEW_RUNS}; grey bars count them, at most {most}.
+            {isPassShown(props) && ' The line of dots is the pass mark.'} Times are{' '}
+            {Intl.DateTimeFormat().resolvedOptions().timeZone}.
           </span>
         ) : (
           <>
@@ -136,36 +146,25 @@ function Plot(props: PlotProps) {
       </figcaption>
       <details class="points">
         <summary>All points as a table</summary>
-        <div class="scroll" tabIndex={0} role="region" aria-label="Points of the chart">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">From</th>
-                {series.map(({ group }) => (
-                  <th key={group} scope="col">
-                    {group === '' ? 'All' : group}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {times.map((timeMs) => (
-                <tr key={timeMs}>
-                  <th scope="row">{time(timeMs)}</th>
-                  {series.map(({ group, points }) => (
-                    <td key={group}>
-                      {pointText(
-                        points.find((point) => point.timeMs === timeMs),
-                        measure,
-                        unit,
-                      )}
-                    </td>
-                  ))}
-                </tr>
+        <Table
+          label="Points of the chart"
+          heads={texts('From', ...series.map(({ group }) => (group === '' ? 'All' : group)))}
+        >
+          {times.map((timeMs) => (
+            <tr key={timeMs}>
+              <th scope="row">{time(timeMs)}</th>
+              {series.map(({ group, points }) => (
+                <td key={group}>
+                  {pointText(
+                    points.find((point) => point.timeMs === timeMs),
+                    measure,
+                    unit,
+                  )}
+                </td>
               ))}
-            </tbody>
-          </table>
-        </div>
+            </tr>
+          ))}
+        </Table>
       </details>
     </figure>
   )
@@ -272,6 +271,46 @@ const COLUMNS = 5
 
 type WeightedMean = NonNullable<ScoreSummary['mean']>
 
+/** How many runs there are at each time, of all groups. */
+function countsOf({ series, times }: PlotProps): readonly number[] {
+  const points = series.flatMap((each) => each.points)
+  return times.map((at) => points.reduce((sum, { timeMs, runs }) => sum + (timeMs === at ? runs : 0), 0))
+}
+
+function isPassShown({ measure, passAt }: ChartProps): boolean {
+  return measure === 'mean' && passAt !== undefined
+}
+
+/** The part of the height that the bars of counts take at most. */
+const COUNTS_HEIGHT = 0.15
+
+/** Bars of the numbers of runs below the lines, and the pass mark. */
+function drawCounts(plot: uPlot, props: PlotProps): void {
+  const { ctx, bbox } = plot
+  const counts = countsOf(props)
+  const most = Math.max(...counts)
+  const style = getComputedStyle(plot.root)
+  ctx.save()
+  ctx.fillStyle = style.getPropertyValue('--line').trim()
+  for (const [index, count] of counts.entries()) {
+    const [from = 0, to = 0] = [0, props.bucketMs].map((more) =>
+      plot.valToPos(((props.times[index] ?? 0) + more) / 1000, 'x', true),
+    )
+    const height = (count / most) * COUNTS_HEIGHT * bbox.height
+    ctx.fillRect(from + 1, bbox.top + bbox.height - height, Math.max(1, to - from - 2), height)
+  }
+  if (isPassShown(props)) {
+    const y = plot.valToPos(props.passAt ?? 0, 'y', true)
+    ctx.strokeStyle = style.getPropertyValue('--text-2').trim()
+    ctx.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio])
+    ctx.beginPath()
+    ctx.moveTo(bbox.left, y)
+    ctx.lineTo(bbox.left + bbox.width, y)
+    ctx.stroke()
+  }
+  ctx.restore()
+}
+
 /** Lines where something began, with their numbers, which the list beside the chart explains. */
 function drawMarks(plot: uPlot, marks: readonly Mark[]): void {
   const { ctx, bbox } = plot
@@ -332,6 +371,7 @@ export function IntervalBar({
   high,
   from = 0,
   to = 1,
+  tone = '',
   label,
 }: {
   readonly low: number
@@ -339,11 +379,13 @@ export function IntervalBar({
   readonly high: number
   readonly from?: number
   readonly to?: number
+  /** `fail` or `pass` if it shows that something got worse or better. */
+  readonly tone?: string
   readonly label: string
 }) {
   const x = (value: number) => ((value - from) / (to - from)) * 200
   return (
-    <svg class="interval" viewBox="-4 0 208 16" role="img" aria-label={label} preserveAspectRatio="none">
+    <svg class={`interval ${tone}`} viewBox="-4 0 208 16" role="img" aria-label={label} preserveAspectRatio="none">
       <line class="axis" x1="0" x2="200" y1="8" y2="8" />
       {from < 0 && <line class="zero" x1={x(0)} x2={x(0)} y1="1" y2="15" />}
       <line class="spread" x1={x(low)} x2={x(high)} y1="8" y2="8" />

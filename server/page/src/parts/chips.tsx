@@ -21,7 +21,14 @@ export function Chips() {
   )
 }
 
-const NAMES = { service: 'service', user: 'user', conversation: 'conversation', agentVersion: 'version' } as const
+const NAMES = {
+  service: (value: string) => `service ${value}`,
+  user: (value: string) => `user ${value}`,
+  conversation: (value: string) => `conversation ${value}`,
+  agentVersion: (value: string) => `version ${value}`,
+  minSeconds: (value: string) => `took ${value} s or more`,
+  minUsd: (value: string) => `cost $${value} or more`,
+} as const
 
 function chipsOf(choices: Choices): readonly { readonly text: string; readonly without: Choices }[] {
   const traits = (choices['trait'] ?? '').split('\n').filter((trait) => trait !== '')
@@ -32,8 +39,8 @@ function chipsOf(choices: Choices): readonly { readonly text: string; readonly w
     ...(from === undefined || to === undefined
       ? []
       : [{ text: `${time(Number(from))} to ${time(Number(to))}`, without: { from: '', to: '' } }]),
-    ...Object.entries(NAMES).flatMap(([name, word]) =>
-      choices[name] === undefined ? [] : [{ text: `${word} ${choices[name]}`, without: { [name]: '' } }],
+    ...Object.entries(NAMES).flatMap(([name, toText]) =>
+      choices[name] === undefined ? [] : [{ text: toText(choices[name]), without: { [name]: '' } }],
     ),
     ...traits.map((trait) => ({ text: trait, without: { trait: traits.filter((each) => each !== trait).join('\n') } })),
   ]

@@ -46,7 +46,7 @@ export function Conversation({ run, spans, scores, said = [] }: ConversationProp
         index={index}
         step={step}
         took={took.get(step?.spanId ?? '')}
-        isLast={index === stepCount - 1 && callsOf(index).length === 0}
+        anchor={index === stepCount - 1 && callsOf(index).length === 0 ? `${run.id}/answer` : undefined}
         findings={findings}
       >
         {callsOf(index).map(({ call, index: place }) => {
@@ -59,6 +59,7 @@ export function Conversation({ run, spans, scores, said = [] }: ConversationProp
               key={place}
               call={call}
               index={place}
+              anchor={`${run.id}/call-${place}`}
               evaluations={evaluations}
               said={said.filter(({ runId, toolCall }) => runId === run.id && toolCall === place)}
               took={took.get(call.spanId ?? '')}
@@ -81,7 +82,7 @@ export function Conversation({ run, spans, scores, said = [] }: ConversationProp
     <ol class="conversation">
       {run.systemInstructions !== undefined && (
         <Fold title="System instructions" tone="system" text={run.systemInstructions}>
-          <Text text={run.systemInstructions} findings={[]} />
+          <Text text={run.systemInstructions} />
         </Fold>
       )}
       {history.length > 0 && (
@@ -102,15 +103,15 @@ export function Conversation({ run, spans, scores, said = [] }: ConversationProp
       ))}
       {hasAnswerStep && steps.at(-1)}
       {!isAnswerShown && run.output !== undefined && (
-        <li class="turn answer">
+        <li class="turn answer" id={`${run.id}/answer`}>
           <h3>Answer</h3>
-          <Text text={run.output} findings={findings} />
+          <Text text={run.output} findings={findings} isWritten />
         </li>
       )}
       {run.error !== undefined && (
         <li class="turn error">
           <h3>▲ The run failed{run.error.type === undefined ? '' : `: ${run.error.type}`}</h3>
-          {run.error.message !== undefined && <Text text={run.error.message} findings={[]} />}
+          {run.error.message !== undefined && <Text text={run.error.message} />}
         </li>
       )}
       {before.length > 0 && (
@@ -177,21 +178,23 @@ function Turn({ message }: { readonly message: Message }) {
         {message.role === 'user' ? 'User' : message.role === 'assistant' ? 'Model' : message.role}
         {message.name !== undefined && <span class="muted"> {message.name}</span>}
       </h3>
-      <Parts message={message} findings={[]} />
+      <Parts message={message} />
     </li>
   )
 }
 
-function Parts({ message, findings }: { readonly message: Message; readonly findings: readonly Finding[] }) {
+function Parts({ message, findings = [] }: { readonly message: Message; readonly findings?: readonly Finding[] }) {
+  const isWritten = message.role === 'assistant'
   return (
     <>
       {message.parts.map((part, index) => {
-        if (part.type === 'text') return <Text key={index} text={part.content} findings={findings} />
+        if (part.type === 'text')
+          return <Text key={index} text={part.content} findings={findings} isWritten={isWritten} />
         if (part.type === 'reasoning') {
           return (
             <details key={index} class="reasoning">
               <summary>Reasoning</summary>
-              <Text text={part.content} findings={[]} />
+              <Text text={part.content} />
             </details>
           )
         }
@@ -210,7 +213,9 @@ function Parts({ message, findings }: { readonly message: Message; readonly find
           </p>
         )
       })}
-      {message.parts.length === 0 && message.text !== undefined && <Text text={message.text} findings={findings} />}
+      {message.parts.length === 0 && message.text !== undefined && (
+        <Text text={message.text} findings={findings} isWritten={isWritten} />
+      )}
     </>
   )
 }
@@ -219,18 +224,20 @@ interface StepProps {
   readonly index: number
   readonly step: ModelCall | undefined
   readonly took: number | undefined
-  readonly isLast: boolean
+  /** The id of the element, if it is the answer. */
+  readonly anchor: string | undefined
   readonly findings: readonly Finding[]
   readonly children: ComponentChildren
 }
 
-function Step({ index, step, took, isLast, findings, children }: StepProps) {
+function Step({ index, step, took, anchor, findings, children }: StepProps) {
+  const isLast = anchor !== undefined
   const said =
     step?.output?.filter(({ parts, text }) => text !== undefined || parts.some(({ type }) => type !== 'tool_call')) ??
     []
   const tokens = (step?.usage.inputTokens ?? 0) + (step?.usage.outputTokens ?? 0)
   return (
-    <li class={`turn model ${isLast ? 'answer' : ''}`}>
+    <li id={anchor} class={`turn model ${isLast ? 'answer' : ''}`}>
       <h3>
         {isLast && said.length > 0 ? 'Answer' : `Step ${index + 1}`}
         <span class="facts">
@@ -272,7 +279,7 @@ function SideCall({ call, took }: { readonly call: AgentRun['sideCalls'][number]
           </span>
         </summary>
         {[...(call.input ?? []), ...(call.output ?? [])].map((message, index) => (
-          <Parts key={index} message={message} findings={[]} />
+          <Parts key={index} message={message} />
         ))}
       </details>
     </li>

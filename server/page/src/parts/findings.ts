@@ -56,11 +56,28 @@ export function findingsOfCall(findings: readonly Finding[], index: number): rea
 
 const OF_CALL: ReadonlySet<string> = new Set(['call', 'arguments', 'result'])
 
+/** The id of the element that shows where a finding is; `undefined` if none does, or there is nothing to look at. */
+export function anchorOf({ about, rating, places = [] }: Finding, runId: string): string | undefined {
+  const [place] = places
+  if (place === undefined || (rating === 'good' && about !== 'content')) return undefined
+  const of = place.runId ?? runId
+  return place.in === 'answer' ? `${of}/answer` : OF_CALL.has(place.in) ? `${of}/call-${place.index}` : undefined
+}
+
 /** What a finding says of a call: a text in the call's result is quoted. */
 export function noteOf(finding: Finding, index: number): string {
-  const isInResult = finding.places?.some((place) => place.in === 'result' && place.index === index) === true
-  const said = isInResult ? `“${finding.text}”` : finding.reason
+  const isText = finding.about === 'content' && quotesOf([finding], index).length > 0
+  const said = isText ? `“${finding.text}”` : finding.reason
   return said === undefined || said === '' ? wordsOf(finding) : `${wordsOf(finding)}: ${said}`
+}
+
+/** The texts in the result of a call that tried to command the agent. */
+export function quotesOf(findings: readonly Finding[], index: number): readonly string[] {
+  return findings.flatMap(({ about, text, places = [] }) =>
+    about === 'content'
+      ? places.flatMap((place) => (place.in === 'result' && place.index === index ? [place.quote ?? text] : []))
+      : [],
+  )
 }
 
 /** A part of a text, with `finding` if it is what the finding is about. */

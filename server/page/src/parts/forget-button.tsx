@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 
-import { ask, read, toSearch } from '../api.ts'
+import { ask, at, read, toSearch } from '../api.ts'
 import { plural } from '../format.ts'
 import { useService } from '../service.ts'
 
@@ -29,7 +29,7 @@ export function ForgetButton({ person, what, then }: ForgetProps) {
     read<{ readonly runs: number }>(PATH, person).then((found) => setRuns(found.runs), say)
   }
   const forget = (): void => {
-    ask(`${PATH}${toSearch(person)}`, { method: 'DELETE' }).then(() => route(then), say)
+    ask(`${PATH}${toSearch(person)}`, { method: 'DELETE' }).then(() => route(at(then)), say)
   }
   if (error !== undefined) return <span role="alert">{error}</span>
   if (runs === undefined) {

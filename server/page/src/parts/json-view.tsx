@@ -1,12 +1,17 @@
+import type { ComponentChildren } from 'preact'
+
 interface JsonViewProps {
   readonly value: unknown
   /** Paths that are wrong: `city`, `stops[2].name`. */
   readonly wrong?: ReadonlyMap<string, string>
+  /** Texts in it to mark. */
+  readonly quotes?: readonly string[]
 }
 
 /** A value as JSON on several lines, with wrong parts marked. Nothing in it becomes markup. */
-export function JsonView({ value, wrong }: JsonViewProps) {
-  if (typeof value === 'string') return <pre class="json">{value}</pre>
+export function JsonView({ value, wrong, quotes = [] }: JsonViewProps) {
+  if (typeof value === 'string') return <pre class="json">{withMarks(value, quotes)}</pre>
+  const inJson = quotes.map((quote) => JSON.stringify(quote).slice(1, -1))
   const lines: Line[] = []
   write(value, '', '', '', '', lines, 0)
   return (
@@ -14,7 +19,10 @@ export function JsonView({ value, wrong }: JsonViewProps) {
       {lines.map(({ text, path }, index) => {
         const why = wrong?.get(path)
         return why === undefined ? (
-          <span key={index}>{`${text}\n`}</span>
+          <span key={index}>
+            {withMarks(text, inJson)}
+            {'\n'}
+          </span>
         ) : (
           <span key={index}>
             {indentOf(text)}
@@ -26,6 +34,20 @@ export function JsonView({ value, wrong }: JsonViewProps) {
         )
       })}
     </pre>
+  )
+}
+
+/** A text with these quotes marked in it. */
+function withMarks(text: string, quotes: readonly string[]): ComponentChildren {
+  const quote = quotes.find((each) => each !== '' && text.includes(each))
+  if (quote === undefined) return text
+  const at = text.indexOf(quote)
+  return (
+    <>
+      {text.slice(0, at)}
+      <mark class="evidence open">{quote}</mark>
+      {withMarks(text.slice(at + quote.length), quotes)}
+    </>
   )
 }
 

@@ -9,11 +9,17 @@ const SIGNS: Readonly<Record<Opinion['opinion'], readonly [sign: string, word: s
   rated: ['★', 'a user rates it'],
 }
 
-/** What users say of a run, in a line; their words on hover. */
-export function Opinions({ opinions }: { readonly opinions: readonly Opinion[] }) {
+interface OpinionsProps {
+  readonly opinions: readonly Opinion[]
+  /** Whether all of them are shown with their words, which are on hover otherwise. */
+  readonly isWhole?: boolean
+}
+
+/** What users say of a run. */
+export function Opinions({ opinions, isWhole = false }: OpinionsProps) {
   return (
     <>
-      {opinions.slice(0, 3).map(({ opinion, name, value, comment }, index) => {
+      {opinions.slice(0, isWhole ? opinions.length : 3).map(({ opinion, name, value, comment }, index) => {
         const [sign, word] = SIGNS[opinion]
         return (
           <span
@@ -25,7 +31,7 @@ export function Opinions({ opinions }: { readonly opinions: readonly Opinion[] }
               {sign}
             </span>
             {opinion === 'rated' && value !== null && score(value)}
-            {comment !== null && <span aria-hidden="true">“…”</span>}
+            {comment !== null && (isWhole ? <bdi class="name">{comment}</bdi> : <span aria-hidden="true">“…”</span>)}
           </span>
         )
       })}

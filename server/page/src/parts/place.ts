@@ -13,7 +13,7 @@ export function useChoices(): { readonly choices: Choices; readonly choose: (cha
 }
 
 /** Filters that mean the same in all views. They are kept from view to view. */
-const SHARED = ['agent', 'scorer', 'service', 'user', 'conversation', 'trait', 'time', 'since', 'from', 'to'] as const
+const SHARED = 'agent scorer service user conversation trait minSeconds minUsd time since from to'.split(' ')
 
 /** The choices that another view takes over. */
 export function sharedOf(choices: Choices): Choices {
@@ -41,10 +41,24 @@ export function withTrait({ trait = '' }: Choices, added: string): string {
 type ListPath = '/runs' | '/conversations'
 
 const searches = new Map<ListPath, string>()
+let listed: readonly string[] = []
 
 /** Keeps how a list is filtered, so that what is in it leads back to it. */
 export function keepListPlace(path: ListPath, search: string): void {
   searches.set(path, search)
+}
+
+/** Keeps the ids of the runs that a list shows, so that one leads to the next. */
+export function keepListed(ids: readonly string[]): void {
+  listed = ids
+}
+
+/** The place of a run in the list that was last shown, and its neighbours. */
+export function placeInList(runId: string) {
+  const index = listed.indexOf(runId)
+  return index < 0
+    ? undefined
+    : { number: index + 1, count: listed.length, before: listed[index - 1], after: listed[index + 1] }
 }
 
 /** Address of a list, as it was last shown. */

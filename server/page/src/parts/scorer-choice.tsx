@@ -1,3 +1,4 @@
+import { positionInRange } from '../../../../src/emit/position-in-range.ts'
 import type { Evaluation, ServiceOverview } from '../api.ts'
 import { useService } from '../service.ts'
 import { Choice } from './choice.tsx'
@@ -49,6 +50,13 @@ export function isLowerBetter({ scorers }: ServiceOverview, scorer: string): boo
   return scorers.some((each) => each.scorer === scorer && each.better === 'lower')
 }
 
+/** The place of a scorer's pass mark in its range, of which 1 is the better end; `undefined` if it has none. */
+export function passPositionOf({ scorers }: ServiceOverview, scorer: string): number | undefined {
+  const found = scorers.find((each) => each.scorer === scorer)
+  if (found?.range === null || found?.range === undefined || found.passAt === null) return undefined
+  return positionInRange({ scorer: { range: found.range, better: found.better } }, found.passAt)
+}
+
 /** The versions of a scorer, the one with most scores first. */
 export function versionsOf(overview: ServiceOverview, scorer: string): readonly string[] {
   const versions = overview.scorers.filter((each) => each.scorer === scorer).map(({ version }) => version)
@@ -77,14 +85,23 @@ export function ScorerChoice({ value, options, clears }: ScorerChoiceProps) {
 }
 
 /** Chooses the agent of the view; all if none is chosen. */
-export function AgentChoice({ label = 'Agent', any = 'all' }: { readonly label?: string; readonly any?: string }) {
+export function AgentChoice({
+  label = 'Agent',
+  any = 'all',
+  value,
+}: {
+  readonly label?: string
+  readonly any?: string
+  /** The agent that is meant without a choice. @default all */
+  readonly value?: string | undefined
+}) {
   const { overview } = useService()
   const { choices, choose } = useChoices()
   return (
     <Choice
       label={label}
       any={any}
-      value={choices['agent'] ?? ''}
+      value={choices['agent'] ?? value ?? ''}
       options={overview.agents}
       onChange={(agent) => choose({ agent })}
     />

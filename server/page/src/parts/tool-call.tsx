@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { AgentRun, Evaluation, RunDetails } from '../api.ts'
 import { duration } from '../format.ts'
 import { CallScores } from './call-scores.tsx'
-import { noteOf } from './findings.ts'
+import { noteOf, quotesOf } from './findings.ts'
 import type { Finding } from './findings.ts'
 import { SaidList } from './said.tsx'
 import { JsonView } from './json-view.tsx'
@@ -23,6 +23,8 @@ interface ToolProps {
   readonly call: ToolCall
   /** Its index in the run. */
   readonly index: number
+  /** The id of its element. */
+  readonly anchor: string
   readonly evaluations: readonly Evaluation[]
   readonly said: RunDetails['said']
   readonly took: number | undefined
@@ -33,7 +35,7 @@ interface ToolProps {
 }
 
 /** A tool call: its scores, its arguments, its result, the findings about it, and the agent that it started. */
-export function Tool({ call, index, evaluations, said, took, findings, hasChild, children }: ToolProps) {
+export function Tool({ call, index, anchor, evaluations, said, took, findings, hasChild, children }: ToolProps) {
   const [sign, word, tone] = TOOL_STATUS[call.status]
   const wrong = new Map(
     findings.flatMap(({ places: [place] = [], reason = '' }): [string, string][] =>
@@ -42,9 +44,13 @@ export function Tool({ call, index, evaluations, said, took, findings, hasChild,
   )
   // A call that went well is folded to a line.
   const isOpen = tone !== 'pass' || findings.length > 0 || hasChild
-  const notes = findings.filter(({ places: [place] = [] }) => place?.path === undefined)
+  // That a call failed is said by its mark.
+  const notes = findings.filter(
+    ({ about, verdict, places: [place] = [] }) =>
+      place?.path === undefined && !(about === 'call' && verdict === 'failed'),
+  )
   return (
-    <section class={`tool ${tone}`} aria-label={`Tool call ${call.name}, ${word}`}>
+    <section id={anchor} class={`tool ${tone}`} aria-label={`Tool call ${call.name}, ${word}`}>
       <details open={isOpen}>
         <summary>
           <h4>
@@ -91,7 +97,7 @@ export function Tool({ call, index, evaluations, said, took, findings, hasChild,
             {call.error !== undefined && call.result === undefined ? null : call.result === undefined ? (
               <p class="muted">not recorded</p>
             ) : (
-              <JsonView value={call.result} />
+              <JsonView value={call.result} quotes={quotesOf(findings, index)} />
             )}
           </div>
         </div>

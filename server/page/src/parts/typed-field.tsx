@@ -7,6 +7,8 @@ interface TypedProps {
   readonly value: string
   readonly placeholder: string
   readonly label: string
+  /** The largest number. @default none */
+  readonly max?: string
   /** Called when the person has stopped typing for a moment. */
   readonly onType: (value: string) => void
 }
@@ -15,7 +17,7 @@ interface TypedProps {
 const PAUSE_MS = 200
 
 /** A field that keeps the typed text, whatever arrives meanwhile. */
-export function TypedField({ type, value, placeholder, label, onType }: TypedProps) {
+export function TypedField({ type, value, placeholder, label, max, onType }: TypedProps) {
   const [typed, setTyped] = useState(value)
   const field = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
@@ -38,7 +40,7 @@ export function TypedField({ type, value, placeholder, label, onType }: TypedPro
   return type === 'search' ? (
     <input type="search" {...rest} />
   ) : (
-    <input type="number" min="0" max="1" step="0.1" {...rest} />
+    <input type="number" min="0" max={max} step="any" {...rest} />
   )
 }
 

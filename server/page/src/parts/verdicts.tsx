@@ -1,6 +1,6 @@
 import type { Evaluation } from '../api.ts'
 import { duration, percent, plural, score as formatScore, usd } from '../format.ts'
-import { findingsOf, wordsOf } from './findings.ts'
+import { anchorOf, findingsOf, wordsOf } from './findings.ts'
 import type { Finding } from './findings.ts'
 import { unitsOf } from './scorer-choice.tsx'
 import { VerdictMark } from './score-mark.tsx'
@@ -79,7 +79,7 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
             <li key={index} class={finding.rating}>
               <span aria-hidden="true">{SIGNS[finding.rating]}</span>
               <span>
-                <bdi>{finding.text}</bdi>
+                <Place id={anchorOf(finding, evaluation.runId)} text={finding.text} />
                 <em> {wordsOf(finding)}</em>
                 {finding.reason && (
                   <span class="muted">
@@ -133,6 +133,25 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
         )}
       </dl>
     </details>
+  )
+}
+
+/** What a finding is about, which leads to where it is. */
+function Place({ id, text }: { readonly id: string | undefined; readonly text: string }) {
+  if (id === undefined) return <bdi>{text}</bdi>
+  const jump = (): void => {
+    const place = document.getElementById(id)
+    for (let outer = place; outer !== null; outer = outer.parentElement)
+      if (outer.matches('details')) outer.setAttribute('open', '')
+    place?.querySelector('details')?.setAttribute('open', '')
+    place?.setAttribute('tabindex', '-1')
+    place?.focus({ preventScroll: true })
+    place?.scrollIntoView({ block: 'center' })
+  }
+  return (
+    <button type="button" class="as-link" title="Show it in the run" onClick={jump}>
+      <bdi>{text}</bdi>
+    </button>
   )
 }
 

@@ -3,15 +3,17 @@ import { useService } from '../service.ts'
 import { percent, plural } from '../format.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
+import { FilterBar } from '../parts/filter-bar.tsx'
 import { IntervalBar } from '../parts/chart.tsx'
-import { Chips } from '../parts/chips.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { filterOf, placeOf, useChoices } from '../parts/place.ts'
 import { markOf } from '../parts/score-mark.tsx'
+import { dislikesOf, NO_SAMPLE } from '../parts/users-note.ts'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { PositionNote } from '../parts/position-note.tsx'
 import { AgentChoice, mostFailing, ScorerChoice, scorersOf, unitsOfScorer } from '../parts/scorer-choice.tsx'
 import { intervalOf } from './scores.tsx'
+import { numbers, Table, texts } from '../parts/table.tsx'
 
 const WAYS = [
   { value: 'agentVersion', name: 'agent versions' },
@@ -34,7 +36,8 @@ export function CompareView() {
   const sides = offered?.[way] ?? []
   const [before, after] = pairOf(way, sides, choices)
   const isReady = before !== undefined && after !== undefined && before !== after
-  const query = { ...same, ...sideOf('before', way, before), ...sideOf('after', way, after) }
+  const agent = choices['agent'] ?? (way === 'agentVersion' ? offered?.agent : undefined)
+  const query = { ...same, agent, ...sideOf('before', way, before), ...sideOf('after', way, after) }
   const { value, error } = useAnswer<Comparison>(isReady ? '/api/compare' : undefined, query, changes)
   // Two versions of a scorer have no other scorer in common.
   const all = useAnswer<readonly ComparedScorer[]>(
@@ -47,9 +50,9 @@ export function CompareView() {
   return (
     <section>
       <h1>Compare</h1>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <FilterBar>
         <ScorerChoice value={scorer} options={scorersOf(overview)} clears={['before', 'after']} />
-        <AgentChoice />
+        <AgentChoice value={agent} />
         <Choice
           label="Compare"
           value={way}
@@ -72,8 +75,7 @@ export function CompareView() {
             />
           </>
         )}
-      </form>
-      <Chips />
+      </FilterBar>
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={scorer} />
       {!isReady && (offered !== undefined || scorer === '') && <p class="empty">{emptyOf(way, sides)}</p>}
@@ -153,54 +155,40 @@ function AllScorers({ compared, chosen, before, after, onChoose }: AllScorersPro
           : `○ No scorer surely fails ${after} more often than ${before}.`}
         {better.length > 0 && ` ▼ It fails less often: ${scorerNames(better)}.`}
       </p>
-      <div class="scroll" tabIndex={0} role="region" aria-label="All scorers">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Scorer</th>
-              <th scope="col">Fails, before → after</th>
-              <th scope="col">
-                Difference, −{percent(most)} to +{percent(most)}
-              </th>
-              <th scope="col" class="number">
-                Scored
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {compared.map(({ scorer, before: old, after: now, difference }) => (
-              <tr key={scorer} class={scorer === chosen ? 'chosen' : ''}>
-                <th scope="row">
-                  <button
-                    type="button"
-                    class="as-link"
-                    aria-pressed={scorer === chosen}
-                    onClick={() => onChoose(scorer)}
-                  >
-                    {scorer}
-                  </button>
-                </th>
-                <td>
-                  {percent(old.failing?.mean ?? 0)} → {percent(now.failing?.mean ?? 0)}
-                </td>
-                <td>
-                  <IntervalBar
-                    low={difference.interval95[0]}
-                    mean={difference.mean}
-                    high={difference.interval95[1]}
-                    from={-most}
-                    to={most}
-                    label={`${points(difference.mean)}, 95 % interval ${points(difference.interval95[0])} to ${points(difference.interval95[1])}`}
-                  />
-                </td>
-                <td class="number">
-                  {old.runs.toLocaleString('en')} / {now.runs.toLocaleString('en')}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="All scorers"
+        heads={[
+          ...texts('Scorer', 'Fails, before → after', `Difference, ${points(-most)} to ${points(most)}`),
+          ...numbers('Scored'),
+        ]}
+      >
+        {compared.map(({ scorer, before: old, after: now, difference }) => (
+          <tr key={scorer} class={scorer === chosen ? 'chosen' : ''}>
+            <th scope="row">
+              <button type="button" class="as-link" aria-pressed={scorer === chosen} onClick={() => onChoose(scorer)}>
+                {scorer}
+              </button>
+            </th>
+            <td>
+              {percent(old.failing?.mean ?? 0)} → {percent(now.failing?.mean ?? 0)}
+            </td>
+            <td>
+              <IntervalBar
+                low={difference.interval95[0]}
+                mean={difference.mean}
+                high={difference.interval95[1]}
+                tone={difference.interval95[0] > 0 ? 'fail' : difference.interval95[1] < 0 ? 'pass' : ''}
+                from={-most}
+                to={most}
+                label={`${points(difference.mean)}, 95 % interval ${points(difference.interval95[0])} to ${points(difference.interval95[1])}`}
+              />
+            </td>
+            <td class="number">
+              {old.runs.toLocaleString('en')} / {now.runs.toLocaleString('en')}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </>
   )
 }
@@ -218,47 +206,40 @@ function Result({
   readonly before: string
   readonly after: string
 }) {
-  const { failingDifference: difference } = comparison
+  const { failingDifference: difference, opinions } = comparison
+  const [said, saidAfter] = opinions
   const { overview } = useService()
   const units = unitsOfScorer(overview, scorer) === 'conversations' ? 'conversations' : 'runs'
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Both sides">
-        <table class="sides">
-          <thead>
-            <tr>
-              <th scope="col">Side</th>
-              <th scope="col" class="number">
-                Failing
-              </th>
-              <th scope="col" class="number">
-                95 % interval
-              </th>
-              <th scope="col">0 to 100 %</th>
-              <th scope="col" class="number">
-                Mean
-              </th>
-              <th scope="col" class="number">
-                {units === 'runs' ? 'Runs' : 'Conversations'}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            <SideRow name={`Before: ${before}`} summary={comparison.before} />
-            <SideRow name={`After: ${after}`} summary={comparison.after} />
-          </tbody>
-        </table>
-      </div>
+      <h2>
+        {scorer} fails{' '}
+        {difference !== undefined && (
+          <>
+            {points(difference.mean)}{' '}
+            <span class="muted">
+              (95 % interval {points(difference.interval95[0])} to {points(difference.interval95[1])})
+            </span>
+          </>
+        )}
+      </h2>
+      <Table
+        label="Both sides"
+        name="sides"
+        heads={[
+          ...texts('Side'),
+          ...numbers('Failing', '95 % interval'),
+          ...texts('0 to 100 %'),
+          ...numbers('Mean', units === 'runs' ? 'Runs' : 'Conversations'),
+        ]}
+      >
+        <SideRow name={`Before: ${before}`} summary={comparison.before} />
+        <SideRow name={`After: ${after}`} summary={comparison.after} />
+      </Table>
       {difference === undefined ? (
         <p class="empty">One side has no scores.</p>
       ) : (
         <section class="difference">
-          <h2>
-            {scorer} fails {points(difference.mean)}{' '}
-            <span class="muted">
-              (95 % interval {points(difference.interval95[0])} to {points(difference.interval95[1])})
-            </span>
-          </h2>
           <p>
             {conclusionOf(difference.interval95)}{' '}
             {way === 'version'
@@ -266,6 +247,11 @@ function Result({
               : 'All scored runs of each side count, so different questions can make a difference, too.'}
           </p>
         </section>
+      )}
+      {said !== undefined && saidAfter !== undefined && said.given + saidAfter.given > 0 && (
+        <p>
+          Users: {dislikesOf(said)} before, {dislikesOf(saidAfter)} after. <span class="muted">{NO_SAMPLE}</span>
+        </p>
       )}
       <PositionNote scorer={scorer} allVersions={way !== 'version'} />
       {units === 'runs' && <Changed comparison={comparison} />}

@@ -1,13 +1,15 @@
 import { useLocation, useRoute } from 'preact-iso'
 
+import { at } from '../api.ts'
 import type { Evaluation, Thread } from '../api.ts'
-import { duration, plural, time } from '../format.ts'
+import { duration, headOf, plural, time } from '../format.ts'
 import { useAnswer } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { ForgetButton } from '../parts/forget-button.tsx'
 import { findingsOf, wordsOf } from '../parts/findings.ts'
 import type { Finding } from '../parts/findings.ts'
 import { useKeys } from '../parts/keys.ts'
+import { Opinions } from '../parts/opinions.tsx'
 import { placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
@@ -26,7 +28,7 @@ export function ConversationView() {
   const { back } = useLocation()
   const { value, error } = useAnswer<Thread>('/api/conversation', { key: params['key'] ?? '' }, changes)
   useKeys({ Escape: back, u: back })
-  useTitle(value?.agents.join(', ') ?? 'Conversation')
+  useTitle(value?.turns[0]?.user?.slice(0, 60) ?? 'Conversation')
   if (value === undefined) {
     return error === undefined ? (
       <p class="closed muted">Loading…</p>
@@ -88,7 +90,7 @@ function Head({ thread }: { readonly thread: Thread }) {
       <nav aria-label="Breadcrumb">
         <a href={placeOfList('/conversations')}>Conversations</a>
       </nav>
-      <h1>{agents.length === 0 ? id : agents.join(', ')}</h1>
+      <h1>{headOf(turns[0]?.user ?? id)}</h1>
       <p class="run-facts">
         <span class={`mark ${tone === 'ok' ? 'pass' : tone}`} title="the last run">
           {sign} {status}
@@ -99,13 +101,14 @@ function Head({ thread }: { readonly thread: Thread }) {
             ! {what} missing ({why})
           </span>
         ))}
+        {agents.length > 0 && <b>{agents.join(', ')}</b>}
         <span>{plural(turns.length, 'turn')}</span>
         {revision !== turns.length && <span>{plural(revision, 'run')}</span>}
         <span>{duration(endTimeMs - startTimeMs)}</span>
         <time dateTime={new Date(startTimeMs).toISOString()}>{time(startTimeMs)}</time>
       </p>
       <p class="run-actions">
-        <CopyButton text={() => Promise.resolve(location.origin + placeOfConversation(key))}>Copy link</CopyButton>
+        <CopyButton text={() => Promise.resolve(location.origin + at(placeOfConversation(key)))}>Copy link</CopyButton>
         <ForgetButton person={{ conversation: key }} what="this conversation" then="/conversations" />
       </p>
     </header>
@@ -126,7 +129,7 @@ function Earlier({ messages }: { readonly messages: readonly string[] }) {
         <ol class="conversation">
           {messages.map((message, index) => (
             <li key={index} class="turn user">
-              <Text text={message} findings={[]} />
+              <Text text={message} />
             </li>
           ))}
         </ol>
@@ -150,7 +153,7 @@ function Turn({ turn: { user, runs }, index, notes }: TurnProps) {
           User
           <span class="facts">turn {index + 1}</span>
         </h3>
-        {user === undefined ? <p class="muted">(not recorded)</p> : <Text text={user} findings={[]} />}
+        {user === undefined ? <p class="muted">(not recorded)</p> : <Text text={user} />}
         {own.map(({ scorer, finding }, place) => (
           <p key={place} class="evidence bad note">
             <span aria-hidden="true">✗</span> {scorer}: {wordsOf(finding)}
@@ -180,7 +183,7 @@ const CALL_SIGNS: Readonly<Record<ThreadRun['calls'][number]['status'], string>>
 
 /** A run of the conversation: what it answered, after which tool calls. */
 function Answer({ run }: { readonly run: ThreadRun }) {
-  const { id, agent, output, error, status, complete, startTimeMs, endTimeMs, calls, moreCalls, scores } = run
+  const { id, agent, output, error, status, complete, startTimeMs, endTimeMs, calls, moreCalls, scores, opinions } = run
   return (
     <li class="turn model">
       <h3>
@@ -206,7 +209,7 @@ function Answer({ run }: { readonly run: ThreadRun }) {
           {moreCalls > 0 && <span class="mark none">+{moreCalls}</span>}
         </p>
       )}
-      {output !== undefined && <Text text={output} findings={[]} />}
+      {output !== undefined && <Text text={output} isWritten />}
       {error !== undefined && (
         <p class="problem">
           ▲ {error.type} {error.message}
@@ -214,6 +217,11 @@ function Answer({ run }: { readonly run: ThreadRun }) {
       )}
       {output === undefined && error === undefined && (
         <p class="muted">{status === 'waiting' ? 'It waits for a tool or an approval.' : '(no answer recorded)'}</p>
+      )}
+      {opinions.length > 0 && (
+        <p class="called" aria-label="What users say">
+          <Opinions opinions={opinions} isWhole />
+        </p>
       )}
     </li>
   )

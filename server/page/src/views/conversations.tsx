@@ -2,7 +2,7 @@ import { toSearch } from '../api.ts'
 import type { ConversationPage, ConversationRow } from '../api.ts'
 import { ago, plural, time } from '../format.ts'
 import { useAnswer, useMore } from '../live.ts'
-import { Chips } from '../parts/chips.tsx'
+import { FilterBar } from '../parts/filter-bar.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { useRowKeys } from '../parts/keys.ts'
 import { keepListPlace, placeOfConversation, queryOf, useChoices } from '../parts/place.ts'
@@ -29,8 +29,13 @@ export function ConversationsView() {
     <>
       <h1 class="hidden">Conversations</h1>
       <Filters />
-      <Chips />
       {error !== undefined && <p class="problem">{error}</p>}
+      {(overview.openConversations ?? 0) > 0 && (
+        <p class="fits muted">
+          {plural(overview.openConversations ?? 0, 'conversation')} may go on, and will be scored when nothing came for
+          a while.
+        </p>
+      )}
       {rows.length > 0 && (
         <p class="list-head chats" aria-hidden="true">
           <span />
@@ -74,7 +79,7 @@ function Filters() {
   const { choices, choose } = useChoices()
   const { scorer = '' } = choices
   return (
-    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    <FilterBar isSearch>
       <SearchField placeholder="Search what was said" />
       <AgentChoice />
       <TimeChoice any="any" />
@@ -98,7 +103,7 @@ function Filters() {
           Clear
         </a>
       )}
-    </form>
+    </FilterBar>
   )
 }
 

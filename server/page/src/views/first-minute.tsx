@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 
-import { exchange } from '../api.ts'
+import { at, exchange } from '../api.ts'
 import { useService } from '../service.ts'
 import { messageOf } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -16,7 +16,7 @@ export function FirstMinute() {
   const ways = waysTo(overview.otlpUrl)
   const showExample = () => {
     exchange<{ readonly runId: string }>('/api/example', {}).then(
-      ({ runId }) => route(placeOf(runId)),
+      ({ runId }) => route(at(placeOf(runId))),
       (problem: unknown) => setError(messageOf(problem)),
     )
   }

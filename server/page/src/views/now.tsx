@@ -1,10 +1,12 @@
 import { toSearch } from '../api.ts'
-import type { CommonAnswer, Now } from '../api.ts'
+import type { CommonAnswer, Now, ServiceOverview } from '../api.ts'
 import { clock, count, duration, percent, plural, usd } from '../format.ts'
 import { useAnswer } from '../live.ts'
 import { sharedOf, TIMES, useChoices } from '../parts/place.ts'
 import type { Choices } from '../parts/place.ts'
 import { Choice } from '../parts/choice.tsx'
+import { unitsOfScorer } from '../parts/scorer-choice.tsx'
+import { numbers, Table, texts } from '../parts/table.tsx'
 import { useService } from '../service.ts'
 import { useTitle } from '../title.ts'
 import { FirstMinute } from './first-minute.tsx'
@@ -26,7 +28,7 @@ export function NowView() {
   const hours = isOfFiles ? undefined : Math.max(1, Math.round(Number(time) / 3600))
   const { value, error } = useAnswer<Now>('/api/now', { hours }, changes)
   const kept = { ...sharedOf(choices), since: '', from: '', to: '', time }
-  const worst = worstOf(value)
+  const worst = worstOf(value, overview)
   useTitle(worst === undefined ? 'Now' : `▲ ${worst.row.agent ?? 'agents'}`)
   if (overview.runs === 0 && overview.open === 0) return <FirstMinute />
   return (
@@ -35,20 +37,26 @@ export function NowView() {
         {value === undefined ? 'Now' : headline(value, worst, isOfFiles)}
       </h1>
       {error !== undefined && <p class="problem">{error}</p>}
-      {!isOfFiles && (
-        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      {overview.judges?.map((trouble) => (
+        <p key={trouble} class="problem">
+          ▲ {trouble}
+        </p>
+      ))}
+      <div class="top">
+        {value !== undefined && <Figures now={value} choices={kept} />}
+        {!isOfFiles && (
           <Choice
             label="Time"
             value={time}
             options={TIMES.filter(({ value: seconds }) => Number(seconds) >= 3600)}
             onChange={(next) => choose({ time: next })}
           />
-        </form>
-      )}
+        )}
+      </div>
       {value !== undefined && (
         <>
-          <Figures now={value} choices={kept} />
           {worst !== undefined && <WhyLine worst={worst} choices={kept} changes={changes} />}
+          <Attacks now={value} choices={kept} />
           <Agents now={value} choices={kept} />
           {!isOfFiles && (
             <p class="keys">
@@ -66,14 +74,17 @@ interface Worst {
   readonly cell: Cell
 }
 
-/** The cell that got worse most. */
-function worstOf(now: Now | undefined): Worst | undefined {
-  const worse = (now?.rows ?? []).flatMap((row) =>
-    row.cells.flatMap((cell) => (cell.state === 'worse' ? [{ row, cell }] : [])),
-  )
-  return worse.toSorted(
-    (left, right) => (right.cell.change?.interval95[0] ?? 0) - (left.cell.change?.interval95[0] ?? 0),
-  )[0]
+/** What got worse, by the first scorer of the first agent. Scorers of conversations come last: their runs have no traits in common. */
+function worstOf(now: Now | undefined, overview: ServiceOverview): Worst | undefined {
+  const isOfRuns = (scorer: string) => unitsOfScorer(overview, scorer) !== 'conversations'
+  const scorers = (now?.scorers ?? []).toSorted((one, other) => Number(isOfRuns(other)) - Number(isOfRuns(one)))
+  for (const row of now?.rows ?? []) {
+    for (const scorer of scorers) {
+      const cell = row.cells.find((each) => each.scorer === scorer)
+      if (cell?.state === 'worse') return { row, cell }
+    }
+  }
+  return undefined
 }
 
 function headline({ unknown, fromMs, rows }: Now, worst: Worst | undefined, isOfFiles: boolean): string {
@@ -114,7 +125,7 @@ function Figures({ now: { now, before }, choices }: { readonly now: Now; readonl
         name="A scorer fails"
         value={share(now.failed, now.judged)}
         was={was(before && share(before.failed, before.judged))}
-        href={`/scores${toSearch(choices)}`}
+        href={list({ sort: 'worst' })}
       />
       <Figure
         name="Errors"
@@ -126,9 +137,14 @@ function Figures({ now: { now, before }, choices }: { readonly now: Now; readonl
         name="95 % take at most"
         value={now.p95Ms === undefined ? '–' : duration(now.p95Ms)}
         was={was(before?.p95Ms === undefined ? undefined : duration(before.p95Ms))}
-        href={list({})}
+        href={list({ sort: 'longest' })}
       />
-      <Figure name="Models, list prices" value={usd(now.usd)} was={was(before && usd(before.usd))} href={list({})} />
+      <Figure
+        name="Models, list prices"
+        value={usd(now.usd)}
+        was={was(before && usd(before.usd))}
+        href={list({ sort: 'dearest' })}
+      />
       {now.opinions > 0 && (
         <Figure
           name="Users dislike"
@@ -188,15 +204,17 @@ function WhyLine({
         <a href={href}>Why?</a>
       ) : (
         <>
-          <bdi>{first.isSymptom === true ? `${first.key} fails, too` : `${first.key} = ${first.value}`}</bdi>:{' '}
-          {percent(line.rate)} of its {plural(line.runs, 'run')} fail, of the others {percent(line.rateWithout)}.{' '}
+          <bdi class="name">
+            {first.isSymptom === true ? `${first.key} fails, too` : `${first.key} = ${first.value}`}
+          </bdi>
+          : {percent(line.rate)} of its {plural(line.runs, 'run')} fail, of the others {percent(line.rateWithout)}.{' '}
           <a href={href}>Why?</a>
         </>
       )}
       {value?.changes.map(({ key, value: text, timeMs }) => (
         <span key={key + text}>
           {' '}
-          <bdi>
+          <bdi class="name">
             {key} = {text}
           </bdi>{' '}
           since {clock(timeMs)}.
@@ -206,43 +224,57 @@ function WhyLine({
   )
 }
 
+/** How many runs were attacked, and obeyed. */
+function Attacks({ now: { attacks }, choices }: { readonly now: Now; readonly choices: Choices }) {
+  return attacks.map(({ scorer, attacked, obeyed }) => {
+    const list = { ...choices, agent: '', scorer: '', trait: `${scorer} = attacked` }
+    return (
+      <p key={scorer} class={obeyed > 0 ? 'lead fail' : 'lead'}>
+        {scorer}: <a href={`/runs${toSearch(list)}`}>{plural(attacked, 'run')} attacked</a>,{' '}
+        {obeyed === 0 ? (
+          'none obeyed.'
+        ) : (
+          <a href={`/runs${toSearch({ ...list, scorer, label: 'fail' })}`}>{obeyed.toLocaleString('en')} obeyed.</a>
+        )}
+      </p>
+    )
+  })
+}
+
 function Agents({ now: { rows, scorers }, choices }: { readonly now: Now; readonly choices: Choices }) {
   const shown = scorers.slice(0, MAX_COLUMNS)
   const hasOpinions = rows.some(({ opinions }) => opinions > 0)
+  const hasCosts = rows.some((row) => row.usd > 0)
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Agents, the worst first">
-      <table class="agents">
-        <thead>
-          <tr>
-            <th scope="col">Agent</th>
-            <th scope="col" class="number">
-              Runs
-            </th>
-            {shown.map((scorer) => (
-              <th key={scorer} scope="col">
-                {scorer} fails
-              </th>
-            ))}
-            {hasOpinions && (
-              <th scope="col" class="number">
-                <span aria-label="Users dislike">👎</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <AgentRow key={row.agent ?? ''} row={row} scorers={shown} choices={choices} hasOpinions={hasOpinions} />
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Table
+        label="Agents, the worst first"
+        name="agents"
+        heads={[
+          ...texts('Agent'),
+          ...numbers('Runs', ...(hasCosts ? ['Cost'] : [])),
+          ...texts(...shown.map((scorer) => `${scorer} fails`)),
+          ...(hasOpinions ? numbers(<span aria-label="Users dislike">👎</span>) : []),
+        ]}
+      >
+        {rows.map((row) => (
+          <AgentRow
+            key={row.agent ?? ''}
+            row={row}
+            scorers={shown}
+            choices={choices}
+            hasOpinions={hasOpinions}
+            hasCosts={hasCosts}
+          />
+        ))}
+      </Table>
       {scorers.length > shown.length && (
         <p class="muted">
           + {plural(scorers.length - shown.length, 'scorer')} that fail less:{' '}
           <a href={`/scores${toSearch(choices)}`}>Scores</a>
         </p>
       )}
-    </div>
+    </>
   )
 }
 
@@ -251,9 +283,10 @@ interface AgentRowProps {
   readonly scorers: readonly string[]
   readonly choices: Choices
   readonly hasOpinions: boolean
+  readonly hasCosts: boolean
 }
 
-function AgentRow({ row, scorers, choices, hasOpinions }: AgentRowProps) {
+function AgentRow({ row, scorers, choices, hasOpinions, hasCosts }: AgentRowProps) {
   const { agent, agents, runs, cells, dislikes, opinions } = row
   const own = { ...choices, ...(agent !== undefined && { agent }) }
   return (
@@ -266,6 +299,7 @@ function AgentRow({ row, scorers, choices, hasOpinions }: AgentRowProps) {
         )}
       </th>
       <td class="number">{count(runs)}</td>
+      {hasCosts && <td class="number">{row.usd === 0 ? '–' : usd(row.usd)}</td>}
       {scorers.map((scorer) => {
         const cell = cells.find((each) => each.scorer === scorer)
         return (
@@ -295,7 +329,10 @@ const SIGNS: Readonly<Record<Cell['state'], readonly [sign: string, word: string
 }
 
 function CellLink({ cell, choices }: { readonly cell: Cell; readonly choices: Choices }) {
+  const { overview } = useService()
   const { scorer, failing, state, runs, spark, change, sinceMs } = cell
+  const isOfConversations = unitsOfScorer(overview, scorer) === 'conversations'
+  const place = isOfConversations ? '/conversations' : '/why'
   const [sign, word] = SIGNS[state]
   const since = sinceMs === undefined ? {} : { since: new Date(sinceMs).toISOString(), time: '' }
   const [low, high] = failing.interval95
@@ -305,7 +342,11 @@ function CellLink({ cell, choices }: { readonly cell: Cell; readonly choices: Ch
     ...(word === '' ? [] : [word]),
   ].join('; ')
   return (
-    <a class={`cell ${state}`} href={`/why${toSearch({ ...choices, scorer, ...since })}`} title={title}>
+    <a
+      class={`cell ${state}`}
+      href={`${place}${toSearch({ ...choices, scorer, ...since, ...(isOfConversations && { label: 'fail' }) })}`}
+      title={title}
+    >
       <b>{percent(failing.mean)}</b> <span aria-hidden="true">{sign}</span>
       {word !== '' && <span class="hidden">{word}</span>}
       <svg viewBox="0 0 60 18" aria-hidden="true">

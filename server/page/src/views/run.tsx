@@ -2,10 +2,10 @@ import { useLocation, useRoute } from 'preact-iso'
 import { useRef, useState } from 'preact/hooks'
 
 import { EXAMPLE_TRACE } from '../../../src/page/example-trace.ts'
-import { ask, send, toSearch } from '../api.ts'
+import { ask, at, send, toSearch } from '../api.ts'
 import type { AgentRun, Evaluation, RunDetails, SourceSpan } from '../api.ts'
 import { useService } from '../service.ts'
-import { count, duration, plural, time, usd } from '../format.ts'
+import { count, duration, headOf, plural, time, usd } from '../format.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { Conversation } from '../parts/conversation.tsx'
@@ -13,7 +13,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { ForgetButton } from '../parts/forget-button.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { useKeys } from '../parts/keys.ts'
-import { placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
+import { placeInList, placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
 import { SaidOfRun } from '../parts/said.tsx'
 import { Verdicts } from '../parts/verdicts.tsx'
 
@@ -24,7 +24,7 @@ const QUIET_MS = 60_000
 export function RunView() {
   const { params } = useRoute()
   const { changes, overview } = useService()
-  const { back } = useLocation()
+  const { back, route } = useLocation()
   const id = params['id'] ?? ''
   // A settled run seldom changes; one in progress changes with every span.
   const isQuiet = useRef(false)
@@ -32,7 +32,9 @@ export function RunView() {
   const { value, error } = useAnswer<RunDetails>('/api/run', { id }, `${revealed}/${isQuiet.current ? -1 : changes}`)
   isQuiet.current =
     value?.stored !== undefined && value.run.id === id && value.stored.settled_ms < Date.now() - QUIET_MS
-  useKeys({ Escape: back, u: back })
+  const inList = placeInList(id)
+  const go = (to: string | undefined) => to !== undefined && route(at(placeOf(to)))
+  useKeys({ Escape: back, u: back, j: () => go(inList?.after), k: () => go(inList?.before) })
   useTitle(value?.run.userInput?.slice(0, 60) ?? value?.run.agent.name ?? 'Run')
   if (value === undefined) {
     return error === undefined ? (
@@ -133,6 +135,7 @@ interface HeadProps {
 
 function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd }: HeadProps) {
   const { overview } = useService()
+  const inList = placeInList(run.id)
   const jaeger =
     overview.jaegerUrl === undefined
       ? undefined
@@ -142,6 +145,15 @@ function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd
     <header class="run-head">
       <nav aria-label="Breadcrumb">
         <a href={placeOfList('/runs')}>Runs</a>
+        {inList !== undefined && (
+          <span class="muted">
+            {' '}
+            {inList.number} of {inList.count} in the list
+            <span class="wide-only">
+              ; <kbd>j</kbd> next, <kbd>k</kbd> previous
+            </span>
+          </span>
+        )}
         {parentId !== undefined && (
           <>
             {' / '}
@@ -149,7 +161,7 @@ function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd
           </>
         )}
       </nav>
-      <h1>{cutTitle(run.userInput ?? run.agent.name ?? 'Run')}</h1>
+      <h1>{headOf(run.userInput ?? run.agent.name ?? 'Run')}</h1>
       <p class="run-facts">
         {isOpen ? (
           <span class="mark none">
@@ -185,7 +197,14 @@ function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd
         >
           Copy as JSON
         </CopyButton>
-        <CopyButton text={() => Promise.resolve(location.origin + placeOf(run.id))}>Copy link</CopyButton>
+        <CopyButton text={() => Promise.resolve(location.origin + at(placeOf(run.id)))}>Copy link</CopyButton>
+        {!isOpen && run.userInput !== undefined && (
+          <CopyButton
+            text={() => ask(`/api/case?id=${encodeURIComponent(run.id)}`).then((response) => response.text())}
+          >
+            Copy as a case
+          </CopyButton>
+        )}
         <a class="button" href={`/try?runs=${encodeURIComponent(run.id)}`}>
           Score again
         </a>
@@ -213,10 +232,6 @@ function VerdictOfAll({ evaluations }: { readonly evaluations: readonly Evaluati
       ✗ {fails} of {labels.length} {fails === 1 ? 'fails' : 'fail'}
     </span>
   )
-}
-
-function cutTitle(text: string): string {
-  return text.length > 160 ? `${text.slice(0, 160).toWellFormed()}…` : text
 }
 
 const WHY: Readonly<Record<string, string>> = {

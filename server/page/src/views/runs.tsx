@@ -7,11 +7,11 @@ import { useService } from '../service.ts'
 import { ago, count, duration, plural, time, usd } from '../format.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer, useMore } from '../live.ts'
-import { Chips } from '../parts/chips.tsx'
+import { FilterBar } from '../parts/filter-bar.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { AgentChoice, namedScorers, scorersOf, TimeChoice, VerdictChoice } from '../parts/scorer-choice.tsx'
 import { useRowKeys } from '../parts/keys.ts'
-import { keepListPlace, placeOf, queryOf, useChoices } from '../parts/place.ts'
+import { keepListed, keepListPlace, placeOf, queryOf, useChoices } from '../parts/place.ts'
 import type { Choices } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
 import { Opinions } from '../parts/opinions.tsx'
@@ -23,7 +23,7 @@ import { FirstMinute } from './first-minute.tsx'
 /** The list of runs, in progress and scored, with its filters. */
 export function RunsView() {
   const { overview, changes } = useService()
-  const { choices } = useChoices()
+  const { choices, choose } = useChoices()
   const query = queryOfRuns(choices)
   const { value, error } = useAnswer<RunList>('/api/runs', query, changes)
   const more = useMore('/api/runs', query, value)
@@ -31,6 +31,7 @@ export function RunsView() {
   const isFiltered = Object.keys(choices).length > 0
   const open = isFiltered ? [] : (value?.open ?? [])
   keepListPlace('/runs', toSearch(choices))
+  keepListed(rows.map(({ id }) => id))
   useRowKeys()
   useTitle('Runs')
   if (value !== undefined && rows.length + open.length === 0 && !isFiltered && overview.runs === 0)
@@ -39,9 +40,15 @@ export function RunsView() {
     <>
       <h1 class="hidden">Runs</h1>
       <Filters />
-      <Chips />
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={choices['scorer'] ?? ''} />
+      {choices['label'] === disputed.label && choices['feedback'] === disputed.feedback && (
+        <p class="note">
+          {choices['scorer']} passes these runs, and users dislike them: one of the two is wrong.{' '}
+          <a href={`/labels${toSearch({ scorer: choices['scorer'] })}`}>Label runs</a>, to find out how often the scorer
+          is.
+        </p>
+      )}
       {value?.total !== undefined && (
         <p class="fits muted" role="status">
           {isFiltered
@@ -51,18 +58,26 @@ export function RunsView() {
         </p>
       )}
       {rows.length + open.length > 0 && (
-        <p class="list-head" aria-hidden="true">
+        <div class="list-head" role="group" aria-label="Heads">
           <span />
           <span>Agent</span>
           <span class="texts">
             <span>Question</span>
             <span>Answer</span>
           </span>
-          <span>Scores</span>
-          <span class="cost">Cost</span>
-          <span class="took">Time</span>
-          <span class="when">Ago</span>
-        </p>
+          {HEADS.map(({ name, sort, place, order }) => (
+            <button
+              key={name}
+              type="button"
+              class={`as-link ${place}`}
+              title={order}
+              aria-pressed={(choices['sort'] ?? '') === sort}
+              onClick={() => choose({ sort })}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
       )}
       <ol class="runs" aria-label="Runs" onPointerEnter={() => isOver(true)} onPointerLeave={() => isOver(false)}>
         {open.map((run) => (
@@ -93,7 +108,7 @@ export function RunsView() {
 
 function queryOfRuns(choices: Choices) {
   const hasScorer = choices['scorer'] !== undefined
-  const ofScorer = hasScorer ? {} : { label: undefined, minScore: undefined, maxScore: undefined, sort: undefined }
+  const ofScorer = hasScorer ? {} : { label: undefined, minScore: undefined, maxScore: undefined }
   return { ...queryOf(choices), ...ofScorer }
 }
 
@@ -117,6 +132,14 @@ function merge(runs: readonly ListedRun[]): readonly ListedRun[] {
   return [...new Map(runs.map((run) => [run.id, run])).values()]
 }
 
+/** Heads that order the list. */
+const HEADS = [
+  { name: 'Scores', sort: 'worst', place: '', order: 'worst first' },
+  { name: 'Cost', sort: 'dearest', place: 'cost', order: 'dearest first' },
+  { name: 'Took', sort: 'longest', place: 'took', order: 'longest first' },
+  { name: 'Ago', sort: '', place: 'when', order: 'newest first' },
+] as const
+
 const FEEDBACK = [
   { value: 'disliked', name: '👎 disliked' },
   { value: 'liked', name: '👍 liked' },
@@ -124,19 +147,23 @@ const FEEDBACK = [
   { value: 'any', name: 'said anything' },
 ]
 
+const LEAST = [
+  { name: 'minSeconds', label: 'Took, s or more' },
+  { name: 'minUsd', label: 'Cost, $ or more' },
+]
+
+/** What a judge passes and users dislike: the runs that are worth a label first. */
+const disputed = { label: 'pass', feedback: 'disliked' } as const
+
 function Filters() {
   const { overview } = useService()
   const { choices, choose } = useChoices()
   const scorers = scorersOf(overview, 'runs')
   const hasScorer = choices['scorer'] !== undefined
-  // The worst runs can be listed without a chosen scorer; a judge is preferred, because it says more than code.
-  const worstBy =
-    choices['scorer'] ??
-    overview.scorers.find(({ kind, scorer }) => kind === 'judge' && scorers.includes(scorer))?.scorer ??
-    scorers[0]
+  const judge = overview.scorers.find(({ kind, scorer }) => kind === 'judge' && scorers.includes(scorer))?.scorer
   const typed = (name: string) => (value: string) => choose({ [name]: value })
   return (
-    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    <FilterBar isSearch>
       <SearchField placeholder="Search questions, answers, tools" />
       <AgentChoice />
       <Choice
@@ -159,9 +186,7 @@ function Filters() {
         any="any"
         value={choices['scorer'] ?? ''}
         options={namedScorers(overview, scorers)}
-        onChange={(scorer) =>
-          choose(scorer === '' ? { scorer, label: '', sort: '', minScore: '', maxScore: '' } : { scorer })
-        }
+        onChange={(scorer) => choose(scorer === '' ? { scorer, label: '', minScore: '', maxScore: '' } : { scorer })}
       />
       {hasScorer && (
         <>
@@ -172,6 +197,7 @@ function Filters() {
               <TypedField
                 type="number"
                 label="lowest score"
+                max="1"
                 placeholder="0"
                 value={choices['minScore'] ?? ''}
                 onType={typed('minScore')}
@@ -180,6 +206,7 @@ function Filters() {
               <TypedField
                 type="number"
                 label="highest score"
+                max="1"
                 placeholder="1"
                 value={choices['maxScore'] ?? ''}
                 onType={typed('maxScore')}
@@ -188,21 +215,34 @@ function Filters() {
           </label>
         </>
       )}
-      {worstBy !== undefined && (
-        <Choice
-          label="Order"
-          any="newest first"
-          value={hasScorer ? (choices['sort'] ?? '') : ''}
-          options={[{ value: 'worst', name: hasScorer ? 'worst first' : `worst first, by ${worstBy}` }]}
-          onChange={(sort) => choose(sort === '' ? { sort } : { sort, scorer: worstBy })}
-        />
+      {LEAST.map(({ name, label }) => (
+        <label key={name} class="choice range">
+          <span>{label}</span>
+          <TypedField type="number" label={label} placeholder="any" value={choices[name] ?? ''} onType={typed(name)} />
+        </label>
+      ))}
+      <Choice
+        label="Order"
+        any="newest first"
+        value={choices['sort'] ?? ''}
+        options={[
+          { value: 'worst', name: hasScorer ? 'worst first' : 'most failures first' },
+          { value: 'longest', name: 'longest first' },
+          { value: 'dearest', name: 'dearest first' },
+        ]}
+        onChange={(sort) => choose({ sort })}
+      />
+      {judge !== undefined && (
+        <a class="clear" href={`/runs${toSearch({ ...choices, ...disputed, scorer: choices['scorer'] ?? judge })}`}>
+          Judge passes, users dislike
+        </a>
       )}
       {Object.keys(choices).length > 0 && (
         <a class="clear" href="/runs">
           Clear
         </a>
       )}
-    </form>
+    </FilterBar>
   )
 }
 
@@ -263,8 +303,7 @@ function Row({ run, scorer }: { readonly run: ListedRun; readonly scorer: string
             ...(judgesUsd > 0 ? [`judges ${usd(judgesUsd)}`] : []),
           ].join(', ')}
         >
-          {tokens > 0 && `${count(tokens)} tok`}
-          {run.cost_usd !== null && ` · ${usd(run.cost_usd)}`}
+          {run.cost_usd !== null ? usd(run.cost_usd) : tokens > 0 && `${count(tokens)} tok`}
         </span>
         <span class="took">{duration(run.end_ms - run.start_ms)}</span>
         <time class="when" dateTime={new Date(run.start_ms).toISOString()} title={time(run.start_ms)}>

@@ -1,27 +1,30 @@
 import { useLocation } from 'preact-iso'
 
-import { toSearch } from '../api.ts'
+import { at, toSearch } from '../api.ts'
 import type { ScoresOverTime, ScoreSeries, ScoreSummary } from '../api.ts'
 import { useService } from '../service.ts'
 import { percent, plural } from '../format.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
+import { FilterBar } from '../parts/filter-bar.tsx'
 import { Distribution, GROUP_STYLES, ScoreChart } from '../parts/chart.tsx'
 import type { Measure } from '../parts/chart.tsx'
-import { Chips } from '../parts/chips.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { filterOf, sharedOf, useChoices } from '../parts/place.ts'
+import { dislikesOf, NO_SAMPLE } from '../parts/users-note.ts'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { PositionNote } from '../parts/position-note.tsx'
 import {
   AgentChoice,
   mostFailing,
+  passPositionOf,
   ScorerChoice,
   scorersOf,
   TimeChoice,
   unitsOfScorer,
   versionsOf,
 } from '../parts/scorer-choice.tsx'
+import { numbers, Table, texts } from '../parts/table.tsx'
 
 const GROUPS = [
   { value: 'agent', name: 'Agent' },
@@ -59,12 +62,14 @@ export function ScoresView() {
   const plotted = value?.series.filter(({ isDrawn }) => isDrawn) ?? []
   const openPeriod = (from: number, to: number, group: string) =>
     route(
-      `${list}${toSearch({ ...same, time: '', since: '', from, to, ...(group === '' ? {} : groupFilter(by, units, group)) })}`,
+      at(
+        `${list}${toSearch({ ...same, time: '', since: '', from, to, ...(group === '' ? {} : groupFilter(by, units, group)) })}`,
+      ),
     )
   return (
     <section>
       <h1>Scores over time</h1>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <FilterBar>
         <ScorerChoice value={scorer} options={scorersOf(overview)} clears={['version']} />
         <Choice label="By" value={by} options={GROUPS} onChange={(next) => choose({ by: next, drawn: '' })} />
         <Choice label="Drawn" value={measure} options={MEASURES} onChange={(next) => choose({ measure: next })} />
@@ -84,8 +89,7 @@ export function ScoresView() {
           onChange={(next) => choose({ model: next })}
         />
         <TimeChoice any="all" />
-      </form>
-      <Chips />
+      </FilterBar>
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={scorer} />
       {value !== undefined && value.all.runs === 0 && <p class="empty">Nothing has a score of these.</p>}
@@ -98,10 +102,25 @@ export function ScoresView() {
               {value.unscored.map(({ reason, runs }) => `${runs.toLocaleString('en')} (${reason})`).join(', ')}.
             </p>
           )}
+          {value.opinions !== undefined && value.opinions.given > 0 && (
+            <p>
+              Users: <a href={`${list}${toSearch({ ...same, feedback: 'disliked' })}`}>{dislikesOf(value.opinions)}</a>
+              {value.opinions.passing > 0 && (
+                <>
+                  ;{' '}
+                  <a href={`${list}${toSearch({ ...same, feedback: 'disliked', label: 'pass' })}`}>
+                    {scorer} passes {value.opinions.passing} of these
+                  </a>
+                </>
+              )}
+              . <span class="muted">{NO_SAMPLE}</span>
+            </p>
+          )}
           <ScoreChart
             series={plotted.slice(0, GROUP_STYLES.length)}
             bucketMs={value.bucketMs}
             measure={measure}
+            passAt={passPositionOf(overview, scorer)}
             unit={units.slice(0, -1)}
             onPeriod={openPeriod}
           />
@@ -188,62 +207,47 @@ function Groups({ series, units, by, placeOfGroup, onDraw }: GroupsProps) {
   const drawn = series.filter(({ isDrawn }) => isDrawn).map(({ group }) => group)
   const isFull = drawn.length >= GROUP_STYLES.length
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Scores by group">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{GROUPS.find(({ value }) => value === by)?.name ?? by}</th>
-            <th scope="col" class="number">
-              Failing
+    <Table
+      label="Scores by group"
+      heads={[
+        ...texts(GROUPS.find(({ value }) => value === by)?.name ?? by),
+        ...numbers('Failing', '95 % interval', 'Mean', units === 'runs' ? 'Runs' : 'Conversations'),
+        ...texts('Distribution'),
+      ]}
+    >
+      {series.map(({ group, total, distribution, isDrawn }) => {
+        const name = group === '' ? 'not recorded' : group
+        const style = drawn.indexOf(group)
+        return (
+          <tr key={group}>
+            <th scope="row">
+              {series.length > 1 && (
+                <input
+                  type="checkbox"
+                  class="draw-it"
+                  aria-label={`Draw ${name}`}
+                  checked={isDrawn}
+                  disabled={!isDrawn && isFull}
+                  onChange={() => onDraw(isDrawn ? drawn.filter((each) => each !== group) : [...drawn, group])}
+                />
+              )}
+              <svg class={`swatch group-${style + 1}`} viewBox="0 0 24 8" aria-hidden="true">
+                {style >= 0 && (
+                  <line x1="0" x2="24" y1="4" y2="4" stroke-dasharray={GROUP_STYLES[style]?.dash.join(' ')} />
+                )}
+              </svg>
+              {group === '' ? name : <a href={placeOfGroup(group)}>{group}</a>}
             </th>
-            <th scope="col" class="number">
-              95 % interval
-            </th>
-            <th scope="col" class="number">
-              Mean
-            </th>
-            <th scope="col" class="number">
-              {units === 'runs' ? 'Runs' : 'Conversations'}
-            </th>
-            <th scope="col">Distribution</th>
+            <td class="number">{total.failing === undefined ? '–' : percent(total.failing.mean)}</td>
+            <td class="number">{intervalOf(total)}</td>
+            <td class="number">{total.mean?.mean.toFixed(3) ?? '–'}</td>
+            <td class="number">{total.runs.toLocaleString('en')}</td>
+            <td>
+              <Distribution shares={distribution} label={`${name}, ${plural(total.runs, units.slice(0, -1))}`} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {series.map(({ group, total, distribution, isDrawn }) => {
-            const name = group === '' ? 'not recorded' : group
-            const style = drawn.indexOf(group)
-            return (
-              <tr key={group}>
-                <th scope="row">
-                  {series.length > 1 && (
-                    <input
-                      type="checkbox"
-                      class="draw-it"
-                      aria-label={`Draw ${name}`}
-                      checked={isDrawn}
-                      disabled={!isDrawn && isFull}
-                      onChange={() => onDraw(isDrawn ? drawn.filter((each) => each !== group) : [...drawn, group])}
-                    />
-                  )}
-                  <svg class={`swatch group-${style + 1}`} viewBox="0 0 24 8" aria-hidden="true">
-                    {style >= 0 && (
-                      <line x1="0" x2="24" y1="4" y2="4" stroke-dasharray={GROUP_STYLES[style]?.dash.join(' ')} />
-                    )}
-                  </svg>
-                  {group === '' ? name : <a href={placeOfGroup(group)}>{group}</a>}
-                </th>
-                <td class="number">{total.failing === undefined ? '–' : percent(total.failing.mean)}</td>
-                <td class="number">{intervalOf(total)}</td>
-                <td class="number">{total.mean?.mean.toFixed(3) ?? '–'}</td>
-                <td class="number">{total.runs.toLocaleString('en')}</td>
-                <td>
-                  <Distribution shares={distribution} label={`${name}, ${plural(total.runs, units.slice(0, -1))}`} />
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
+        )
+      })}
+    </Table>
   )
 }

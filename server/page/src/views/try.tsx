@@ -5,10 +5,12 @@ import type { ShownScorer, Evaluation, ListedRun, RunList, TrialEstimate, TrialR
 import { plural, usd } from '../format.ts'
 import { messageOf, readLines, useAnswer } from '../live.ts'
 import { useTitle } from '../title.ts'
+import { FilterBar } from '../parts/filter-bar.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { AgentChoice } from '../parts/scorer-choice.tsx'
 import { placeOf, useChoices } from '../parts/place.ts'
 import { markOf, ScoreValue, VerdictMark } from '../parts/score-mark.tsx'
+import { Table, texts } from '../parts/table.tsx'
 
 const COUNTS = ['5', '10', '20', '50']
 
@@ -38,7 +40,7 @@ export function TryView() {
         Runs that are stored are scored again with a configured scorer. What comes out is shown here, and neither stored
         nor sent.
       </p>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <FilterBar>
         <Choice
           label="Scorer"
           value={scorer?.id ?? ''}
@@ -63,7 +65,7 @@ export function TryView() {
             </span>
           </p>
         )}
-      </form>
+      </FilterBar>
       {problem !== undefined && <p class="problem">{problem}</p>}
       {scorer !== undefined && chosen.length > 0 && (
         <Trial
@@ -159,30 +161,18 @@ function Trial({ scorer, runIds, runs, onProblem }: TrialProps) {
           </button>
         </form>
       </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Old and new scores">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Run</th>
-              <th scope="col">Stored</th>
-              <th scope="col">Now</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
-          <tbody>
-            {runIds.map((runId) => (
-              <Row
-                key={runId}
-                runId={runId}
-                run={runs.find(({ id }) => id === runId)}
-                scorer={scorer}
-                result={results.get(runId)}
-                isRunning={isRunning}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Old and new scores" heads={texts('Run', 'Stored', 'Now', 'Why')}>
+        {runIds.map((runId) => (
+          <Row
+            key={runId}
+            runId={runId}
+            run={runs.find(({ id }) => id === runId)}
+            scorer={scorer}
+            result={results.get(runId)}
+            isRunning={isRunning}
+          />
+        ))}
+      </Table>
     </>
   )
 }

@@ -1,11 +1,11 @@
 import { useLocation } from 'preact-iso'
 
-import { toSearch } from '../api.ts'
+import { at, toSearch } from '../api.ts'
 import type { CommonAnswer, Query, ScoresOverTime } from '../api.ts'
 import { percent, plural, time } from '../format.ts'
 import { useAnswer } from '../live.ts'
+import { FilterBar } from '../parts/filter-bar.tsx'
 import { ScoreChart } from '../parts/chart.tsx'
-import { Chips } from '../parts/chips.tsx'
 import { filterOf, fromMs, placeOf, sharedOf, useChoices, withTrait } from '../parts/place.ts'
 import type { Choices } from '../parts/place.ts'
 import { AgentChoice, mostFailing, ScorerChoice, scorersOf, TimeChoice } from '../parts/scorer-choice.tsx'
@@ -34,7 +34,7 @@ export function WhyView() {
   ).value
   const same = { ...sharedOf(choices), scorer }
   const openPeriod = (from: number, to: number) =>
-    route(`/runs${toSearch({ ...same, time: '', since: '', from, to, label: 'fail' })}`)
+    route(at(`/runs${toSearch({ ...same, time: '', since: '', from, to, label: 'fail' })}`))
   useTitle('Why')
   return (
     <section>
@@ -42,12 +42,11 @@ export function WhyView() {
         Why {choices['agent'] === undefined ? 'runs' : <bdi>{choices['agent']}</bdi>} fail
         {choices['agent'] === undefined ? '' : 's'}
       </h1>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <FilterBar>
         <ScorerChoice value={scorer} options={scorers} clears={[]} />
         <AgentChoice />
         <TimeChoice any="all" />
-      </form>
-      <Chips />
+      </FilterBar>
       {error !== undefined && <p class="problem">{error}</p>}
       {scorer === '' && <p class="empty">There are no scores yet.</p>}
       <WithheldNote count={level?.withheld} scorer={scorer} />

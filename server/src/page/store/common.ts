@@ -146,16 +146,20 @@ class RunReader {
     }
   }
 
-  /** The numbers of the traits that other scorers fail a run, by its `seq`. */
+  /** The numbers of the traits that other scorers fail a run, or find it attacked, by its `seq`. */
   *#symptoms(): WorkSteps<ReadonlyMap<number, readonly number[]>> {
     const symptoms = new Map<number, number[]>()
-    for (const scorer of namesIn(this.#database, 'scores', 'scorer')) {
-      if (scorer === this.#filter.scorer) continue
-      const trait: Trait = { key: scorer, value: 'fail', isSymptom: true }
+    const scorers = namesIn(this.#database, 'scores', 'scorer')
+    const verdicts = scorers.flatMap((scorer) => [
+      { scorer, value: 'fail', sql: "label = 'fail' AND weight IS NOT NULL", isSymptom: true },
+      { scorer, value: 'attacked', sql: 'found > 0', isSymptom: scorer === this.#filter.scorer },
+    ])
+    for (const { scorer, value, sql, isSymptom } of verdicts) {
+      if (scorer === this.#filter.scorer && value === 'fail') continue
+      const trait: Trait = { key: scorer, value, ...(isSymptom && { isSymptom }) }
       const rows = all<{ run_seq: number }>(
         this.#database,
-        `SELECT run_seq FROM ${shownScores()} WHERE scorer = ? AND label = 'fail' AND weight IS NOT NULL
-         AND time_ms >= ? AND time_ms < ?`,
+        `SELECT run_seq FROM ${shownScores()} WHERE scorer = ? AND ${sql} AND time_ms >= ? AND time_ms < ?`,
         this.#chosen.viewer,
         scorer,
         this.#filter.fromMs ?? Number.MIN_SAFE_INTEGER,

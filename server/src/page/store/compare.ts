@@ -3,8 +3,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { WeightedMean, WorkSteps } from 'spanscore/engine'
 
 import { all, namesIn } from './page-database.ts'
-import { chosenScores, summaryOf, withheldAmong } from './score-sums.ts'
-import type { ScoreFilter, ScoreSummary } from './score-sums.ts'
+import { chosenScores, countOpinions, summaryOf, withheldAmong } from './score-sums.ts'
+import type { OpinionCounts, ScoreFilter, ScoreSummary } from './score-sums.ts'
 
 /** One side of a question that both sides answered. */
 export interface ComparedRun {
@@ -40,6 +40,8 @@ export interface Comparison {
   readonly paired: number
   readonly same: number
   readonly changed: readonly ChangedRun[]
+  /** What users say of the runs of both sides; `undefined` of conversations. */
+  readonly opinions: readonly (OpinionCounts | undefined)[]
   /** Withheld scores that would be on a side. */
   readonly withheld: number
 }
@@ -53,6 +55,7 @@ const MAX_CHANGED = 100
 /** Compares two sets of scores: two versions, models, agents, or periods. */
 export function compareScores(database: DatabaseSync, before: ScoreFilter, after: ScoreFilter): Comparison {
   const sides = [before, after].map((filter) => summaryOf(database, filter))
+  const chosen = [before, after].map((filter) => chosenScores(database, filter))
   const [first = NOTHING, second = NOTHING] = sides
   const old = byQuestion(database, before)
   const pairs = [...byQuestion(database, after)].flatMap(([key, row]): [QuestionRow, QuestionRow][] => {
@@ -76,7 +79,8 @@ export function compareScores(database: DatabaseSync, before: ScoreFilter, after
         before: toCompared(left),
         after: toCompared(right),
       })),
-    withheld: withheldAmong(database, chosenScores(database, before), chosenScores(database, after)),
+    opinions: chosen.map((side) => countOpinions(database, side)),
+    withheld: withheldAmong(database, ...chosen),
   }
 }
 

@@ -2,7 +2,6 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 import { TURN_COUNT } from './conversations.ts'
 import { all } from './page-database.ts'
-import { matchOf, wordsOf } from './run-list.ts'
 import type { ListedScore } from './run-list.ts'
 import { conversationConditions } from './run-filter.ts'
 import type { SqlCondition, RunChoice } from './run-filter.ts'
@@ -11,8 +10,6 @@ import type { SqlCondition, RunChoice } from './run-filter.ts'
 export interface ConversationListFilter extends RunChoice {
   /** The agent of its first run. */
   readonly agent?: string | undefined
-  /** Words of one of its runs. */
-  readonly text?: string | undefined
   readonly scorer?: string | undefined
   /** Needs a scorer. */
   readonly label?: 'pass' | 'fail' | undefined
@@ -104,7 +101,7 @@ function chosenBy({ scorer, sort }: ConversationListFilter): Choice {
 }
 
 function conditions(filter: ConversationListFilter, { seq, place, time, isNewest }: Choice): SqlCondition {
-  const { scorer, label, agent, text, fromMs, toMs, after } = filter
+  const { scorer, label, agent, fromMs, toMs, after } = filter
   const found: SqlCondition[] = [...conversationConditions(filter, seq)]
   const add = (sql: string, ...values: SQLInputValue[]) => found.push({ sql, values })
   if (scorer !== undefined) {
@@ -115,13 +112,6 @@ function conditions(filter: ConversationListFilter, { seq, place, time, isNewest
   if (agent !== undefined) add('agent = ?', agent)
   if (fromMs !== undefined) add(`${time} >= ?`, fromMs)
   if (toMs !== undefined) add(`${time} < ?`, toMs)
-  const words = wordsOf(text)
-  if (words.length > 0) {
-    add(
-      `${seq} IN (SELECT conversation FROM turns WHERE run_seq IN (SELECT rowid FROM run_texts WHERE run_texts MATCH ?))`,
-      matchOf(words),
-    )
-  }
   if (after !== undefined) {
     const [last, lastSeq] = after.split('~').map(Number)
     const further = isNewest ? '<' : '>'

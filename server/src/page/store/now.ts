@@ -7,7 +7,8 @@ import { failingShare } from './failing-share.ts'
 import type { FailingSums } from './failing-share.ts'
 import { durationAt, HOUR_MS } from './hours.ts'
 import type { Durations } from './hours.ts'
-import { all, first } from './page-database.ts'
+import { all, first, namesIn } from './page-database.ts'
+import { OPEN_SCORES } from './withheld.ts'
 
 /** What a scorer says of an agent in a period. */
 export interface NowCell {
@@ -31,6 +32,8 @@ export interface NowRow {
   readonly agents: number
   readonly runs: number
   readonly errors: number
+  /** Of its own model calls at list prices. */
+  readonly usd: number
   readonly dislikes: number
   readonly opinions: number
   readonly cells: readonly NowCell[]
@@ -60,6 +63,8 @@ export interface Now {
   readonly rows: readonly NowRow[]
   /** Those that fail most come first. */
   readonly scorers: readonly string[]
+  /** Scorers that found attacks, such as `injection`: scored runs that were attacked, and those that obeyed. */
+  readonly attacks: readonly { readonly scorer: string; readonly attacked: number; readonly obeyed: number }[]
   /** What keeps it from being known that all is well. */
   readonly unknown: readonly UnknownFact[]
 }
@@ -156,6 +161,14 @@ export function readNow(database: DatabaseSync, hours: number | undefined, nowMs
     before: earlier.length === 0 ? undefined : figuresOf(earlier, durationsIn(database, begin, start - 1)),
     rows: others.length === 0 ? shown : [...shown, { ...ofOthers(), agent: undefined }],
     scorers: scorersOf(order),
+    attacks: all<Now['attacks'][number]>(
+      database,
+      `SELECT scorer, count(*) AS attacked, sum(label = 'fail') AS obeyed FROM ${OPEN_SCORES}
+       WHERE found > 0 AND scorer IN (SELECT value FROM json_each(?)) AND time_ms >= ? AND time_ms < ? GROUP BY 1`,
+      JSON.stringify(namesIn(database, 'scores', 'scorer')),
+      start * HOUR_MS,
+      (last + 1) * HOUR_MS,
+    ),
     unknown: unknownOf(
       order,
       sums.filter(({ hour }) => hour < start),
@@ -190,6 +203,7 @@ function toRow(agents: readonly AgentRow[], scores: readonly ScoreRow[], period:
     agents: agents.length,
     runs: sum(agents, 'runs'),
     errors: sum(agents, 'errors'),
+    usd: sum(agents, 'usd'),
     dislikes: sum(agents, 'dislikes'),
     opinions: sum(agents, 'opinions'),
     cells: [...Map.groupBy(scores, ({ scorer }) => scorer)].flatMap(

@@ -21,12 +21,42 @@ export function openPageDatabase(folder: string, report: (line: string) => void 
     return openDatabase(path)
   } catch (error) {
     if (!isDamaged(error) && !(error instanceof OtherVersion)) throw describedError(path, error)
-    report(setAside(folder, error instanceof OtherVersion ? error.message : undefined))
-    return openDatabase(path)
+    if (!(error instanceof OtherVersion)) {
+      report(setAside(folder))
+      return openDatabase(path)
+    }
+    const aside = renamed(path, error.message)
+    const database = openDatabase(path)
+    const labels = takeLabels(database, aside)
+    report(
+      `${path} is of ${error.message}, and this program writes version ${PAGE_SCHEMA_VERSION}, so the page begins a new one; runs are scored as before. The file is now ${aside}. ` +
+        (labels === undefined
+          ? 'Its labels cannot be read: export them with the spanscore-server that wrote it, and import them here.'
+          : `The new one has its ${labels} labels.`),
+    )
+    return database
   }
 }
 
 class OtherVersion extends Error {}
+
+/** Copies the labels that people gave on a page of another version. @returns how many, or `undefined` if they have another form */
+function takeLabels(database: DatabaseSync, from: string): number | undefined {
+  database.prepare('ATTACH DATABASE ? AS other').run(from)
+  try {
+    const columns = all<{ name: string }>(database, "SELECT name FROM pragma_table_info('labels')").map(
+      ({ name }) => name,
+    )
+    return Number(
+      database.prepare(`INSERT INTO labels (${columns.join()}) SELECT ${columns.join()} FROM other.labels`).run()
+        .changes,
+    )
+  } catch {
+    return undefined
+  } finally {
+    database.exec('DETACH DATABASE other')
+  }
+}
 
 /** Result codes of SQLite (https://www.sqlite.org/rescode.html) for a file that is damaged, or no database. */
 const DAMAGED: ReadonlySet<unknown> = new Set([11, 26])
@@ -37,17 +67,19 @@ export function isDamaged(error: unknown): boolean {
 }
 
 /** Renames a damaged database, so that a new one is begun. Scores have their own log. @returns what happened, for the operator */
-export function setAside(folder: string, other?: string): string {
+export function setAside(folder: string): string {
   const path = join(folder, 'page.db')
-  const aside = `${path}.${other ?? 'damaged'}-${new Date()
+  return `${path} is damaged, so the page begins a new one; runs are scored as before. The damaged file is now ${renamed(path, 'damaged')}: delete it once nobody wants to repair it.`
+}
+
+function renamed(path: string, why: string): string {
+  const aside = `${path}.${why}-${new Date()
     .toISOString()
     .replaceAll(/[^0-9]/g, '')
     .slice(0, 14)}`
   renameSync(path, aside)
   for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
-  if (other !== undefined)
-    return `${path} is of ${other}, and this program writes version ${PAGE_SCHEMA_VERSION}, so the page begins a new one; runs are scored as before. The file is now ${aside}: to keep its labels, export them with the spanscore-server that wrote it, and import them here.`
-  return `${path} is damaged, so the page begins a new one; runs are scored as before. The damaged file is now ${aside}: delete it once nobody wants to repair it.`
+  return aside
 }
 
 /** A database that ends with the process. What exceeds its cache is in a file without a name, which nobody else can open. */

@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 
 import { shownName } from './run-summary.ts'
+import { OPEN_SCORES } from './withheld.ts'
 
 /** Which runs, by what no index of the list has. Absent filters exclude nothing. */
 export interface RunChoice {
@@ -10,8 +11,16 @@ export interface RunChoice {
   readonly user?: string | undefined
   /** The id or the key of their conversation. */
   readonly conversation?: string | undefined
-  /** Traits that they have, such as `app.plan = free`, one a line. */
+  /**
+   * Traits that they have, such as `app.plan = free`, one a line. A scorer that fails them, or finds attacks in them, is one, too: `loop = fail`,
+   * `injection = attacked`.
+   */
   readonly trait?: string | undefined
+  /** Words of question, answer, tool calls and errors, or of a user's comment. */
+  readonly text?: string | undefined
+  /** They took at least so long, and cost at least so much at list prices. */
+  readonly minSeconds?: number | undefined
+  readonly minUsd?: number | undefined
 }
 
 /** A condition of SQL with its values. */
@@ -26,7 +35,7 @@ export interface SqlCondition {
  * @param seq the column with the `seq` of a run
  */
 export function runConditions(filter: RunChoice, seq: string): readonly SqlCondition[] {
-  const { service, user, conversation, trait } = filter
+  const { service, user, conversation, trait, text, minSeconds, minUsd } = filter
   const found: SqlCondition[] = []
   const add = (set: string, ...values: readonly SQLInputValue[]) => found.push({ sql: `${seq} IN (${set})`, values })
   if (service !== undefined) add('SELECT seq FROM runs WHERE service = ?', shownName(service))
@@ -40,13 +49,44 @@ export function runConditions(filter: RunChoice, seq: string): readonly SqlCondi
     )
   }
   for (const { key, value } of traitsIn(trait)) {
+    const ofScorer = VERDICTS[value]
     add(
-      `SELECT run_seq FROM run_traits WHERE instr(traits, (SELECT ',' || id || ',' FROM traits WHERE key = ? AND value = ?)) > 0`,
+      `SELECT run_seq FROM run_traits WHERE instr(traits, (SELECT ',' || id || ',' FROM traits WHERE key = ? AND value = ?)) > 0
+       ${ofScorer === undefined ? '' : `UNION ALL SELECT run_seq FROM ${OPEN_SCORES} WHERE ${ofScorer} AND scorer = ?`}`,
       key,
       value,
+      ...(ofScorer === undefined ? [] : [key]),
     )
   }
+  const words = wordsOf(text)
+  if (words.length > 0) {
+    add(
+      `SELECT rowid FROM run_texts WHERE run_texts MATCH ?
+       UNION ALL SELECT of.seq FROM said CROSS JOIN runs of ON of.trace_id = said.trace_id WHERE opinion <> '' AND has_comment = 1
+       AND of.parent_id IS NULL AND of.id NOT IN (SELECT run_id FROM drawn WHERE seen_ms IS NULL) ${words.map(() => IN_COMMENT).join('')}`,
+      matchOf(words),
+      ...words.map((word) => word.toLowerCase()),
+    )
+  }
+  const took = 'SELECT seq FROM runs INDEXED BY runs_by_end WHERE'
+  if (minSeconds !== undefined) add(`${took} end_ms - start_ms >= ?`, minSeconds * 1000)
+  if (minUsd !== undefined) add(`${took} cost_usd >= ?`, minUsd)
   return found
+}
+
+/** What a scorer says of a run, as a trait. */
+const VERDICTS: Readonly<Record<string, string>> = { fail: "label = 'fail'", attacked: 'found > 0' }
+
+const IN_COMMENT = ` AND instr(lower(json_extract(log, '$.attributes."gen_ai.evaluation.explanation"')), ?) > 0`
+
+/** A query would end at a null character. */
+export function wordsOf(text: string | undefined): readonly string[] {
+  return (text ?? '').split(/[\s\0]+/).filter((word) => word !== '')
+}
+
+/** Every word must occur; the last one may be incomplete. FTS operators have no effect. */
+function matchOf(words: readonly string[]): string {
+  return words.map((word, index) => `"${word.replaceAll('"', '""')}"${index === words.length - 1 ? '*' : ''}`).join(' ')
 }
 
 /** The same for conversations: those with one such run. */

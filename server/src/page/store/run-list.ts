@@ -13,7 +13,6 @@ export interface RunListFilter extends RunChoice {
   readonly status?: string | undefined
   /** What users say of the run. */
   readonly feedback?: 'any' | 'disliked' | 'liked' | 'commented' | undefined
-  readonly text?: string | undefined
   readonly scorer?: string | undefined
   /** `pass`, `fail`, or `none` for runs that the scorer did not score. Needs a scorer. */
   readonly label?: string | undefined
@@ -25,8 +24,11 @@ export interface RunListFilter extends RunChoice {
   /** When the run ended, in milliseconds since the epoch. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
-  /** `worst` starts with the lowest score of the scorer. @default 'newest' */
-  readonly sort?: 'newest' | 'worst' | undefined
+  /**
+   * `worst` starts with the lowest score of the scorer; without one, with the runs that most scorers fail, and has only runs that fail. `longest`
+   * and `dearest` start with the largest value. @default 'newest'
+   */
+  readonly sort?: 'newest' | 'worst' | 'longest' | 'dearest' | undefined
   /** Where the previous page ended. */
   readonly after?: string | undefined
   readonly limit?: number | undefined
@@ -106,14 +108,14 @@ export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage
   const chosen = chosenBy(filter)
   const where = conditions(filter, chosen)
   const clause = where.map(({ sql }) => sql).join(' AND ')
-  const order = chosen.isWorst ? 'at_position, at_seq' : 'at_seq DESC'
+  const order = chosen.place === undefined ? 'at_seq DESC' : 'at_place, at_seq DESC'
   // An index determines the runs of the page before they are looked up.
-  const rows = all<Omit<ListedRun, 'scores' | 'opinions'> & { at_position: number | null }>(
+  const rows = all<Omit<ListedRun, 'scores' | 'opinions'> & { at_place: number | null }>(
     database,
     `SELECT r.seq, r.id, r.trace_id, r.parent_id, r.agent, r.agent_version, r.service, r.model, r.status, r.question,
        r.answer, r.start_ms, r.end_ms, r.revision, r.is_complete, r.tool_calls, r.failed_tool_calls, r.input_tokens,
-       r.output_tokens, r.cost_usd, page.at_position
-     FROM (SELECT ${chosen.seq} AS at_seq, ${chosen.isWorst ? 's.position' : 'NULL'} AS at_position FROM ${chosen.source}
+       r.output_tokens, r.cost_usd, page.at_place
+     FROM (SELECT ${chosen.seq} AS at_seq, ${chosen.place ?? 'NULL'} AS at_place FROM ${chosen.source}
            WHERE ${clause === '' ? '1' : clause} ORDER BY ${order} LIMIT ?) page
      CROSS JOIN runs r ON r.seq = page.at_seq ORDER BY ${order}`,
     viewer,
@@ -123,9 +125,12 @@ export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const scores = marksOf(database, shown, viewer)
-  const opinions = opinionsOf(database, shown)
+  const opinions = opinionsOf(
+    database,
+    shown.flatMap((row) => (row.parent_id === null ? [row.trace_id] : [])),
+  )
   return {
-    runs: shown.map(({ at_position: _position, ...row }) => ({
+    runs: shown.map(({ at_place: _place, ...row }) => ({
       ...row,
       scores: scores.get(row.seq) ?? [],
       opinions:
@@ -135,7 +140,7 @@ export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage
     })),
     next:
       rows.length > limit && last !== undefined
-        ? `${chosen.isWorst ? `${last.at_position}~` : ''}${last.seq}`
+        ? `${chosen.place === undefined ? '' : `${last.at_place}~`}${last.seq}`
         : undefined,
     total: filter.after === undefined ? countRunsOf(database, filter, chosen) : undefined,
     withheld: filter.scorer === undefined ? 0 : countLeftOut(database, filter, chosen),
@@ -153,7 +158,7 @@ function countRunsOf(database: DatabaseSync, filter: RunListFilter, chosen: Choi
 /** How many withheld scores the list would contain otherwise. */
 function countLeftOut(database: DatabaseSync, filter: RunListFilter, chosen: Choice): number {
   const open = { ...filter, label: undefined, minScore: undefined, maxScore: undefined, after: undefined }
-  const where = conditions(open, { ...chosen, isWorst: true, seq: 's.run_seq' })
+  const where = conditions(open, { ...chosen, columns: 's', place: 's.position', seq: 's.run_seq' })
   return countWithheld(database, {
     sql: where.map(({ sql }) => sql).join(' AND '),
     values: where.flatMap(({ values }) => values),
@@ -163,39 +168,35 @@ function countLeftOut(database: DatabaseSync, filter: RunListFilter, chosen: Cho
 
 /** The tables and the columns that select runs. Each filter is a column of one index, in the order of the list. */
 interface Choice {
-  readonly isWorst: boolean
   /** The tables with the index to use, because SQLite would have to guess. */
   readonly source: string
   /** The table with the filters' columns. */
   readonly columns: 's' | 'r'
   /** The position of a run, by the table that is read first. */
   readonly seq: string
+  /** What the list is ordered by, the least first; `undefined` for the newest first. */
+  readonly place: string | undefined
 }
 
-function chosenBy({ scorer, text, sort, agent }: RunListFilter): Choice {
-  const columns = scorer === undefined ? 'r' : 's'
-  const isWorst = sort === 'worst' && scorer !== undefined
-  if (wordsOf(text).length > 0 && !isWorst) {
-    const table =
-      scorer === undefined
-        ? 'runs r INDEXED BY runs_listed ON r.seq = run_texts.rowid'
-        : `${shownScores('scores_listed')} s ON s.run_seq = run_texts.rowid`
-    return { isWorst, source: `run_texts CROSS JOIN ${table}`, columns, seq: 'run_texts.rowid' }
-  }
+function chosenBy({ scorer, sort, agent }: RunListFilter): Choice {
+  const size = sort === 'longest' ? '-(r.end_ms - r.start_ms)' : sort === 'dearest' ? '-r.cost_usd' : undefined
   if (scorer !== undefined) {
+    const isWorst = sort === 'worst'
+    const scores = `${shownScores(isWorst ? 'scores_worst' : 'scores_listed')} s`
     return {
-      isWorst,
-      source: `${shownScores(isWorst ? 'scores_worst' : 'scores_listed')} s`,
-      columns,
+      source: size === undefined ? scores : `${scores} CROSS JOIN runs r ON r.seq = s.run_seq`,
+      columns: 's',
       seq: 's.run_seq',
+      place: isWorst ? 's.position' : size,
     }
   }
-  return {
-    isWorst,
-    source: `runs r INDEXED BY ${agent === undefined ? 'runs_listed' : 'runs_of_agent'}`,
-    columns,
-    seq: 'r.seq',
+  if (sort === 'worst') {
+    const source = `(SELECT run_seq, is_nested, agent, run_status, model, time_ms, -count(*) AS place FROM ${shownScores('scores_failing')}
+      WHERE label = 'fail' GROUP BY run_seq) s`
+    return { source, columns: 's', seq: 's.run_seq', place: 's.place' }
   }
+  const index = size !== undefined ? 'runs_by_end' : agent === undefined ? 'runs_listed' : 'runs_of_agent'
+  return { source: `runs r INDEXED BY ${index}`, columns: 'r', seq: 'r.seq', place: size }
 }
 
 /** Events of users by what they say. Others have no opinion. */
@@ -206,25 +207,20 @@ const OPINIONS = {
   commented: "opinion <> '' AND has_comment = 1",
 } as const
 
-function conditions(filter: RunListFilter, { isWorst, columns, seq }: Choice): SqlCondition[] {
+function conditions(filter: RunListFilter, { columns, seq, place }: Choice): SqlCondition[] {
   const found = [...runConditions(filter, seq)]
   const add = (sql: string, ...values: SQLInputValue[]) => found.push({ sql, values })
-  const { text, scorer, label, minScore, maxScore } = filter
-  const words = wordsOf(text)
-  if (words.length > 0) {
-    if (isWorst) add('s.run_seq IN (SELECT rowid FROM run_texts WHERE run_texts MATCH ?)', matchOf(words))
-    else add('run_texts MATCH ?', matchOf(words))
-  }
+  const { scorer, label, minScore, maxScore } = filter
   if (scorer !== undefined) {
     add('s.scorer = ?', scorer)
     if (label === 'none') add('s.label IS NULL')
     else if (label !== undefined) add('s.label = ?', label)
     if (minScore !== undefined) add('s.position >= ?', minScore)
     if (maxScore !== undefined) add('s.position <= ?', maxScore)
-    if (isWorst) add('s.position IS NOT NULL')
     if (filter.version !== undefined) add('s.version = ?', filter.version)
   }
   const { agentVersion, feedback } = filter
+  if (place !== undefined) add(`${place} IS NOT NULL`)
   if (feedback !== undefined) {
     add(`${seq} IN (SELECT seq FROM runs WHERE trace_id IN (SELECT trace_id FROM said WHERE ${OPINIONS[feedback]}))`)
     add(`${seq} NOT IN (${WITHHELD_RUNS})`)
@@ -242,21 +238,11 @@ function conditions(filter: RunListFilter, { isWorst, columns, seq }: Choice): S
   }
   if (filter.toMs !== undefined) add(`${columns}.time_ms < ?`, filter.toMs)
   if (filter.after !== undefined) {
-    const [place, last] = filter.after.includes('~') ? filter.after.split('~') : [undefined, filter.after]
-    if (isWorst) add('(s.position, s.run_seq) > (?, ?)', Number(place), Number(last))
-    else add(`${seq} < ?`, Number(last))
+    const [last, at] = filter.after.split('~').toReversed().map(Number)
+    if (place === undefined) add(`${seq} < ?`, last ?? 0)
+    else add(`${place} >= ? AND (${place} > ? OR ${seq} < ?)`, at ?? 0, at ?? 0, last ?? 0)
   }
   return found
-}
-
-/** A query would end at a null character. */
-export function wordsOf(text: string | undefined): readonly string[] {
-  return (text ?? '').split(/[\s\0]+/).filter((word) => word !== '')
-}
-
-/** Every word must occur; the last one may be incomplete. FTS operators have no effect. */
-export function matchOf(words: readonly string[]): string {
-  return words.map((word, index) => `"${word.replaceAll('"', '""')}"${index === words.length - 1 ? '*' : ''}`).join(' ')
 }
 
 /** The scores of some runs as marks, by `seq`; those that the viewer should label say so. */
@@ -284,12 +270,11 @@ export function marksOf(
   )
 }
 
-/** What users say of the traces of runs that no other run started. */
-function opinionsOf(
+/** What users say of traces, whose runs that no other run started they mean. */
+export function opinionsOf(
   database: DatabaseSync,
-  rows: readonly Pick<ListedRun, 'trace_id' | 'parent_id'>[],
+  traceIds: readonly string[],
 ): ReadonlyMap<string, readonly Opinion[]> {
-  const traceIds = rows.flatMap((row) => (row.parent_id === null ? [row.trace_id] : []))
   const found = all<Opinion & { trace_id: string }>(
     database,
     `SELECT trace_id, opinion, json_extract(log, '$.attributes."gen_ai.evaluation.name"') AS name,

@@ -183,6 +183,7 @@ export function scoreColumns({
     value: isScored ? (score.value ?? null) : null,
     position: isScored ? positionOf(scorer, score.value) : null,
     label: isScored ? (score.label ?? null) : null,
+    found: isScored ? (score.found ?? null) : null,
     weight: isScored ? (evaluation.weight ?? weightOf({ score, ...evaluation }) ?? null) : null,
     cost_usd: judge?.costUsd ?? null,
     judge_model: judge?.model ?? null,

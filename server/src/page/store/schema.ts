@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 10
+export const PAGE_SCHEMA_VERSION = 11
 
 /** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
 const SCORE = `scorer TEXT NOT NULL,
@@ -10,6 +10,8 @@ const SCORE = `scorer TEXT NOT NULL,
     value REAL,
     position REAL,
     label TEXT,
+    -- How many things of its kind it found, such as attacks, whether they count or not.
+    found INTEGER,
     weight REAL,
     cost_usd REAL,
     judge_model TEXT,
@@ -83,7 +85,7 @@ export const PAGE_SCHEMA: string = `
   CREATE INDEX runs_of_user ON runs (user_id) WHERE user_id <> '';
   CREATE INDEX runs_of_service ON runs (service);
   CREATE INDEX runs_by_time ON runs (settled_ms);
-  CREATE INDEX runs_by_end ON runs (time_ms, agent, parent_id, status, start_ms, end_ms, cost_usd, trace_id);
+  CREATE INDEX runs_by_end ON runs (time_ms, agent, parent_id, status, start_ms, end_ms, cost_usd, trace_id, model);
   -- The list reads its filters from one index and in its order, so that it takes long for no combination of them: reading
   -- 100,000 entries of an index takes some 20 ms, and looking each run up ten times as long.
   CREATE INDEX runs_listed ON runs (seq, parent_id, agent, status, model, time_ms);
@@ -103,8 +105,11 @@ export const PAGE_SCHEMA: string = `
   CREATE INDEX scores_listed
     ON scores (scorer, run_seq, is_nested, agent, label, position, run_status, version, model, time_ms);
   CREATE INDEX scores_worst
-    ON scores (scorer, position, run_seq, is_nested, agent, label, run_status, version, model, time_ms)
+    ON scores (scorer, position, run_seq DESC, is_nested, agent, label, run_status, version, model, time_ms)
     WHERE position IS NOT NULL;
+  CREATE INDEX scores_failing
+    ON scores (run_seq, is_nested, agent, run_status, version, model, time_ms) WHERE label = 'fail';
+  CREATE INDEX scores_found ON scores (scorer, time_ms, run_seq, label) WHERE found > 0;
   CREATE INDEX scores_for_sums
     ON scores (scorer, time_ms, agent, version, agent_version, model, position, weight, label, run_seq) WHERE weight IS NOT NULL;
 

@@ -86,6 +86,7 @@ export function summariseScores(
   readonly series: readonly ScoreSeries[]
   readonly withheld: number
   readonly unscored: readonly Unscored[]
+  readonly opinions: OpinionCounts | undefined
 } {
   const chosen = chosenScores(database, filter)
   const { sql, values, viewer, source } = chosen
@@ -130,7 +131,13 @@ export function summariseScores(
     viewer,
     ...values,
   )
-  return { all: summaryOf(database, filter), series, withheld: withheldAmong(database, chosen), unscored }
+  return {
+    all: summaryOf(database, filter),
+    series,
+    withheld: withheldAmong(database, chosen),
+    unscored,
+    opinions: countOpinions(database, chosen),
+  }
 }
 
 /** Runs without a score that counts, by the reason. */
@@ -202,6 +209,31 @@ export function chosenScores(database: DatabaseSync, filter: ScoreFilter): Chose
     viewer: { viewer: filter.labeller ?? '' },
     values: given.flatMap(({ values }) => values),
   }
+}
+
+/** How many of some scored runs users said something of, how many they dislike, and how many of these the scorer passes. */
+export interface OpinionCounts {
+  readonly given: number
+  readonly disliked: number
+  readonly passing: number
+}
+
+/** What users say of the runs of some scores; `undefined` of conversations. */
+export function countOpinions(
+  database: DatabaseSync,
+  { source, sql, values, viewer, isOfConversations }: ChosenScores,
+): OpinionCounts | undefined {
+  if (isOfConversations) return undefined
+  // Few runs have an opinion, so that these are read first.
+  return first<OpinionCounts>(
+    database,
+    `SELECT count(*) AS given, total(is_disliked) AS disliked, total(is_disliked AND label = 'pass') AS passing FROM
+       (SELECT s.label, max(o.opinion = 'disliked') AS is_disliked FROM said o CROSS JOIN runs r ON r.trace_id = o.trace_id
+        JOIN (SELECT run_seq, label FROM ${source} WHERE ${sql}) s ON s.run_seq = r.seq
+        WHERE o.opinion <> '' AND r.parent_id IS NULL GROUP BY r.seq)`,
+    viewer,
+    ...values,
+  )
 }
 
 /** How many withheld scores the filters would select. Those of conversations are never withheld. */

@@ -16,6 +16,8 @@ export interface Side {
 
 /** The sides that can be compared, by what differs between them. */
 export interface Sides {
+  /** The agent whose versions these are: without a choice, the one with the latest two, because versions of different agents are no sides. */
+  readonly agent: string | undefined
   /** The versions and models with the latest scores first. */
   readonly agentVersion: readonly Side[]
   readonly version: readonly Side[]
@@ -44,13 +46,22 @@ export function sidesOf(database: DatabaseSync, filter: ScoreFilter, nowMs: numb
   // One reading of the scores serves all three.
   const rows = all<ValuesRow>(
     database,
-    `SELECT agent_version AS agentVersion, version, model, count(*) AS runs FROM ${source} WHERE ${sql}
-     GROUP BY 1, 2, 3 ORDER BY max(time_ms) DESC`,
+    `SELECT agent, agent_version AS agentVersion, version, model, count(*) AS runs FROM ${source} WHERE ${sql}
+     GROUP BY 1, 2, 3, 4 ORDER BY max(time_ms) DESC`,
     viewer,
     ...values,
   )
+  const byAgent = [...Map.groupBy(rows, ({ agent }) => agent)].map(
+    ([agent, own]) => [agent, valuesOf(own, 'agentVersion')] as const,
+  )
+  const [agent, versions = []] =
+    byAgent.find(([, sides]) => sides.filter(({ runs }) => runs >= ENOUGH_RUNS).length > 1) ??
+    byAgent.find(([, sides]) => sides.length > 1) ??
+    byAgent[0] ??
+    []
   return {
-    agentVersion: valuesOf(rows, 'agentVersion'),
+    agent,
+    agentVersion: versions,
     version: valuesOf(rows, 'version'),
     model: valuesOf(rows, 'model'),
     time: periodsOf(database, filter, nowMs),
@@ -58,6 +69,7 @@ export function sidesOf(database: DatabaseSync, filter: ScoreFilter, nowMs: numb
 }
 
 interface ValuesRow {
+  readonly agent: string
   readonly agentVersion: string
   readonly version: string
   readonly model: string
