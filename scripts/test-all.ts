@@ -33,6 +33,7 @@ const suites: readonly Suite[] = [
   { name: 'live', minutes: 20, needs: [registry] },
   { name: 'compat', minutes: 60, needs: [registry] },
   { name: 'adapters', minutes: 10, needs: [registry] },
+  { name: 'newest', minutes: 30, needs: [registry] },
   { name: 'timing', minutes: 30 },
   { name: 'recordings', minutes: 10 },
   { name: 'fuzz', minutes: 5 },
