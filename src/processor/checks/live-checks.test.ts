@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 
 import type { AgentRun } from '../../model/agent-run.ts'
+import { createFaithfulnessScorer } from '../../scorers/judge/items/faithfulness.ts'
 import { createAnswerPresentScorer } from '../../scorers/code/answer-present.ts'
 import { resolveOptions } from '../../engine/config/options.ts'
 import { Reporter } from '../../engine/reporter.ts'
@@ -29,4 +30,25 @@ test('What is missing in thousands of tool calls is not asked of a run with cont
   live.look(bare.run)
   expect(bare.missing).toHaveBeenCalled()
   expect(notify).toHaveBeenCalledOnce()
+})
+
+test('A judge without a key is named a second after the start, before any run', () => {
+  vi.useFakeTimers()
+  try {
+    vi.stubEnv('OPENAI_API_KEY', undefined)
+    const reporter = new Reporter()
+    const notify = vi.spyOn(reporter, 'notify').mockReturnValue(undefined)
+    const { scorers } = resolveOptions({ scorers: [createFaithfulnessScorer({ model: 'openai/gpt-5-mini' })] })
+    const live = new LiveChecks(scorers, reporter, () => true)
+    vi.advanceTimersByTime(999)
+    expect(notify).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(notify).toHaveBeenCalledExactlyOnceWith('SPANSCORE_JUDGE', expect.stringContaining('OPENAI_API_KEY'), {
+      subject: 'openai/gpt-5-mini',
+    })
+    live.conclude()
+  } finally {
+    vi.useRealTimers()
+    vi.unstubAllEnvs()
+  }
 })

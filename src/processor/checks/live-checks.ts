@@ -1,5 +1,6 @@
 import type { ResolvedScorer } from '../../engine/config/options.ts'
 import type { Reporter } from '../../engine/reporter.ts'
+import { after } from '../../scoring/after.ts'
 import { detached } from '../../scoring/isolation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { LimitedSet } from '../../spans/limited-set.ts'
@@ -10,6 +11,9 @@ import type { ScorerFacts, SeenRun, SetupFacts } from './setup-facts.ts'
 
 /** A filter without a match is reported after this many runs. */
 const RUNS_TO_WAIT_FOR = 100
+
+/** Judges are looked at so long after the start, unless a run comes before: the application may set keys while it starts. */
+const JUDGES_AFTER_MS = 1000
 
 /** Maximum number of agent names that are kept for comparison. */
 const MOST_NAMES = 50
@@ -27,6 +31,7 @@ export class LiveChecks {
   readonly #unmatched: Set<string>
   readonly #looks = new Map<string, number>()
   readonly #withoutContent: SeenRun[] = []
+  readonly #cancel: () => void
   #facts: readonly ScorerFacts[] | undefined
   #runs = 0
 
@@ -37,11 +42,13 @@ export class LiveChecks {
     this.#exportsSpans = exportsSpans
     this.#unmatched = new Set(scorers.flatMap(({ agents }) => [...(agents ?? [])]))
     this.#report(checks.node)
+    this.#cancel = after(JUDGES_AFTER_MS, () => this.#report(checks.judges))
   }
 
   /** Must be called after the first run: the application may set environment variables before it. */
   begin(): void {
     this.#report(checks.exports)
+    this.#cancel()
     detached(() => setImmediate(() => this.#report(checks.judges)))
   }
 
@@ -58,6 +65,7 @@ export class LiveChecks {
 
   /** Must be called at the end. Also reports a filter without a match after fewer runs. */
   conclude(): void {
+    this.#cancel()
     if (this.#unmatched.size > 0) this.#report(checks.agents)
   }
 
