@@ -107,7 +107,7 @@ function attempt(what: string, names: readonly string[], work: (folder: string) 
 }
 
 function run(folder: string, args: readonly string[]): string {
-  const quiet = { OTEL_TRACES_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' }
+  const quiet = { OTEL_TRACES_EXPORTER: 'console', OTEL_LOGS_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' }
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: folder,
     encoding: 'utf8',
