@@ -26,6 +26,7 @@ const folder = mkdtempSync(join(tmpdir(), 'spanscore-mcp-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const TOOLS = ['now', 'why', 'runs', 'run', 'conversation', 'compare', 'scorers', 'doctor']
+const ofFaithfulness = (scores: readonly unknown[] = []) => JSON.stringify(scores).includes('faithfulness')
 const share = (value: number) => Number.parseFloat(percent(value))
 
 describe('the tools, on the page of a service', () => {
@@ -40,7 +41,7 @@ describe('the tools, on the page of a service', () => {
     await saveDay(data, Date.now())
     service = await startService(data, {})
     mcp = await startMcp(['--page', service.origin, '--token-file', join(data, 'page-token')])
-  })
+  }, 120_000)
   let isGone = false
   const stop = async () => {
     if (!isGone) await service?.[Symbol.asyncDispose]()
@@ -64,14 +65,13 @@ describe('the tools, on the page of a service', () => {
   it('say which agent got worse, since when and by what, with the figures of the page', async () => {
     const { fields, text } = await mcp.call('now')
     const page = await read('/api/now')
-    expect(text).toMatch(
-      /^"support-agent" got worse about \S+Z: "faithfulness" fails \d+ % of \d+ runs, before \d+ %\.$/,
-    )
+    expect(text).toMatch(/^"support-agent" got worse about \S+Z: "faithfulness" fails \d+ % of \d+, before \d+ %\.$/)
     expect(fields.says).toBe(text)
     expect(fields.link).toBe(`${service.origin}/`)
     expect(fields.now).toMatchObject({ runs: page.now.runs, failing: share(page.now.failed / page.now.judged) })
     expect(fields.rows.map(({ agent }: { agent: string }) => agent)).toEqual(page.rows.map(({ agent }) => agent))
-    const [cell] = page.rows[0]!.cells
+    const cell = page.rows[0]!.cells.find(({ scorer }) => scorer === 'faithfulness')
+    expect(fields.attacks).toEqual(page.attacks)
     expect(fields.rows[0].cells[0]).toEqual({
       scorer: 'faithfulness',
       state: 'worse',
@@ -131,30 +131,28 @@ describe('the tools, on the page of a service', () => {
 
   it('show what users disliked, and why a run failed', async () => {
     const { fields } = await mcp.call('runs', { feedback: 'disliked' })
-    const [disliked] = fields.runs
-    expect(fields.total).toBe((await read('/api/now')).now.dislikes)
+    expect(fields.total).toBe((await read('/api/runs', { feedback: 'disliked' })).total)
+    const disliked = fields.runs.find(({ failedToolCalls }: { failedToolCalls: number }) => failedToolCalls === 1)
     expect(disliked.opinions).toEqual([
       { opinion: 'disliked', name: 'thumbs', value: 0, contentComment: 'No money came.' },
     ])
     const run = await mcp.call('run', { id: disliked.id })
-    expect(run.text).toBe('A run of "support-agent", ok, with 2 tool calls; of 1 score 1 fails: "faithfulness".')
+    expect(run.text).toBe(
+      'A run of "support-agent", ok, with 2 tool calls; of 2 scores 2 fail: "faithfulness", "tool_errors".',
+    )
     expect(run.fields).toMatchObject({
       id: disliked.id,
       version: '1.5.0',
       service: 'bicycle-shop',
-      contentAnswer: 'Your money is on its way.',
+      contentAnswer: expect.stringContaining('I have refunded 89.90 EUR to your card.'),
       scores: [
-        {
-          scorer: 'faithfulness',
-          label: 'fail',
-          contentExplanation: expect.stringContaining('refund_order failed'),
-          findings: [{ about: 'claim', verdict: 'not_stated', rating: 'bad', in: 'result', index: 1 }],
-        },
+        { scorer: 'faithfulness', label: 'fail', findings: [{ about: 'claim', verdict: 'not_stated', rating: 'bad' }] },
+        { scorer: 'tool_errors', label: 'fail' },
       ],
       said: [{ name: 'thumbs', by: 'user', contentLabel: 'fail', contentExplanation: 'No money came.' }],
       calls: [
-        { index: 0, status: 'ok' },
-        { index: 1, tool: 'refund_order', status: 'error', contentError: 'payment gateway: API version 3 is gone' },
+        { index: 0, tool: 'find_order', status: 'ok' },
+        { index: 1, tool: 'refund_order', status: 'error', contentError: 'payment service: no answer within 300 ms' },
       ],
     })
   })
@@ -167,20 +165,22 @@ describe('the tools, on the page of a service', () => {
       'before.agentVersion': '1.4.0',
       'after.agentVersion': '1.5.0',
     }
-    const [compared] = await read('/api/compare/all', query)
-    expect(text).toBe('"1.5.0" against "1.4.0": surely more runs fail by "faithfulness"; surely fewer by none.')
-    expect(fields.scorers).toEqual([
-      {
-        scorer: 'faithfulness',
+    const compared = await read('/api/compare/all', query)
+    expect(text).toMatch(
+      /^"1\.5\.0" against "1\.4\.0": surely more runs fail by .*"faithfulness".*; surely fewer by none\.$/,
+    )
+    expect(fields.scorers).toEqual(
+      compared.map(({ scorer, before, after, difference }) => ({
+        scorer,
         state: 'worse',
-        failsBefore: share(compared!.before.failing!.mean),
-        failsAfter: share(compared!.after.failing!.mean),
-        difference: share(compared!.difference.mean),
-        interval: compared!.difference.interval95.map(share),
-        runsBefore: compared!.before.runs,
-        runsAfter: compared!.after.runs,
-      },
-    ])
+        failsBefore: share(before.failing!.mean),
+        failsAfter: share(after.failing!.mean),
+        difference: share(difference.mean),
+        interval: difference.interval95.map(share),
+        runsBefore: before.runs,
+        runsAfter: after.runs,
+      })),
+    )
   })
 
   it('say what scorers mean and what alerts, and why scores are absent', async () => {
@@ -193,32 +193,27 @@ describe('the tools, on the page of a service', () => {
       passAt: 0.7,
     })
     expect(fields.scorers[0].meaning).toContain('claims')
-    expect(fields.scorers.at(-1)).toMatchObject({
-      scorer: 'tool_errors',
-      alerts: ['ticket if it falls against its last weeks'],
-    })
+    expect(fields.scorers.at(-1).alerts).toEqual(['ticket if it falls against its last weeks'])
     const doctor = await mcp.call('doctor')
-    expect(doctor.fields.findings).toContainEqual({ finding: 'configured, without scores', scorer: 'tool_errors' })
+    expect(doctor.fields.findings).toContainEqual({ finding: 'configured, without scores', scorer: 'answer_present' })
   })
 
   it('show conversations turn by turn', async () => {
-    const turns = ['Where is my parcel?', 'But where?', 'Still not here.'].map((user) => ({
-      user,
-      answer: 'It is late.',
-    }))
-    for (const request of chatRequests(turns, { id: 'late', startMs: Date.now() - 200_000 })) {
-      const headers = { 'content-type': 'application/json' }
-      await fetch(`${service.otlpUrl}/v1/traces`, { method: 'POST', headers, body: JSON.stringify(request) })
-    }
-    await expect.poll(async () => (await mcp.call('conversation')).fields.conversations?.[0]?.turns).toBe(3)
-    await expect.poll(async () => (await mcp.call('conversation', { agent: 'clerk' })).isError).toBe(false)
-    const [{ key }] = (await mcp.call('conversation', { agent: 'clerk' })).fields.conversations
-    const { fields } = await mcp.call('conversation', { key })
-    expect(fields.turns.map(({ contentUser }: { contentUser: string }) => contentUser)).toEqual(
-      turns.map(({ user }) => user),
-    )
+    const given = { scorer: 'resolution', label: 'fail' } as const
+    const page = await read('/api/conversations', given)
+    const { conversations } = (await mcp.call('conversation', given)).fields
+    const ids = conversations.map(({ id }: { id: string }) => id)
+    expect(ids).toEqual(page.conversations.slice(0, ids.length).map(({ id }) => id))
+    const [{ key, turns }] = conversations
+    const { fields, text } = await mcp.call('conversation', { key })
+    const thread = await read('/api/conversation', { key })
+    expect(fields.turns).toHaveLength(turns)
+    expect(fields.turns[0].contentUser).toBe(thread.turns[0]!.user)
+    expect(fields.scores[0]).toMatchObject({ scorer: 'resolution', label: 'fail' })
+    expect(text).toContain('of 1 score 1 fails: "resolution"')
     const run = await mcp.call('run', { id: fields.turns[0].runs[0].id })
     expect(run.fields.conversation).toBe(key)
+    expect((await mcp.call('why', { scorer: 'resolution' })).text).toContain('choose a scorer of runs')
   })
 
   it.each([
@@ -247,16 +242,17 @@ describe('the tools, on the page of a service', () => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${service.token}` }
     const send = (path: string, body: unknown) =>
       fetch(service.origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
-    const drawn = { scorer: 'faithfulness', version: '10e5caf8' }
+    const { scorers } = await read('/api/overview')
+    const drawn = { scorer: 'faithfulness', version: scorers.find(({ scorer }) => scorer === 'faithfulness')!.version }
     await send('/api/labels/draw', { ...drawn, count: 5 })
     const query = new URLSearchParams({ ...drawn, labeller: 'ada' }).toString()
     const { waiting } = await service.read<{ waiting: { runId: string }[] }>(`/api/labels?${query}`)
     const [{ runId }] = waiting as [{ runId: string }]
     await send('/api/labels', { ...drawn, runId, labeller: 'ada', label: 'fail', note: CANARY })
     // On the page, somebody without a name sees the score now.
-    expect((await read('/api/run', { id: runId })).scores).toHaveLength(1)
+    expect(ofFaithfulness((await read('/api/run', { id: runId })).scores)).toBe(true)
     const { fields } = await mcp.call('run', { id: runId })
-    expect(fields.scores).toBeUndefined()
+    expect(ofFaithfulness(fields.scores)).toBe(false)
     expect(fields.hidden).toEqual([{ scorer: 'faithfulness' }])
     expect(JSON.stringify(fields)).not.toContain(CANARY)
     expect((await mcp.call('runs', { scorer: 'faithfulness' })).text).toContain('5 scores wait for labels of people')

@@ -69,7 +69,11 @@ export const filters = {
  * Arguments as the page's interface takes them, and as its views have them in their address. There is no address with a trait or with words,
  * which may be those of strangers.
  */
-export function queryOf({ since, until, ...given }: Readonly<Record<string, string | undefined>>): {
+export function queryOf({
+  since,
+  until,
+  ...given
+}: PageQuery & { readonly since?: string | undefined; readonly until?: string | undefined }): {
   readonly query: PageQuery
   readonly address: PageQuery | undefined
 } {

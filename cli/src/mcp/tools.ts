@@ -15,6 +15,7 @@ import type { Asked, Tool } from './tool.ts'
 
 const FIGURES = 'runs:number failing:share errors:share p95Ms:number usd:number dislikes:number opinions:number'
 const TRAIT = 'trait contentTrait@contentTrait'
+const OPINIONS = 'opinions[ opinion name value:number contentComment ]'
 const MARKS = 'scores[ scorer label reason value:number ]'
 const SCORES = `scores[ scorer@scorer/id label@score/label value:number@score/value reason@score/reason code@score/code judge@judge/model
   contentExplanation@score/explanation contentMessage@score/message findings[ about verdict rating in@places/0/in index:number@places/0/index
@@ -28,18 +29,27 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       hours: z.int().min(1).max(744).optional().describe('the period, 24 by default; the one before is as long'),
       agent: argument('only this agent, with all its scorers'),
     },
-    `from:time@fromMs to:time@toMs now{ ${FIGURES} } before{ ${FIGURES} } rows[ agent agents:number runs:number errors:number dislikes:number opinions:number
+    `from:time@fromMs to:time@toMs now{ ${FIGURES} } before{ ${FIGURES} } attacks[ scorer attacked:number obeyed:number ]
+      rows[ agent agents:number runs:number errors:number usd:number dislikes:number opinions:number
       cells[ scorer state runs:number fails:share@failing/mean interval:shares@failing/interval95 before:share@change/before change:shares@change/interval95 since:time@sinceMs ] ]`,
     async ({ hours, agent }, asked) => {
-      const answer = await asked.page.ask('/api/now', { hours })
-      const cellsOf = (cells: readonly NowCell[]) =>
-        cells.toSorted(worseFirst).slice(0, agent === undefined ? 5 : undefined)
-      const rows = answer.rows.filter((row) => agent === undefined || row.agent === agent)
-      const [now, before] = [answer.now, answer.before].map(
-        (all) => all && { ...all, failing: all.failed / all.judged, errors: all.errors / all.runs },
-      )
-      const value = { ...answer, now, before, rows: rows.map((row) => ({ ...row, cells: cellsOf(row.cells) })) }
-      return { says: headline({ ...answer, rows }, asked), link: asked.page.link('/', {}), value, list: 'rows' }
+      const { page, overview } = asked
+      const answer = await page.ask('/api/now', { hours })
+      // As on the page. Scorers of conversations come last, because these have no traits.
+      const levels = new Map(overview.scorers.map(({ scorer, level }) => [scorer, level]))
+      const order = badFirst(answer.scorers, (scorer) => levels.get(scorer) !== 'conversation')
+      const rows = answer.rows
+        .filter((row) => agent === undefined || row.agent === agent)
+        .map((row) => ({
+          ...row,
+          cells: order.flatMap((scorer) => row.cells.filter((cell) => cell.scorer === scorer)),
+        }))
+      const [now, before] = [answer.now, answer.before].map((all) => {
+        return all && { ...all, failing: all.failed / all.judged, errors: all.errors / all.runs }
+      })
+      const shown = agent === undefined ? rows.map((row) => ({ ...row, cells: row.cells.slice(0, 5) })) : rows
+      const value = { ...answer, now, before, rows: shown }
+      return { says: headline({ ...answer, rows }, asked), link: page.link('/', {}), value, list: 'rows' }
     },
   ),
 
@@ -80,7 +90,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   ),
 
   runs: tool(
-    'Runs by filters: with a scorer the worst first, else the newest. Each with question, answer, scores, and what users said of it.',
+    'Runs by filters: with a scorer the worst first, else the newest. Each with question, answer, scores, and what users said of it. sort worst without a scorer lists the runs that most scorers fail.',
     {
       scorer: argument(),
       label: z.enum(['fail', 'pass', 'none']).optional().describe('of the scorer'),
@@ -90,16 +100,18 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       model: argument(),
       conversation: argument('its id or key'),
       text: argument('words of question, answer, tools or errors'),
-      sort: z.enum(['worst', 'newest']).optional(),
+      sort: z.enum(['worst', 'newest', 'longest', 'dearest']).optional(),
+      minSeconds: z.number().optional(),
+      minUsd: z.number().optional(),
       ...filters,
     },
     `total:number runs[ id agent version@agent_version status ended:time@end_ms toolCalls:number@tool_calls failedToolCalls:number@failed_tool_calls
-      contentQuestion contentAnswer ${MARKS} opinions[ opinion name value:number contentComment ] ]`,
+      contentQuestion contentAnswer ${MARKS} ${OPINIONS} ]`,
     async (input, { page, overview, quote, after }) => {
       const { scorer, feedback } = input
       const about = overview.scorers.find((each) => each.scorer === scorer)
       // Scores that an application made have no place in a range.
-      const { query, address } = queryOf({ ...input, sort: about?.range ? (input.sort ?? 'worst') : 'newest' })
+      const { query, address } = queryOf({ ...input, sort: input.sort ?? (about?.range ? 'worst' : 'newest') })
       const { runs, total, withheld, next } = await page.ask('/api/runs', { ...query, after, limit: 12 })
       const says = [
         `${total === undefined ? 'More runs' : plural(total, 'run')}${scorer === undefined ? '' : ` by ${quote(scorer)}`}, the ${query['sort']} first.`,
@@ -149,7 +161,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       ...filters,
     },
     `id service complete:flag ${SCORES} conversations[ key id agent turns:number status ended:time@end_ms contentQuestion contentAnswer ${MARKS} ]
-      turns[ index:number contentUser runs[ id agent status contentOutput contentError@error/message calls[ name status ] ${MARKS} ] ]`,
+      turns[ index:number contentUser runs[ id agent status contentOutput contentError@error/message calls[ name status ] ${MARKS} ${OPINIONS} ] ]`,
     async ({ key, ...chosen }, { page, overview, quote, after }) => {
       if (key === undefined) {
         const { query, address } = queryOf(chosen)
@@ -259,22 +271,14 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   ),
 }
 
-function worseFirst(left: NowCell, right: NowCell): number {
-  return rankOf(right) - rankOf(left)
-}
-
-function rankOf({ state, change, failing }: NowCell): number {
-  return state === 'worse' ? 1 + (change?.interval95[0] ?? 0) : state === 'few' ? 0 : failing.interval95[0]
-}
-
+/** What got worse, by the first scorer of the first agent. */
 function headline({ rows, unknown, fromMs }: Now, { overview, quote }: Asked): string {
-  const worse = rows.flatMap((row) =>
+  const [worst] = rows.flatMap((row) =>
     row.cells.flatMap((cell) => (cell.state === 'worse' ? [{ ...row, ...cell }] : [])),
   )
-  const [worst] = worse.toSorted(worseFirst)
   if (worst !== undefined) {
     const { agent, scorer, sinceMs = fromMs, failing, change, runs } = worst
-    return `${agent === undefined ? 'Other agents' : quote(agent)} got worse about ${isoTime(sinceMs)}: ${quote(scorer)} fails ${percentOf(failing.mean)} % of ${plural(runs, 'run')}, before ${percentOf(change?.before ?? 0)} %.`
+    return `${agent === undefined ? 'Other agents' : quote(agent)} got worse about ${isoTime(sinceMs)}: ${quote(scorer)} fails ${percentOf(failing.mean)} % of ${runs}, before ${percentOf(change?.before ?? 0)} %.`
   }
   if (overview.files !== undefined)
     return `${plural(rows.length, 'agent')}; files have no period before to compare with.`
