@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { median } from './median.ts'
 import type { Row } from './row.ts'
 
-const RUNS_PER_BLOCK = 50
+export const RUNS_PER_BLOCK = 50
 /** Rounds that are played before any is counted. */
 const WARM_UP = 6
 
@@ -34,9 +34,14 @@ export function addedUs(baseline: readonly number[], measured: readonly number[]
  * Runs the agent in blocks, one block of each side in each round, each side in a process of its own.
  *
  * @param builds the folder of the build that each side scores with; `undefined` for none
+ * @param warmUp rounds that are played before any is counted
  * @returns for each side, the microseconds of processor time of a run in each round
  */
-export async function agentBlocks(builds: readonly (string | undefined)[], rounds: number): Promise<number[][]> {
+export async function agentBlocks(
+  builds: readonly (string | undefined)[],
+  rounds: number,
+  warmUp = WARM_UP,
+): Promise<number[][]> {
   const farEnd = fork(join(import.meta.dirname, 'agent-far-end.ts'))
   const sides: ChildProcess[] = []
   try {
@@ -51,10 +56,10 @@ export async function agentBlocks(builds: readonly (string | undefined)[], round
       sides.push(side)
     }
     const costs: number[][] = sides.map(() => [])
-    for (let round = -WARM_UP; round < rounds; round += 1) {
+    for (let round = -warmUp; round < rounds; round += 1) {
       // The side that begins changes from round to round.
       for (let turn = 0; turn < sides.length; turn += 1) {
-        const at = (turn + round + WARM_UP) % sides.length
+        const at = (turn + round + warmUp) % sides.length
         const side = sides[at]
         side?.send(RUNS_PER_BLOCK)
         const [us]: [number] = await answerOf(side)

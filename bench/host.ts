@@ -49,6 +49,13 @@ async function compare(name: string, { title, goal, spansPerUnit }: HostCase, ro
     : { ...shared, value: added('with', 'without'), unit: 'µs', atMost: goal.addedUs }
 }
 
+/** Microseconds of a unit of one kind of traffic without spanscore, and what it adds. */
+export async function addedByHost(name: string): Promise<{ readonly baseUs: number; readonly addedUs: number }> {
+  const costs: Costs = { without: [], floor: [], with: [] }
+  await compareOnce(name, Math.round(12_000 / (HOST_CASES[name]?.spansPerUnit ?? 1)), 15, costs)
+  return { baseUs: median(costs.without), addedUs: medianOfPairs(costs, 'with', 'without', (a, b) => a - b) }
+}
+
 /** Noise may make the floor cheaper than the provider alone. */
 function signed(us: number): string {
   return `${us < 0 ? '-' : '+'} ${Math.abs(us).toFixed(2)} µs`

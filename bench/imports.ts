@@ -44,6 +44,11 @@ export async function importCosts(rounds: number): Promise<Row[]> {
   }
 }
 
+/** Milliseconds of processor time that loading spanscore takes where the API is loaded: the median of five processes. */
+export function loadedMs(): number {
+  return median(Array.from({ length: 5 }, () => load([API, 'spanscore']).cpuMs - load([API]).cpuMs))
+}
+
 function load(names: readonly string[]): Loaded {
   const script = `
     const cpuMs = () => { const { user, system } = process.threadCpuUsage(); return (user + system) / 1000 }
