@@ -356,6 +356,9 @@ describe('the tools, on files', () => {
 
   it.each([1, 2] as const)('answer each, with the client of line %i', async (line) => {
     await using mcp = await startMcp([sample, scores, chats], { line })
+    expect('getProtocolEra' in mcp.client ? mcp.client.getProtocolEra() : 'legacy').toBe(
+      line === 1 ? 'legacy' : 'modern',
+    )
     await mcp.ready()
     const now = await mcp.call('now')
     expect(now.text).toMatch(/^\d agents; files have no period before to compare with\.$/)
