@@ -6,9 +6,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { withoutPause } from 'spanscore/engine'
 import type { Evaluation } from 'spanscore/engine'
 
 import { openPageDatabase } from '../src/page/store/page-database.ts'
+import { countHours } from '../src/page/store/hours.ts'
+import { readNow } from '../src/page/store/now.ts'
 import { listRuns } from '../src/page/store/run-list.ts'
 import { saveRun, saveScore } from '../src/page/store/run-writer.ts'
 import { otlp, record } from '../test/browser/made-run.ts'
@@ -39,6 +42,9 @@ const queries: Readonly<Record<string, string>> = {
   'worst, of a status of no run': 'scorer=faithfulness&sort=worst&label=fail&status=aborted',
   'a word of every run': 'text=question&scorer=faithfulness&sort=worst',
   'a word of every run, rare version': 'text=question&scorer=faithfulness&version=12345678',
+  'most failures': 'sort=worst',
+  longest: 'sort=longest',
+  dearest: 'sort=dearest&minSeconds=1',
   'the last hour': `fromMs=${Date.now() - 3_600_000}`,
 }
 
@@ -87,17 +93,21 @@ function measureAlone(): void {
   const database = openPageDatabase(folder)
   for (const [name, query] of Object.entries(queries)) {
     const { fromMs, ...filter } = Object.fromEntries(new URLSearchParams(query))
-    const times = Array.from({ length: 20 }, () => {
-      const before = process.cpuUsage()
-      listRuns(database, { ...filter, ...(fromMs !== undefined && { fromMs: Number(fromMs) }) })
-      const { user, system } = process.cpuUsage(before)
-      return (user + system) / 1000
-    })
-    console.log(
-      `${name.padEnd(34)} alone: median ${percentile(times, 0.5).toFixed(1).padStart(6)} ms of processor time`,
-    )
+    measure(name, () => listRuns(database, { ...filter, ...(fromMs !== undefined && { fromMs: Number(fromMs) }) }))
   }
+  withoutPause(countHours(database))
+  for (const hours of [24, 168]) measure(`Now of ${hours} hours`, () => readNow(database, hours, Date.now()))
   database.close()
+}
+
+function measure(name: string, ask: () => unknown): void {
+  const times = Array.from({ length: 20 }, () => {
+    const before = process.cpuUsage()
+    ask()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  })
+  console.log(`${name.padEnd(34)} alone: median ${percentile(times, 0.5).toFixed(1).padStart(6)} ms of processor time`)
 }
 
 function percentile(times: readonly number[], share: number): number {
@@ -120,7 +130,7 @@ function seed(): void {
       traceId,
       spanId: traceId.slice(16),
       parentId: null,
-      agent: `agent-${index % 12}`,
+      agent: `agent-${index % 200}`,
       agentVersion: index < RUNS / 2 ? '1.4.0' : '1.5.0',
       service: 'bench',
       userId: '',

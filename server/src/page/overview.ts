@@ -96,10 +96,16 @@ export class OverviewReader {
 interface ScoreSource {
   readonly table: 'scores' | 'conversation_scores'
   readonly open: string
+  /** The column by which an index has a scorer's latest score last. */
+  readonly latest: string
 }
 
-const RUNS: ScoreSource = { table: 'scores', open: OPEN_SCORES }
-const CONVERSATIONS: ScoreSource = { table: 'conversation_scores', open: 'conversation_scores' }
+const RUNS: ScoreSource = { table: 'scores', open: OPEN_SCORES, latest: 'run_seq' }
+const CONVERSATIONS: ScoreSource = {
+  table: 'conversation_scores',
+  open: 'conversation_scores',
+  latest: 'time_ms',
+}
 
 /** Only the latest runs, or scores of a scorer, are read to find what is in use. */
 const LATEST = 5000
@@ -108,7 +114,7 @@ const LATEST = 5000
 function versionsOf(database: DatabaseSync, source: ScoreSource, scorer: string): readonly StoredScorer[] {
   const about = first<{ readonly kind: string; readonly scorer: string }>(
     database,
-    `SELECT kind, json_extract(evaluation, '$.scorer') AS scorer FROM ${source.table} WHERE scorer = ? ORDER BY time_ms DESC LIMIT 1`,
+    `SELECT kind, json_extract(evaluation, '$.scorer') AS scorer FROM ${source.table} WHERE scorer = ? ORDER BY ${source.latest} DESC LIMIT 1`,
     scorer,
   )
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `saveScore`

@@ -19,7 +19,7 @@ export interface NowCell {
   readonly change: { readonly before: number; readonly interval95: readonly [number, number] } | undefined
   /** The whole interval of the change is on one side, or not; `few` if there are too few runs to say anything. */
   readonly state: 'worse' | 'better' | 'same' | 'few'
-  /** The failing share over the period, in equal parts; `null` in parts without runs. */
+  /** The failing share over the period, in equal parts; `null` in parts without runs. Empty for agents without a row of their own. */
   readonly spark: readonly (number | null)[]
   /** When it got worse, in milliseconds since the epoch, to the hour. */
   readonly sinceMs: number | undefined
@@ -103,11 +103,6 @@ type ScoreRow = FailingSums & {
   readonly runs: number
 }
 
-interface Period {
-  readonly start: number
-  readonly last: number
-}
-
 /**
  * The figures of a period of whole hours, up to the one in progress, and of the period before.
  *
@@ -133,27 +128,27 @@ export function readNow(database: DatabaseSync, hours: number | undefined, nowMs
   const inPeriod = agents.filter((row) => row.is_now === 1)
   const earlier = agents.filter((row) => row.is_now === 0)
   // The two periods as two hours: enough to order the agents.
-  const sums = scoreRows(database, `CASE WHEN hour >= ${start} THEN ${start} ELSE ${begin} END`, [begin, last])
+  const sums = [...sumsIn(database, start, last), ...sumsIn(database, begin, start - 1)]
   const sumsOf = Map.groupBy(sums, ({ agent }) => agent)
-  const order = inPeriod
-    .map((row) => toRow([row], sumsOf.get(row.agent) ?? [], { start, last: start }))
-    .toSorted(worseFirst)
+  const order = inPeriod.map((row) => toRow([row], sumsOf.get(row.agent) ?? [], start)).toSorted(worseFirst)
   const own = order.length > MAX_ROWS ? order.slice(0, MAX_ROWS - 1) : order
-  const names = own.flatMap(({ agent }) => agent ?? [])
-  const others = inPeriod.filter(({ agent }) => !names.includes(agent))
-  const inNames = 'agent IN (SELECT value FROM json_each(?))'
-  const given = JSON.stringify(names)
-  const byHour = Map.groupBy(scoreRows(database, 'hour', [begin, last], inNames, given), ({ agent }) => agent)
-  const period = { start, last }
-  const shown = names.map((name) =>
+  const names = new Set(own.map(({ agent }) => agent))
+  const others = inPeriod.filter(({ agent }) => !names.has(agent))
+  const byHour = Map.groupBy(hoursOf(database, [begin, last], [...names]), ({ agent }) => agent)
+  const shown = [...names].map((name) =>
     toRow(
       inPeriod.filter(({ agent }) => agent === name),
-      byHour.get(name) ?? [],
-      period,
+      byHour.get(name ?? '') ?? [],
+      start,
+      last,
     ),
   )
   const ofOthers = () =>
-    toRow(others, scoreRows(database, 'hour', [begin, last], `NOT ${inNames}`, given, "''"), period)
+    toRow(
+      others,
+      sums.filter(({ agent }) => !names.has(agent)),
+      start,
+    )
   return {
     fromMs: start * HOUR_MS,
     toMs: (last + 1) * HOUR_MS,
@@ -176,28 +171,29 @@ export function readNow(database: DatabaseSync, hours: number | undefined, nowMs
   }
 }
 
-/** The sums of each agent and scorer, by an expression for hours. */
-function scoreRows(
-  database: DatabaseSync,
-  hour: string,
-  [begin, last]: readonly [number, number],
-  condition = '1',
-  agents = '',
-  agent = 'agent',
-): readonly ScoreRow[] {
+/** The sums of each agent and scorer in some hours, as if all were the first. The `+` keeps the order of the table, so that nothing is sorted. */
+function sumsIn(database: DatabaseSync, from: number, to: number): readonly ScoreRow[] {
   return all<ScoreRow>(
     database,
-    `SELECT ${agent} AS agent, scorer, ${hour} AS hour, sum(runs) AS runs, sum(labelled) AS labelled, sum(labelled2) AS labelled2,
-       sum(failing) AS failing, sum(failing2) AS failing2
-     FROM hour_scores WHERE hour >= ? AND hour <= ? AND ${condition} GROUP BY 1, 2, 3`,
-    begin,
-    last,
-    ...(condition === '1' ? [] : [agents]),
+    `SELECT agent, scorer, ${from} AS hour, sum(runs) AS runs, sum(labelled) AS labelled, sum(labelled2) AS labelled2, sum(failing) AS failing,
+       sum(failing2) AS failing2 FROM hour_scores WHERE +hour >= ? AND +hour <= ? GROUP BY agent, scorer`,
+    from,
+    to,
   )
 }
 
-/** A row of the agents that these rows are of. */
-function toRow(agents: readonly AgentRow[], scores: readonly ScoreRow[], period: Period): NowRow {
+/** The sums of some agents and their scorers in each hour. */
+function hoursOf(
+  database: DatabaseSync,
+  [from, to]: readonly [number, number],
+  agents: readonly (string | undefined)[],
+): readonly ScoreRow[] {
+  const sql = 'SELECT * FROM hour_scores WHERE agent IN (SELECT value FROM json_each(?)) AND +hour >= ? AND +hour <= ?'
+  return all<ScoreRow>(database, sql, JSON.stringify(agents), from, to)
+}
+
+/** A row of the agents that these rows are of. @param last the last hour, if there are rows of each hour */
+function toRow(agents: readonly AgentRow[], scores: readonly ScoreRow[], start: number, last?: number): NowRow {
   return {
     agent: agents[0]?.agent,
     agents: agents.length,
@@ -207,7 +203,7 @@ function toRow(agents: readonly AgentRow[], scores: readonly ScoreRow[], period:
     dislikes: sum(agents, 'dislikes'),
     opinions: sum(agents, 'opinions'),
     cells: [...Map.groupBy(scores, ({ scorer }) => scorer)].flatMap(
-      ([scorer, rows]) => cellOf(scorer, rows, period) ?? [],
+      ([scorer, rows]) => cellOf(scorer, rows, start, last) ?? [],
     ),
   }
 }
@@ -239,7 +235,7 @@ function durationsOf({ durations }: { readonly durations: string }): Durations {
   return JSON.parse(durations) as Durations
 }
 
-function cellOf(scorer: string, rows: readonly ScoreRow[], { start, last }: Period): NowCell | undefined {
+function cellOf(scorer: string, rows: readonly ScoreRow[], start: number, last?: number): NowCell | undefined {
   const inPeriod = rows.filter(({ hour }) => hour >= start)
   const earlier = rows.filter(({ hour }) => hour < start)
   const [now, before] = [inPeriod, earlier].map((some) => failingShare(added(some)))
@@ -257,19 +253,21 @@ function cellOf(scorer: string, rows: readonly ScoreRow[], { start, last }: Peri
         : interval95[1] < 0
           ? 'better'
           : 'same'
-  const part = (last - start + 1) / PARTS
   return {
     scorer,
     runs,
     failing: now,
     change: interval95 === undefined || before === undefined ? undefined : { before: before.mean, interval95 },
     state,
-    spark: Array.from({ length: PARTS }, (_unused, index) => {
-      const own = inPeriod.filter(({ hour }) => Math.floor((hour - start) / part) === index)
-      return failingShare(added(own))?.mean ?? null
-    }),
-    sinceMs: state === 'worse' ? changePoint(rows) : undefined,
+    spark: last === undefined ? [] : sparkOf(inPeriod, start, last),
+    sinceMs: last !== undefined && state === 'worse' ? changePoint(rows) : undefined,
   }
+}
+
+function sparkOf(rows: readonly ScoreRow[], start: number, last: number): readonly (number | null)[] {
+  const part = (last - start + 1) / PARTS
+  const parts = Map.groupBy(rows, ({ hour }) => Math.floor((hour - start) / part))
+  return Array.from({ length: PARTS }, (_unused, index) => failingShare(added(parts.get(index) ?? []))?.mean ?? null)
 }
 
 function added(rows: readonly FailingSums[]): FailingSums {

@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 11
+export const PAGE_SCHEMA_VERSION = 12
 
 /** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
 const SCORE = `scorer TEXT NOT NULL,
@@ -196,8 +196,10 @@ export const PAGE_SCHEMA: string = `
     labelled2 REAL NOT NULL,
     failing REAL NOT NULL,
     failing2 REAL NOT NULL,
-    PRIMARY KEY (hour, agent, scorer)
+    -- *Now* adds up the hours of an agent and scorer.
+    PRIMARY KEY (agent, scorer, hour)
   ) WITHOUT ROWID;
+  CREATE INDEX hour_scores_by_hour ON hour_scores (hour);
   -- How many runs there are of each class of durations, as JSON.
   CREATE TABLE hour_durations (hour INTEGER PRIMARY KEY, durations TEXT NOT NULL);
   CREATE TABLE stale_hours (hour INTEGER PRIMARY KEY);

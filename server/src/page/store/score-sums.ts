@@ -224,14 +224,15 @@ export function countOpinions(
   { source, sql, values, viewer, isOfConversations }: ChosenScores,
 ): OpinionCounts | undefined {
   if (isOfConversations) return undefined
+  const chosen = `SELECT run_seq FROM ${source} WHERE ${sql}`
   // Few runs have an opinion, so that these are read first.
   return first<OpinionCounts>(
     database,
-    `SELECT count(*) AS given, total(is_disliked) AS disliked, total(is_disliked AND label = 'pass') AS passing FROM
-       (SELECT s.label, max(o.opinion = 'disliked') AS is_disliked FROM said o CROSS JOIN runs r ON r.trace_id = o.trace_id
-        JOIN (SELECT run_seq, label FROM ${source} WHERE ${sql}) s ON s.run_seq = r.seq
-        WHERE o.opinion <> '' AND r.parent_id IS NULL GROUP BY r.seq)`,
+    `SELECT count(*) AS given, total(is_disliked) AS disliked, total(is_disliked AND seq IN (${chosen} AND label = 'pass')) AS passing FROM
+       (SELECT r.seq, max(o.opinion = 'disliked') AS is_disliked FROM said o CROSS JOIN runs r ON r.trace_id = o.trace_id
+        WHERE o.opinion <> '' AND r.parent_id IS NULL AND r.seq IN (${chosen}) GROUP BY r.seq)`,
     viewer,
+    ...values,
     ...values,
   )
 }
