@@ -65,9 +65,11 @@ export function bounded(answer: AnswerFields, style: AnswerStyle & ListPlace): A
   const items: unknown = answer[list]
   const all: readonly unknown[] = Array.isArray(items) ? items.slice(skip) : []
   if (skip > 0 && all.length === 0) throw new UsageError('cursor: expected next of an answer with the same arguments')
+  // What goes on need not be said again.
+  const head = skip === 0 ? answer : { says: answer['says'], link: answer['link'] }
   const upTo = (count: number): AnswerFields => {
     const rest = count < all.length ? `${skip + count}${after === undefined ? '' : `@${after}`}` : next && `0@${next}`
-    return { ...answer, ...(Array.isArray(items) && { [list]: all.slice(0, count), next: rest }) }
+    return { ...head, ...(Array.isArray(items) && { [list]: all.slice(0, count), next: rest }) }
   }
   const whole = CONTENT_CHARACTERS.map((characters) => clean(upTo(all.length), style, characters)).find(fits)
   if (whole !== undefined) return whole
