@@ -96,6 +96,6 @@ function investigation(what: string): string {
     'now says which agent got worse, by which scorer and since when, and scorers what that scorer means.',
     'why, with agent, scorer and since, says what the failing runs have in common and what changed; compare, whether the new version is worse.',
     'runs lists the worst runs (label fail) and those that users dislike (feedback disliked); run and conversation show one.',
-    'doctor says why scores are absent. AnswerFields with figures, and name two runs.',
+    'doctor says why scores are absent. Answer with figures, and name two runs.',
   ].join('\n')
 }
