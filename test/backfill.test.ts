@@ -187,6 +187,9 @@ describe('a backfill', () => {
 
   it.each([
     [['--from', 'zipkin://localhost'], /--from: expected jaeger:\/\/host:port or tempo:\/\/host:port/],
+    [['--from', 'zipkin://user:secret@localhost'], /got zipkin:\/\/…@localhost$/m],
+    [['--from', 'tempo://user:secret@localhost'], /--from: expected an address without user and password/],
+    [['--from', 'tempo://localhost', '--to', 'http://user:secret@localhost'], /--to: expected an address without user/],
     [['--from', 'tempo://localhost', '--since', 'yesterday'], /--since: expected a time such as 24h/],
     [['--from', 'tempo://localhost', '--since', '1m'], /--since: expected more than 5 minutes/],
     [['--from', 'tempo://localhost', 'file.json'], /--from: expected either a backend or files, got both: file\.json/],

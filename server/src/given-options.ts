@@ -182,7 +182,7 @@ export function toOptions(given: GivenOptions, limits: Limits, report: Report, f
     phoenix:
       given.phoenix === undefined
         ? undefined
-        : { url: given.phoenix, apiKey: process.env['PHOENIX_API_KEY'] || undefined, timeoutMs: 10_000 },
+        : { url: phoenixOf(given.phoenix), apiKey: process.env['PHOENIX_API_KEY'] || undefined, timeoutMs: 10_000 },
     forwards: given.forward,
     dataFolder: given.memory ? undefined : folderOf(given.data),
     configPath: given.config,
@@ -275,6 +275,14 @@ function folderOf(data: string): string {
   if (data !== '' && !/^~(?:\/|$)/.test(data)) return data
   throw new Error(
     `--data: expected the path of a folder, got ${data === '' ? 'an empty one' : `${data}, which the shell has not replaced by your home; write "$HOME" instead of ~`}.`,
+  )
+}
+
+function phoenixOf(url: string): string {
+  const { username, password } = new URL(url)
+  if (username + password === '') return url
+  throw new Error(
+    '--phoenix: expected an address without user and password, got one with them. Send its key by PHOENIX_API_KEY.',
   )
 }
 

@@ -6,7 +6,15 @@ import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import { agentAttributes, chatAttributes, codeScorer, open, toolAttributes } from '../processor/harness.ts'
+import {
+  agentAttributes,
+  chatAttributes,
+  codeScorer,
+  judgeScorer,
+  open,
+  runAgent,
+  toolAttributes,
+} from '../processor/harness.ts'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -112,4 +120,23 @@ test.each(Object.entries(ended))('runs %s are not held after they were scored', 
   await scoring.forceFlush()
   expect(heldMegabytes() - before).toBeLessThan(10)
   expect(scoring.ledger().runs.seen).toBe(303)
+})
+
+test('flushes that wait for a judge hold little memory, whatever their number', async () => {
+  const hanging = judgeScorer('hanging', { assess: () => new Promise(() => {}) })
+  const scoring = new ScoringSpanProcessor({ scorers: [hanging], shutdownTimeoutMs: 0 })
+  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const flushAfterEach = async (count: number): Promise<void> => {
+    for (let run = 0; run < count; run += 1) {
+      runAgent(tracer)
+      void scoring.forceFlush()
+      await new Promise(setImmediate)
+    }
+  }
+  await flushAfterEach(1000)
+  const before = heldMegabytes()
+  await flushAfterEach(2000)
+  // 2,000 waits of their own would hold 10 MB.
+  expect(heldMegabytes() - before).toBeLessThan(5)
+  await scoring.shutdown()
 })

@@ -60,6 +60,28 @@ test('a flush of a provider that waits for half a second does not reject, and sl
   expectBalanced(scoring.ledger())
 })
 
+test('flushes that begin while another waits for a judge deliver the runs that ended before each', async () => {
+  const answers: (() => void)[] = []
+  const slow = judgeScorer('slow', {
+    assess: async () => (await new Promise<void>((done) => answers.push(done)), { status: 'scored', value: 1 }) as never,
+  })
+  const scoring = new ScoringSpanProcessor({ scorers: [slow] })
+  const { receiver, tracer } = await createPipeline({ processors: (batch) => [scoring, batch] })
+  const flushes: Promise<void>[] = []
+  for (let run = 0; run < 3; run += 1) {
+    runAgent(tracer)
+    flushes.push(scoring.forceFlush())
+    await expect.poll(() => answers).toHaveLength(run + 1)
+  }
+  const isOver = Promise.race([...flushes.map((flush) => flush.then(() => true)), Promise.resolve(false)])
+  expect(await isOver).toBe(false)
+  for (const answer of answers) answer()
+  await flushes[2]
+  expect(receiver.spans.filter(({ name }) => name === 'evaluate slow')).toHaveLength(3)
+  await Promise.all(flushes)
+  await scoring.shutdown()
+})
+
 test('a flush that takes a limit resolves before it', async () => {
   const scoring = new ScoringSpanProcessor({
     scorers: [judgeScorer('never', { assess: () => new Promise(() => {}) as never })],

@@ -38,3 +38,22 @@ export function agentWith(side: '--from' | '--to', { ca, cert, key }: Certificat
   const pems = { ca: read('ca', ca), cert: read('cert', cert), key: read('key', key) }
   return new Agent({ keepAlive: true, proxyEnv: proxiesIn(process.env), ...pems })
 }
+
+/**
+ * Requests cannot be sent to an address with a user, and messages would show the password.
+ *
+ * @param variable the one that holds headers for this side
+ * @throws UsageError if the address has a user or a password
+ */
+export function expectNoUser(side: '--from' | '--to', url: string, variable: string): void {
+  const { username, password } = new URL(url)
+  if (username + password === '') return
+  throw new UsageError(
+    `${side}: expected an address without user and password, got one with them. Send them by ${variable}='authorization=Basic …'.`,
+  )
+}
+
+/** An address as messages may show it. */
+export function withoutPassword(address: string): string {
+  return address.replace(/\/\/.*@/, '//…@')
+}

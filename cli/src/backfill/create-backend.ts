@@ -1,4 +1,5 @@
 import { UsageError } from '../usage-error.ts'
+import { expectNoUser, withoutPassword } from './backend-access.ts'
 import type { BackendAccess } from './backend-access.ts'
 import { JaegerBackend } from './jaeger-backend.ts'
 import { TempoBackend } from './tempo-backend.ts'
@@ -14,8 +15,9 @@ export function createBackend(from: string, query: string | undefined, access: B
   const base = `${secure === undefined ? 'http' : 'https'}://${rest}`
   if (kind === undefined || !URL.canParse(base)) {
     throw new UsageError(
-      `--from: expected jaeger://host:port or tempo://host:port (jaeger+https, tempo+https for TLS), got ${from}`,
+      `--from: expected jaeger://host:port or tempo://host:port (jaeger+https, tempo+https for TLS), got ${withoutPassword(from)}`,
     )
   }
+  expectNoUser('--from', base, 'SPANSCORE_FROM_HEADERS')
   return kind === 'jaeger' ? new JaegerBackend(base, query, access) : new TempoBackend(base, query, access)
 }

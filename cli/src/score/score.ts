@@ -11,7 +11,7 @@ import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import type { OtlpSummary } from '../../../src/otlp/read-runs.ts'
-import { agentWith } from '../backfill/backend-access.ts'
+import { agentWith, expectNoUser, withoutPassword } from '../backfill/backend-access.ts'
 import { createBackfill } from '../backfill/backfill.ts'
 import type { BackfillItem } from '../backfill/backfill.ts'
 import { hasStoredScore, ScoreSender } from '../backfill/score-sender.ts'
@@ -75,7 +75,8 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
   if (files.length === 0 && given.from === undefined)
     throw new UsageError('expected trace files, or --from with a backend; got neither', { showsHelp: true })
   if (given.to !== undefined && !(URL.canParse(given.to) && /^https?:/.test(given.to)))
-    throw new UsageError(`--to: expected a URL that begins with http:// or https://, got ${given.to}`)
+    throw new UsageError(`--to: expected a URL that begins with http:// or https://, got ${withoutPassword(given.to)}`)
+  if (given.to !== undefined) expectNoUser('--to', given.to, 'OTEL_EXPORTER_OTLP_HEADERS')
   if (files.length > 0 && given.from !== undefined)
     throw new UsageError(`--from: expected either a backend or files, got both: ${files.join(', ')}`)
   if (given.junitFailures === true && given.junit === undefined) {

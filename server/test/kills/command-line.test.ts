@@ -64,6 +64,10 @@ it.each([
   [['--to', 'http://127.0.0.1:1', '--http-port', '70000'], 'Expected a port from 0 to 65535.'],
   [['--to', 'http://user:secret@127.0.0.1:1'], '--to: expected an endpoint without user, password, query and fragment'],
   [['--to', 'http://127.0.0.1:1?key=secret'], '--to: expected an endpoint without user, password, query and fragment'],
+  [
+    ['--to', 'http://127.0.0.1:1', '--phoenix', 'http://user:secret@127.0.0.1:1'],
+    '--phoenix: expected an address without user and password',
+  ],
   [['--to', 'http://127.0.0.1:1', '--header', 'a b=c'], '--header a b: expected a name and a value that HTTP allows'],
   [['--to', 'http://127.0.0.1:1', '--header', 'a=c\nd'], '--header a: expected a name and a value that HTTP allows'],
   [['--page', '--data', ''], '--data: expected the path of a folder, got an empty one.'],

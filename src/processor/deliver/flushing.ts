@@ -24,6 +24,9 @@ const EXPORT_MS = 5000
 /** Longer timers of Node.js end at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** While a flush waits for scores, later ones gather for so many milliseconds and are one: a server that flushes after each request makes hundreds. */
+const GATHER_MS = 50
+
 /** Milliseconds of work in the turn in which a flush begins. */
 const SLICE_MS = 10
 
@@ -58,8 +61,11 @@ export class Flushing {
   readonly #underWay = new Set<Promise<boolean>>()
   /** Servers flush after each request, so hundreds of flushes may be under way: they share what they do. */
   readonly #settling: SharedWork
-  #latest: { readonly settling: Promise<void>; readonly limitMs: number; readonly flush: Promise<void> } | undefined
   readonly #delivering: SharedWork
+  /** Flushes that wait for scores. */
+  #waiting = 0
+  /** The next flush, for all who ask before it begins. */
+  #next: { readonly limitMs: number; readonly flush: Promise<void> } | undefined
 
   constructor(parts: FlushingParts) {
     this.#parts = parts
@@ -75,15 +81,18 @@ export class Flushing {
    * @param limitMs milliseconds after which the caller gives up
    */
   flush(stopped: Promise<void> | undefined, limitMs: number): Promise<void> {
-    const { next } = this.#settling
-    const known = this.#latest
-    // Who waits for the same settling, for as long, is the same flush.
-    if (stopped === undefined && next !== undefined && known?.settling === next && known.limitMs === limitMs)
-      return known.flush
-    const flush = this.#flushWithin(stopped, limitMs)
-    const settling = this.#settling.next
-    if (stopped === undefined && settling !== undefined) this.#latest = { settling, limitMs, flush }
-    return flush
+    if (stopped !== undefined || this.#waiting === 0 || limitMs < 2 * GATHER_MS)
+      return this.#flushWithin(stopped, limitMs)
+    if (this.#next?.limitMs !== limitMs) this.#next = { limitMs, flush: this.#flushSoon(limitMs) }
+    return this.#next.flush
+  }
+
+  async #flushSoon(limitMs: number): Promise<void> {
+    await new Promise((resolve) => {
+      setTimeout(resolve, GATHER_MS)
+    })
+    if (this.#next?.limitMs === limitMs) this.#next = undefined
+    await this.#flushWithin(undefined, limitMs - GATHER_MS)
   }
 
   async #flushWithin(stopped: Promise<void> | undefined, limitMs: number): Promise<void> {
@@ -100,7 +109,9 @@ export class Flushing {
     const { options, engine } = this.#parts
     const done = this.#settling.done().then(() => engine.tasks.settled())
     const waitMs = Math.min(options.flushTimeoutMs, judgesMs)
+    this.#waiting += 1
     if (waitMs > 0) await settlesWithin(done, waitMs, true)
+    this.#waiting -= 1
     await this.#delivering.done()
   }
 

@@ -12,11 +12,6 @@ export class SharedWork {
     this.#work = work
   }
 
-  /** The next time, for which others wait; `undefined` if nobody does. */
-  get next(): Promise<void> | undefined {
-    return this.#next
-  }
-
   /** Resolves when the work was done that began now or later. It begins in this turn if none is under way. */
   done(): Promise<void> {
     if (this.#underWay === undefined) {
