@@ -63,7 +63,8 @@ test('a flush of a provider that waits for half a second does not reject, and sl
 test('flushes that begin while another waits for a judge deliver the runs that ended before each', async () => {
   const answers: (() => void)[] = []
   const slow = judgeScorer('slow', {
-    assess: async () => (await new Promise<void>((done) => answers.push(done)), { status: 'scored', value: 1 }) as never,
+    assess: async () =>
+      (await new Promise<void>((done) => answers.push(done)), { status: 'scored', value: 1 }) as never,
   })
   const scoring = new ScoringSpanProcessor({ scorers: [slow] })
   const { receiver, tracer } = await createPipeline({ processors: (batch) => [scoring, batch] })
