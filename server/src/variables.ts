@@ -6,7 +6,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** What the service does with a variable. */
 export interface ServiceVariable {
   readonly name: string
-  /** Whether it is used. Otherwise `doc` says why not. */
+  /** False for one that the service ignores; `doc` then gives the reason. */
   readonly isUsed: boolean
   readonly doc: string
   /** The values that it takes. Any other one stops the start. @default all */
@@ -33,7 +33,7 @@ const OF_A_SIGNAL = [
   'INSECURE',
 ]
 
-/** An option of scoring has no meaning in the service. */
+/** Options of scoring that have no meaning in the service. */
 const NOT_IN_SERVICE = new Set(['SPANSCORE_MEMORY_BYTES'])
 
 /** The variables that the service knows, besides those of options. Options of the command line replace them. */
@@ -72,8 +72,10 @@ export const serviceVariables: readonly ServiceVariable[] = [
 const known = new Map(serviceVariables.map((each) => [each.name, each]))
 const ofOptions = new Set(optionVariables.map(({ variable }) => variable))
 
-/** Kubernetes adds these for each Service in a namespace, also for one named spanscore. */
-const SERVICE_LINK = /_SERVICE_HOST$|_SERVICE_PORT|_PORT$|_PORT_\d+_/
+/** Kubernetes adds these for each Service in a namespace, also for one named spanscore: `SPANSCORE_PORT=tcp://10.0.0.7:4318` and parts of it. */
+function isServiceLink(name: string, value: string): boolean {
+  return /_SERVICE_HOST$|_SERVICE_PORT(?:_|$)|_PORT_\d+_/.test(name) || /^(?:tcp|udp|sctp):\/\//.test(value)
+}
 
 /**
  * Checks the variables, and deletes those that are not used, so that no library uses them.
@@ -92,7 +94,7 @@ export function checkVariables(environment: Record<string, string | undefined>, 
       throw new Error(`${name}: expected ${takes.join(' or ')}, got ${value}. ${doc}`)
     if (isUsed) continue
     delete environment[name]
-    if (!SERVICE_LINK.test(name)) report(`${name} is not used: ${doc}.`)
+    if (!isServiceLink(name, value)) report(`${name} is not used: ${doc}.`)
   }
 }
 

@@ -23,6 +23,8 @@ it('variables replace options of the file, also after it has changed, and say wh
     SPANSCORE_EMIT_EXPLANATIONS: 'none',
     SPANSCORE_MEMORY_BYTES: '1',
     SPANSCORE_SERVICE_PORT_HTTP: '4318',
+    SPANSCORE_SERVER_PORT: 'tcp://10.0.0.7:4318',
+    SPANSCORE_HTTP_PORT: '4318',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_SERVICE_NAME: 'mine',
     OTEL_RESOURCE_ATTRIBUTES: 'team=agents,k8s.pod.name=one',
@@ -43,6 +45,7 @@ it('variables replace options of the file, also after it has changed, and say wh
   expect(unused.map((line) => /: (\S+) is not used: /.exec(line)?.[1])).toEqual([
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'OTEL_SERVICE_NAME',
+    'SPANSCORE_HTTP_PORT',
     'SPANSCORE_MEMORY_BYTES',
   ])
   await program.stop()

@@ -3,7 +3,7 @@ import { isRecord } from '../../spans/json.ts'
 /** Codes of OpenSSL and Node.js for a certificate of a server that is not trusted. */
 const UNTRUSTED =
   /^(?:UNABLE_TO_(?:GET_ISSUER_CERT(?:_LOCALLY)?|VERIFY_LEAF_SIGNATURE)|(?:DEPTH_ZERO_)?SELF_SIGNED_CERT(?:_IN_CHAIN)?|CERT_(?:UNTRUSTED|SIGNATURE_FAILURE))$/
-const OTHERS = /^(?:CERT_|ERR_TLS_CERT_|ERR_SSL_.*CERT|ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE|ERR_OSSL_X509)/
+const OTHERS = /^(?:CERT_|ERR_TLS_CERT_|ERR_SSL_.*CERT)/
 
 /** The options by which a program trusts a server, and shows a certificate of its own. */
 export interface CertificateOptions {
