@@ -44,17 +44,19 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
           ...row,
           cells: order.flatMap((scorer) => row.cells.filter((cell) => cell.scorer === scorer)),
         }))
-      const [now, before] = [answer.now, answer.before].map((all) => {
-        return all && { ...all, failing: all.failed / all.judged, errors: all.errors / all.runs }
+      const [now, before] = [answer.now, answer.before].map((sums) => {
+        return sums && { ...sums, failing: sums.failed / sums.judged, errors: sums.errors / sums.runs }
       })
       const shown = agent === undefined ? rows.map((row) => ({ ...row, cells: row.cells.slice(0, 5) })) : rows
-      const value = { ...answer, now, before, rows: shown }
+      // Totals and attacks are those of all agents.
+      const all = agent === undefined ? { ...answer, now, before } : { fromMs: answer.fromMs, toMs: answer.toMs }
+      const value = { ...all, rows: shown }
       return { says: headline({ ...answer, rows }, asked), link: page.link('/', {}), value, list: 'rows' }
     },
   ),
 
   why: tool(
-    'What the failing runs of a scorer have in common that others lack, and what changed: versions, prompts, tools, models. Give agent, scorer and since as now shows them. rate and rateWithout: the share that fails with the trait, and without; coverage: the share of the failing runs that have it.',
+    'What the failing runs of a scorer have in common that others lack, and what changed: versions, prompts, tools, models. Give agent, a scorer of runs and since as now shows them; conversations have no traits. rate and rateWithout: the share that fails with the trait, and without; coverage: the share of the failing runs that have it.',
     { scorer: argument('by default the one that fails most'), ...filters },
     `scorer runs:number failing:number rate:share before{ runs:number rate:share } common[ ${TRAIT} runs:number failing:number rate:share rateWithout:share rateBefore:share
       coverage:share sameRuns[ ${TRAIT} ] and{ ${TRAIT} runs:number rate:share rateWithout:share } examples:names ] left{ runs:number rate:share }
