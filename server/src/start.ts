@@ -200,7 +200,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stored: page && (() => page?.stored() ?? Promise.resolve()),
     report,
   })
-  page?.countsConversationsBy(() => conversations.open)
+  page?.countsConversationsBy(() => ({
+    openConversations: conversations.open,
+    waitingConversations: conversations.waiting,
+  }))
   const forwarder = to === undefined ? undefined : new Forwarder(log, to, taken, report)
   const service = new Service({
     log,

@@ -10,6 +10,7 @@ import { VERSION } from '../version.ts'
 import { readConversation } from './conversation-page.ts'
 import { loadExample } from './example.ts'
 import type { Ingest, ShownRuns } from './ingest.ts'
+import type { ConversationCounts } from './messages.ts'
 import type { OverviewReader } from './overview.ts'
 import { BadRequestError } from './page-server.ts'
 import type { ApiAnswer, ApiRequest } from './page-server.ts'
@@ -45,7 +46,7 @@ export interface ReadApiParts {
 }
 
 /** What a page is of. */
-export interface PageFacts {
+export interface PageFacts extends Partial<ConversationCounts> {
   /** The files that are shown; `undefined` for the page of a service. */
   readonly files?: readonly string[]
   /** Messages of the service that were dropped because the page was behind. */
@@ -54,8 +55,6 @@ export interface PageFacts {
   readonly otlpUrl: string
   /** Judges that are not asked for a while, and why. @default none */
   readonly judges?: readonly string[]
-  /** Conversations that are not over, and so not scored yet. @default unknown */
-  readonly openConversations?: number
   readonly jaegerUrl?: string | undefined
   readonly retention?: Retention
 }

@@ -43,6 +43,14 @@ export type AboutForgetting =
   | { readonly kind: 'forget'; readonly id: number; readonly traceIds: readonly string[] }
   | { readonly kind: 'forgotten'; readonly id: number; readonly answer: Forgotten | { readonly error: string } }
 
+/** Conversations that have no scores yet. */
+export interface ConversationCounts {
+  /** Those that are not over. */
+  readonly openConversations: number
+  /** Those that are over, and wait for their scores, such as for room in the budget of judges. */
+  readonly waitingConversations: number
+}
+
 /** One message to the page. */
 export type PageBatch =
   | { readonly kind: 'batch'; readonly items: readonly ToPage[]; readonly bytes: number; readonly left: number }
@@ -52,7 +60,7 @@ export type PageBatch =
   | { readonly kind: 'tokens'; readonly tokens: readonly string[] }
   | { readonly kind: 'judges'; readonly troubles: readonly string[] }
   /** Sent every second while the receiving thread runs. */
-  | { readonly kind: 'alive'; readonly openConversations: number }
+  | { readonly kind: 'alive'; readonly conversations: ConversationCounts }
   | { readonly kind: 'stop' }
   | AboutForgetting
 

@@ -10,7 +10,7 @@ import { RefusedTokens } from '../receive/refused-tokens.ts'
 import { createApi } from './api.ts'
 import { readAssets } from './assets.ts'
 import { Ingest, ingestLimits } from './ingest.ts'
-import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
+import type { ConversationCounts, FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 import { OverviewReader } from './overview.ts'
 import { PageAudit } from './page-audit.ts'
 import { createPageServer } from './page-server.ts'
@@ -69,7 +69,7 @@ async function main({
   let tokens = given
   let otlpUrl = ''
   let judges: readonly string[] = []
-  let openConversations = 0
+  let conversations: ConversationCounts = { openConversations: 0, waitingConversations: 0 }
   let heardMs = performance.now()
   let isWriting = false
   let isForgetting = false
@@ -172,7 +172,7 @@ async function main({
         left: left + ingest.dropped,
         otlpUrl,
         judges,
-        openConversations,
+        ...conversations,
         jaegerUrl: options.jaegerUrl,
         retention: options.retention,
       }),
@@ -194,7 +194,7 @@ async function main({
   parentPort?.on('message', (batch: PageBatch) => {
     heardMs = performance.now()
     if (batch.kind === 'alive') {
-      openConversations = batch.openConversations
+      conversations = batch.conversations
       return
     }
     if (batch.kind === 'batch') {

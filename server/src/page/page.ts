@@ -14,7 +14,7 @@ import type { ServiceObserver } from '../service-observer.ts'
 import type { SettledSpans } from '../traces/held-traces.ts'
 import { boundedSaid } from './store/said.ts'
 import type { Forgotten, PageRuns, Person } from '../person.ts'
-import type { AboutForgetting, FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
+import type { AboutForgetting, ConversationCounts, FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 
 /** How long messages are collected before they are sent to the other thread. */
 const GATHER_MS = 25
@@ -58,7 +58,7 @@ export class Page implements ServiceObserver, PageRuns {
   readonly #aliveTimer: NodeJS.Timeout
   #isStopped = false
   #otlpUrl = ''
-  #openConversations = (): number => 0
+  #conversations = (): ConversationCounts => ({ openConversations: 0, waitingConversations: 0 })
   #onStopped: () => void = () => undefined
 
   /** Its token. */
@@ -75,7 +75,7 @@ export class Page implements ServiceObserver, PageRuns {
     this.#report = report
     this.#audit = audit
     this.#aliveTimer = setInterval(() => {
-      this.#post({ kind: 'alive', openConversations: this.#openConversations() })
+      this.#post({ kind: 'alive', conversations: this.#conversations() })
       this.#wake()
     }, ALIVE_MS).unref()
   }
@@ -132,9 +132,9 @@ export class Page implements ServiceObserver, PageRuns {
     this.#post({ kind: 'judges', troubles })
   }
 
-  /** Sets what counts the conversations that are not over. */
-  countsConversationsBy(count: () => number): void {
-    this.#openConversations = count
+  /** Sets what counts the conversations that have no scores yet. */
+  countsConversationsBy(count: () => ConversationCounts): void {
+    this.#conversations = count
   }
 
   /** Sets what forgets a person when somebody asks the page to. */

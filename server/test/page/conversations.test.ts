@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chatRequests } from '../../../test/fixtures/chat.ts'
 import type { ChatOptions } from '../../../test/fixtures/chat.ts'
 import type { Thread } from '../../src/page/conversation-page.ts'
+import type { ServiceOverview } from '../../src/page/answers.ts'
 import type { ConversationPage } from '../../src/page/store/conversation-list.ts'
 import { serverOptions } from '../server-options.ts'
 import { post } from '../traces.ts'
@@ -163,4 +164,29 @@ describe('conversations on the page of a service', () => {
     for (const path of ['/api/conversations', '/api/conversation?key=x'])
       expect((await fetch(page.origin + path)).status).toBe(401)
   })
+})
+
+it('the overview says how many conversations are over and wait for their scores', async () => {
+  const hanging = join(folder, 'hanging.config.ts')
+  writeFileSync(
+    hanging,
+    `import * as prebuilt from '${root}/src/entries/main.ts'
+import { createScriptedJudge } from '${root}/src/entries/testing.ts'
+const model = { ...createScriptedJudge({ verdicts: {} }), doGenerate: () => new Promise(() => {}) }
+export default { scorers: [prebuilt.createUserFrictionScorer({ model })] }`,
+  )
+  const { traces } = serverOptions('http://unused')
+  const waiting = await startWithPage(join(folder, 'waiting'), {
+    configPath: hanging,
+    idleMs: 600,
+    traces: { ...traces, settleMs: 100 },
+  })
+  for (const request of chatRequests(parcel, recent({ id: 'waits' })))
+    expect(await post(waiting.server.httpPort, request)).toBe(200)
+  await eventually(
+    () => waiting.get<ServiceOverview>('/api/overview'),
+    ({ openConversations, waitingConversations }) => openConversations === 0 && waitingConversations === 1,
+    30_000,
+  )
+  await waiting.server.stop(100)
 })
