@@ -51,3 +51,22 @@ export function installPackages(folder: string, manifest: object): void {
   )
   writeFileSync(done, wanted)
 }
+
+const known = new Map<string, string>()
+
+/** The newest version of a package in a range, or of all. So a folder is installed anew once there is a newer one. */
+export function newestVersion(id: string, range = 'latest'): string {
+  const spec = `${id}@${range}`
+  const version =
+    known.get(spec) ?? lastOf(execFileSync('npm', ['view', spec, 'version', '--json'], { encoding: 'utf8' }))
+  known.set(spec, version)
+  return version
+}
+
+/** npm prints one version, or a list of those in a range, as they were published. */
+function lastOf(printed: string): string {
+  const versions: unknown = JSON.parse(printed)
+  if (!Array.isArray(versions)) return String(versions)
+  const released = versions.map(String).filter((version) => !version.includes('-'))
+  return released.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1) ?? ''
+}

@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-import { installPackages, packProject } from '../install-packages.ts'
+import { installPackages, newestVersion, packProject } from '../install-packages.ts'
 import type { Tarball } from '../install-packages.ts'
 import { packagesOf } from './cells.ts'
 import type { Cell, Node } from './cells.ts'
@@ -58,7 +57,7 @@ function installNewest(name: string, packages: readonly string[], tarball?: Tarb
   const dependencies = packages.map((each): [string, string] => {
     const at = each.lastIndexOf('@')
     const [id, range] = at > 0 ? [each.slice(0, at), each.slice(at + 1)] : [each, 'latest']
-    return [id, newest(id, range)]
+    return [id, newestVersion(id, range)]
   })
   const folder = join(cache, name)
   const own = tarball === undefined ? {} : { spanscore: `file:${tarball.path}` }
@@ -69,25 +68,6 @@ function installNewest(name: string, packages: readonly string[], tarball?: Tarb
   })
   const [vendor = ['', '']] = dependencies
   return { folder, versions: vendor.join(' ') }
-}
-
-const known = new Map<string, string>()
-
-/** The newest version of a package in a range. So a folder is installed anew once there is a newer one. */
-function newest(id: string, range: string): string {
-  const spec = `${id}@${range}`
-  const version =
-    known.get(spec) ?? lastOf(execFileSync('npm', ['view', spec, 'version', '--json'], { encoding: 'utf8' }))
-  known.set(spec, version)
-  return version
-}
-
-/** npm prints one version, or a list of those in a range, as they were published. */
-function lastOf(printed: string): string {
-  const versions: unknown = JSON.parse(printed)
-  if (!Array.isArray(versions)) return String(versions)
-  const released = versions.map(String).filter((version) => !version.includes('-'))
-  return released.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1) ?? ''
 }
 
 /** The `node` binary of this version, from the package that contains it. */

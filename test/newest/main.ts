@@ -3,20 +3,18 @@
  * them today: `npm run test:newest`, `-- ci openai-sdk` for those whose name has one of these. A library's newest may break what
  * worked before, so this belongs into the nightly run and into no pull request.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
-import { installPackages, packProject } from '../install-packages.ts'
+import { installPackages, newestVersion, packProject } from '../install-packages.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 const cache = process.env['SPANSCORE_NEWEST_CACHE'] ?? join(homedir(), '.cache', 'spanscore-newest')
 const tarball = packProject(join(cache, 'tarballs'))
 const wanted = process.argv.slice(2)
-/** The newest version of each package. */
-const known = new Map<string, string>()
 const rows: { readonly what: string; readonly versions: string; readonly result: string }[] = []
 
 for (const page of globSync(['README.md', 'docs/**/*.md'], {
@@ -82,7 +80,7 @@ function attempt(what: string, names: readonly string[], work: (folder: string) 
   let versions = ''
   let result = 'ok'
   try {
-    const dependencies = Object.fromEntries(names.map((name) => [name, newest(name)]))
+    const dependencies = Object.fromEntries(names.map((name) => [name, newestVersion(name)]))
     versions = Object.entries(dependencies)
       .map((pair) => pair.join(' '))
       .join(', ')
@@ -91,12 +89,12 @@ function attempt(what: string, names: readonly string[], work: (folder: string) 
       private: true,
       type: 'module',
       dependencies: {
-        '@opentelemetry/api': newest('@opentelemetry/api'),
+        '@opentelemetry/api': newestVersion('@opentelemetry/api'),
         ...dependencies,
 
         spanscore: `file:${tarball.path}`,
       },
-      devDependencies: { '@types/node': newest('@types/node') },
+      devDependencies: { '@types/node': newestVersion('@types/node') },
     })
     work(folder)
   } catch (error) {
@@ -133,10 +131,4 @@ function packagesIn(blocks: readonly string[]): string[] {
   return [...new Set(names)].filter(
     (name) => name !== 'spanscore' && !name.startsWith('node:') && !builtinModules.includes(name),
   )
-}
-
-function newest(name: string): string {
-  const version = known.get(name) ?? execFileSync('npm', ['view', name, 'version'], { encoding: 'utf8' }).trim()
-  known.set(name, version)
-  return version
 }
