@@ -174,6 +174,24 @@ describe('the page on the day on which an agent got worse', () => {
     })
   })
 
+  it('compares versions with enough runs, and shows why a tool failed if only its result says so', async () => {
+    const calls = [
+      { name: 'book', arguments: {}, result: 'Error: not enough seats on flight HAT139', error: 'tool error' },
+    ]
+    const run = { agent: 'support-agent', version: '1.6.0', question: 'Book it.', answer: 'No seats.', calls }
+    const { runId, spans } = record(run, Date.now() - 2000)
+    await service.send(spans)
+    const scored = async () => (await service.read<{ scores?: unknown[] }>(`/api/run?id=${runId}`)).scores?.length
+    await expect.poll(scored).toBeGreaterThan(0)
+    await open(`/runs/${encodeURIComponent(runId)}`)
+    const tool = page.getByRole('region', { name: 'Tool call book, failed' })
+    await tool.getByText('Error: not enough seats on flight HAT139').waitFor()
+    expect(await page.locator('.verdict', { hasText: 'tool_errors' }).innerText()).toContain('not enough seats')
+    await open('/compare?scorer=tool_errors&agent=support-agent')
+    await page.getByText('1.5.0 fails more often than 1.4.0').waitFor()
+    expect(await page.getByRole('option', { name: '1.6.0 (1 run)' }).count()).toBe(2)
+  })
+
   it('shows Markdown of answers, of which nothing loads or leads away, and the raw text on click', async () => {
     const answer = [
       '## Roads\n\nThe **fjord road** is `open`:\n\n1. Start in *Oslo*\n   - with a [map](https://strangers.example/map)\n2. ![a road](https://strangers.example/road.png)',

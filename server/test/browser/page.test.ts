@@ -97,6 +97,7 @@ describe('the page', () => {
     await page.getByRole('button', { name: 'Show a recorded example run' }).click()
     await page.locator('.verdict').first().waitFor()
     expect(await page.locator('.nested').count()).toBeGreaterThan(0)
+    await page.getByText('example: deleted with the first run of yours').waitFor()
     expect(complaints).toEqual([])
   })
 
@@ -111,6 +112,9 @@ describe('the page', () => {
       await row(question).locator('.mark.pass').waitFor()
       expect(await row(question).innerText()).not.toContain('in progress')
     }
+    expect(await page.locator('.run-row').count()).toBe(3)
+    await open('/setup')
+    await page.getByRole('heading', { name: 'How to send spans' }).waitFor()
   })
 
   it('lists runs with their scores as marks', async () => {

@@ -150,7 +150,7 @@ export class ReconstructedToolCall implements ToolCall {
 
   #error(): RunError | undefined {
     const error = this.#spanError()
-    if (error !== undefined) return error.message === undefined ? { ...error, ...this.#toldMessage() } : error
+    if (error !== undefined) return saysWhy(error) ? error : { ...error, ...this.#toldMessage() }
     // The span ended successfully, with a result. The messages have nothing to add.
     const result = this.#fromSpan(this.#call.tool, 'toolResult')
     if (result !== undefined && !this.#wasRefused()) return protocolError(result)
@@ -220,9 +220,10 @@ export class ReconstructedToolCall implements ToolCall {
     return result === undefined || this.#call.tool?.role === 'handoff' ? this.#answer() : undefined
   }
 
-  /** The text sent to the model about an error, if the span does not have the error's message. */
+  /** The text sent to the model about an error, or the span's result, if the error of the span does not say why. */
   #toldMessage(): RunError {
-    const message = textOf(this.#answer()?.response)
+    const message =
+      textOf(this.#answer()?.response) ?? textOf(toJsonText(this.#fromSpan(this.#call.tool, 'toolResult')))
     return message === undefined ? {} : { message }
   }
 
@@ -255,6 +256,13 @@ function protocolError(result: unknown): RunError | undefined {
   if (!isRecord(result) || result.isError !== true || !Array.isArray(result.content)) return undefined
   const message = textOf(toJsonText(unwrapBlocks(result.content)))
   return message === undefined ? {} : { message }
+}
+
+/** A message that says no more than that the call failed. */
+const GENERIC = /^(?:(?:the|a|an|unknown|tool|function|call|execution|error|failed|failure)(?![a-z])[\s_.!:-]*)+$/i
+
+function saysWhy({ message }: RunError): boolean {
+  return message !== undefined && !GENERIC.test(message)
 }
 
 /** Some instrumentations of streams record the arguments before their first part arrives. */

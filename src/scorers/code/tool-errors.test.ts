@@ -5,13 +5,6 @@ import { createToolErrorsScorer } from './tool-errors.ts'
 
 const failed = (name: string) => call(name, {}, { status: 'error', error: { message: 'no such city' } })
 
-const failing = (message: string | undefined, result: unknown) =>
-  score(createToolErrorsScorer(), {
-    toolCalls: [
-      call('book', {}, { status: 'error', error: { type: 'E1', ...(message !== undefined && { message }) }, result }),
-    ],
-  })
-
 describe('tool errors', () => {
   const toolCalls = [failed('a'), call('a'), failed('b'), call('c', {}, { status: 'unknown' })]
 
@@ -32,20 +25,6 @@ describe('tool errors', () => {
       details: { calls: 3, recovered: 1 },
     })
     expect(score(createToolErrorsScorer({ countRecovered: false }), { toolCalls })).toMatchObject({ value: 1 / 3 })
-  })
-
-  it('gives the text of the result as the reason if the error says no more than that the call failed', () => {
-    const result = 'Error: not enough seats on flight HAT139'
-    for (const message of [undefined, 'tool error', 'Error', 'Tool execution failed.']) {
-      expect(failing(message, result)).toMatchObject({
-        explanation: `1 of 1 call failed, and the run recovered from 0 of them; the first: book (${result}).`,
-        findings: [{ reason: result }],
-      })
-    }
-    expect(failing('no such city', result)).toMatchObject({ findings: [{ reason: 'no such city' }] })
-    expect(failing('tool error', { code: 7 })).toMatchObject({ findings: [{ reason: '{"code":7}' }] })
-    expect(failing('tool error', undefined)).toMatchObject({ findings: [{ reason: 'tool error' }] })
-    expect(failing(undefined, undefined)).toMatchObject({ findings: [{ reason: 'E1' }] })
   })
 
   it('counts a refused call, and not one that waits for a client', () => {

@@ -24,7 +24,7 @@ interface FailedCall {
   readonly index: number
   /** The tool that failed. */
   readonly name: string
-  /** Why it failed. */
+  /** The text of the error. */
   readonly error?: string
   /** Whether a later call of the same tool succeeded. */
   readonly recovered: boolean
@@ -58,7 +58,7 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
     identity: { scorer: 'tool_errors', countRecovered },
     inline: true,
     needs: ['toolNames'],
-    mayLack: ['toolCalls', 'result'],
+    mayLack: ['toolCalls'],
     assess: (run, _context, reads) => {
       const none = skipWithoutCalls(reads)
       if (none !== undefined) return none
@@ -76,8 +76,8 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
       const failed = ended.flatMap(({ call, index }): FailedCall[] => {
         if (!isFailed(call)) return []
         const recovered = (lastGood.get(call.name) ?? -1) > index
-        const error = reasonOf(call)
-        return [{ index, name: call.name, ...(error !== undefined && { error }), recovered }]
+        const error = call.error?.message ?? call.error?.type
+        return [{ index, name: call.name, ...(error !== undefined && { error: error.slice(0, 200) }), recovered }]
       })
       const recovered = failed.filter((call) => call.recovered).length
       const counted = countRecovered ? failed.length : failed.length - recovered
@@ -102,18 +102,6 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
 /** A refused call (`not-executed` with an error) failed; one that a person refused, or that waits, did not. */
 function isFailed({ status, error }: ToolCall): boolean {
   return status === 'error' || (status === 'not-executed' && error !== undefined)
-}
-
-/** A message that says no more than that the call failed. */
-const GENERIC = /^(?:(?:the|a|an|unknown|tool|function|call|execution|error|failed|failure)(?![a-z])[\s_.!:-]*)+$/i
-
-/** The text of the error, or of the result if the error says no more than that the call failed. */
-function reasonOf(call: ToolCall): string | undefined {
-  const { message, type } = call.error ?? {}
-  if (message !== undefined && !GENERIC.test(message)) return message.slice(0, 200)
-  const { result } = call
-  const text = typeof result === 'string' ? result : result === undefined ? '' : JSON.stringify(result)
-  return (text === '' ? (message ?? type) : text)?.slice(0, 200)
 }
 
 function explainErrors(failed: readonly FailedCall[], recovered: number, ended: number): Explanation {

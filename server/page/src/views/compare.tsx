@@ -158,7 +158,9 @@ function AllScorers({ compared, chosen, before, after, onChoose }: AllScorersPro
       <Table
         label="All scorers"
         heads={[
-          ...texts('Scorer', 'Fails, before → after', `Difference, ${points(-most)} to ${points(most)}`),
+          ...texts('Scorer'),
+          ...numbers('Fails, before → after'),
+          ...texts(`Difference, ${points(-most)} to ${points(most)}`),
           ...numbers('Scored'),
         ]}
       >
