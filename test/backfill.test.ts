@@ -36,7 +36,7 @@ function traceOf(number: number, startMs: number, durationMs = 500): StoredTrace
 }
 
 /** A trace as Tempo's API version 2 writes it: its ids are base64, as in JSON of protobuf. */
-function asTempo({ id, startMs, endMs }: StoredTrace): unknown {
+function asTempo({ id, startMs, endMs }: StoredTrace, more: readonly unknown[]): unknown {
   const agent = `a${id.slice(17)}`
   const span = (name: string, spanId: string, at: readonly [number, number], attributes: readonly unknown[]) => ({
     traceId: base64(id),
@@ -54,7 +54,7 @@ function asTempo({ id, startMs, endMs }: StoredTrace): unknown {
       'invoke_agent support',
       agent,
       [startMs, endMs],
-      [text('gen_ai.operation.name', 'invoke_agent'), text('gen_ai.agent.name', 'support')],
+      [text('gen_ai.operation.name', 'invoke_agent'), text('gen_ai.agent.name', 'support'), ...more],
     ),
     span(
       'execute_tool search',
@@ -68,7 +68,7 @@ function asTempo({ id, startMs, endMs }: StoredTrace): unknown {
 }
 
 /** Tempo as https://grafana.com/docs/tempo/latest/api_docs/ describes it, and an OTLP endpoint. */
-async function startServer(traces: readonly StoredTrace[]) {
+async function startServer(traces: readonly StoredTrace[], more: readonly unknown[] = []) {
   const searches: URL[] = []
   const reads: string[] = []
   const late: { traceId: string; spanId: string }[] = []
@@ -105,7 +105,7 @@ async function startServer(traces: readonly StoredTrace[]) {
       const id = url.pathname.slice('/api/v2/traces/'.length)
       reads.push(id)
       const trace = traces.find((each) => each.id === id)
-      return trace === undefined ? undefined : asTempo(trace)
+      return trace === undefined ? undefined : asTempo(trace, more)
     }
     if (state.failures > 0) return {}
     const sent = JSON.parse(Buffer.concat(chunks).toString())
@@ -183,6 +183,29 @@ describe('a backfill', () => {
       code: 2,
       stderr: expect.stringContaining('expected the same --from, --query and --to as before'),
     })
+  })
+
+  it('makes cases of the scores that a backend has', async () => {
+    const input = JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: 'Where is my order?' }] }])
+    const failed = [
+      text('gen_ai.input.messages', input),
+      { key: 'spanscore.tool_errors.score', value: { doubleValue: 1 } },
+      text('spanscore.tool_errors.label', 'fail'),
+    ]
+    await using server = await startServer([traceOf(1, Date.now() - 30 * MINUTE_MS)], failed)
+    const { code, stdout } = await runCommand(['cases', '--from', server.from, '--since', '1h'], {
+      environment: { SPANSCORE_FROM_HEADERS: 'X-Scope-OrgID=team' },
+    })
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      expect.objectContaining({
+        input: 'Where is my order?',
+        wrong: [{ scorer: 'tool_errors', score: 1, label: 'fail' }],
+      }),
+    ])
+    expect((await runCommand(['cases'])).stderr).toContain(
+      'expected trace files, or --from with a backend; got neither',
+    )
   })
 
   it.each([

@@ -27,7 +27,7 @@ const linesOf = <T>(text: string): T[] =>
 const sample = resolve('cli/sample/traces.jsonl')
 const sampleConfig = resolve('cli/sample/spanscore.config.mjs')
 const scores = at('scores.jsonl')
-const cases = at('cases.jsonl')
+const cases = at('evals/cases.jsonl')
 
 /** Cases of the sample, with other expectations. */
 function expecting(name: string, change: (one: AgentCase) => Partial<AgentCase['expected']>): string {
@@ -250,6 +250,21 @@ describe('spanscore score --cases', () => {
     expect(values.map(({ value }: { value: number }) => value)).toEqual([1, 1, 1])
   })
 
+  it('does not call a case green that nothing checks, and fails it if asked to', async () => {
+    const lima = linesOf<AgentCase>(readFileSync(cases, 'utf8'))[0]!
+    const wrong = [{ scorer: 'thumbs', score: 0, label: 'fail', by: 'user', explanation: 'I asked for tomorrow.' }]
+    const disliked = file('disliked.jsonl', JSON.stringify({ ...lima, wrong }))
+    const fixed = file('fixed.jsonl', readFileSync(sample, 'utf8').replaceAll('search-tool', 'weather-tool'))
+    const message = `case ${lima.id} "What is the weather in Lima?": a user failed it, and nothing checks that: fill in "expected"`
+    const open = await check(fixed, disliked, '--junit', at('unchecked.xml'))
+    expect([open.code, open.stdout]).toEqual([0, expect.stringContaining(`\n– ${message}\n`)])
+    expect(readFileSync(at('unchecked.xml'), 'utf8')).toContain(`name="case ${lima.id}"><skipped message=`)
+    const asked = await check(fixed, disliked, '--fail-on', 'unchecked-cases')
+    expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining(`\n✗ ${message}\n`)])
+    const filled = file('filled-in.jsonl', JSON.stringify({ ...lima, wrong, expected: { mentions: 'Lima' } }))
+    expect(await check(fixed, filled, '--fail-on', 'unchecked-cases')).toMatchObject({ code: 0 })
+  })
+
   it.each([
     ['{"id":1}', 'line 1: expected a case with the texts "id" and "input"'],
     ['nonsense', 'line 1: expected a case as a JSON object, got nonsense'],
@@ -336,6 +351,20 @@ describe('testCases', () => {
     await tests[0]![1]()
     expect(asked[0]?.messages).toEqual([{ role: 'user', content: 'What is the weather in Lima?' }])
     await expect(tests[1]![1]()).rejects.toThrow(/did not pass\.\ncase_trajectory 0: The calls do not match/)
+  })
+
+  it('asks each question as often as is wanted, and every try must pass', async () => {
+    const filled = expecting('tries.jsonl', () => ({ trajectory: ['weather-tool'] }))
+    const trying = (good: number) => {
+      let count = 0
+      const tests: (() => Promise<void>)[] = []
+      const agent = () => answer(count++ < good ? 'weather-tool' : 'search-tool')
+      testCases(filled, { test: (_, run) => tests.push(run), agent, tries: 4 })
+      return tests[0]!()
+    }
+    await trying(4)
+    await expect(trying(2)).rejects.toThrow(/did not pass in 2 of 4 tries\.\ncase_trajectory 0: [^\n]*$/)
+    expect(() => testCases(filled, { test: it, agent: () => '', tries: 0 })).toThrow('whole number from 1 on, got 0')
   })
 
   it('fails where nothing was scored', async () => {

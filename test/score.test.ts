@@ -40,6 +40,25 @@ function inOtherTraces(texts: readonly string[]): string {
   return texts.map((line) => line.replaceAll(/"traceId":"[0-9a-f]{8}/g, '"traceId":"00c0ffee')).join('\n')
 }
 
+let releases = 0
+
+/** The traces of a release that was asked about the weather in cities, each with so many good answers of so many tries. */
+function asked(...cities: readonly (readonly [city: string, passed: number, tries?: number])[]): string {
+  const release = releases++
+  const texts = cities.flatMap(([city, passed, tries = 1], place) =>
+    Array.from({ length: tries }, (_, index) =>
+      lines[0]!
+        .replaceAll('Tokyo', city)
+        .replaceAll('weather-tool', index < passed ? 'weather-tool' : 'other-tool')
+        .replaceAll(
+          /"traceId":"[0-9a-f]{8}/g,
+          `"traceId":"${[release, place, index].map((part) => part.toString(16).padStart(2, '0')).join('')}aa`,
+        ),
+    ),
+  )
+  return file(`asked-${release}.jsonl`, texts.join('\n'))
+}
+
 interface Report {
   readonly evaluations: readonly {
     readonly runId: string
@@ -122,7 +141,7 @@ describe('spanscore score', () => {
     )
     expect(text).toMatch(/\n\| `weather-agent` \| `tool_call_accuracy` \| \d+ \| 1 \| 0\.\d+ to 1 \| ✅ 100 % \|\n/)
     expect(text).toContain(
-      '\nSince the baseline:\n\n- `tool_call_accuracy`: 0 (95 %: -0.316 to +0.316) over 6 pairs of runs; 0 newly failing',
+      '\nSince the baseline:\n\n- `tool_call_accuracy`: 0 (95 %: -0.316 to +0.316) over 6 pairs of runs; of 3 questions, 0 newly failing and 0 fixed; questions that passed every try: 67 % (2 tries), before 67 % (2 tries)',
     )
     expect(text).toContain("| `<b>\\|'x' @all` |")
     expect(text).toMatch(/\n`{5}text\n[^]*called: ````@all, fetch-tool\.[^\n]*\n`{5}\n/)
@@ -310,7 +329,7 @@ describe('spanscore score', () => {
       scorerChanged: false,
       newFailures: 0,
       fixed: 0,
-      unscoredPairs: 0,
+      unscored: 0,
       onlyNow: 0,
       onlyBefore: 0,
     })
@@ -319,20 +338,88 @@ describe('spanscore score', () => {
     const next = file('next.jsonl', inOtherTraces(lines.slice(1)))
     const stricter = config('stricter', "prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'auth-tool' })")
     const [changed] = (await report(next, '--config', stricter, '--baseline', before)).baseline ?? []
-    const ofAccount = lines.slice(1).filter((line) => line.includes('account-agent')).length
     expect(changed).toMatchObject({
       scorer: 'tool_call_accuracy',
       scorerChanged: true,
-      newFailures: count - 1 - ofAccount,
-      fixed: ofAccount,
+      questions: 3,
+      newFailures: 2,
+      fixed: 1,
       onlyNow: 0,
-      onlyBefore: 1,
+      onlyBefore: 0,
     })
     const { stdout } = await run(['score', next, '--config', stricter, '--baseline', before])
     expect(stdout).toContain('Compared with the baseline')
     expect(stdout).toMatch(/tool_call_accuracy {2}-0\.\d+ \(95 %: -\d/)
     expect(stdout).toContain('The scorer has changed since')
-    expect(stdout).toContain('1 only in the baseline')
+    const fewer = file('fewer.jsonl', inOtherTraces(lines.slice(2)))
+    const { stdout: fewerSaid } = await run(['score', fewer, '--config', standard, '--baseline', before])
+    expect(fewerSaid.replaceAll(/\s+/g, ' ')).toContain(
+      'of 2 questions, 0 newly failing and 0 fixed; questions that passed every try: 50 % (2 tries), before 50 % (2 tries); 1 only in the baseline',
+    )
+  })
+
+  it('shows what newly fails first, with question, old and new score, and reason', async () => {
+    const before = file('asked.json', (await run(['score', '--json', asked(['Oslo', 1]), '--config', standard])).stdout)
+    const next = asked(['Oslo', 0], ['Rome', 0])
+    const [markdown, junit] = [join(directory, 'new', 'new.md'), join(directory, 'new', 'new.xml')]
+    const more = ['--fail-on', 'new-failures', '--markdown', markdown, '--junit', junit, '--junit-failures']
+    const { code, stdout } = await run(['score', next, '--config', standard, '--baseline', before, ...more])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /^Newly failing\n {2}tool_call_accuracy {2}1 → 0\n {4}What is the weather in Oslo\?\n {4}Not as expected: wanted weather-tool; called: other-tool\.[^]*?\n {4}weather-agent, [0-9a-f]{32}:[0-9a-f]{16}\n\n {2}agent/,
+    )
+    expect(stdout).toContain('of 1 question, 1 newly failing and 0 fixed; 1 only in these files')
+    expect(stdout).toContain('\n✗ tool_call_accuracy: of 1 question, 1 is newly failing\n')
+    expect(stdout).toContain('\n✓ tool_errors: of 1 question, none is newly failing\n')
+    expect(readFileSync(markdown, 'utf8')).toContain(
+      '#### Newly failing\n\n**`weather-agent`, `tool_call_accuracy`**: 1 → 0\n\n```text\nWhat is the weather in Oslo?\nNot as expected',
+    )
+    expect(readFileSync(junit, 'utf8')).toContain('<testsuite name="scores" tests="2" failures="1" skipped="0">')
+    const strip = config('strip', weatherTool, ', stripContent: true')
+    expect((await run(['score', next, '--config', strip, '--baseline', before])).stdout).not.toContain('in Oslo')
+
+    // What failed before is no failed case of the JUnit report.
+    const old = file('old.json', (await run(['score', '--json', next, '--config', standard])).stdout)
+    await run(['score', next, '--config', standard, '--baseline', old, '--junit', junit, '--junit-failures'])
+    expect(readFileSync(junit, 'utf8')).toContain('<testsuite name="scores" tests="2" failures="0" skipped="0">')
+  })
+
+  it('joins the tries of a question, which newly fails if its pass rate surely fell', async () => {
+    const before = file(
+      'tries.json',
+      (await run(['score', '--json', asked(['Oslo', 10, 10], ['Rome', 9, 10]), '--config', standard])).stdout,
+    )
+    const since = async (next: string, ...more: string[]) =>
+      run(['score', next, '--config', standard, '--baseline', before, '--fail-on', 'new-failures', ...more])
+    const chance = await since(asked(['Oslo', 5, 10], ['Rome', 8, 10]))
+    expect(chance.code).toBe(0)
+    expect(chance.stdout).toContain('questions that passed every try: 0 % (10 tries), before 50 % (10 tries)')
+    const fallen = asked(['Oslo', 4, 10], ['Rome', 9, 10])
+    const sure = await since(fallen)
+    expect(sure.code).toBe(1)
+    expect(sure.stdout).toContain('  tool_call_accuracy  10 of 10 → 4 of 10 passed (mean 1 → 0.4)\n')
+    expect(sure.stdout).toContain('✗ tool_call_accuracy: of 2 questions, 1 is newly failing\n')
+    const allowed = await since(fallen, '--allow', '1')
+    expect(allowed.code).toBe(0)
+    expect(allowed.stdout).toContain('✓ tool_call_accuracy: of 2 questions, 1 is newly failing (--allow 1)\n')
+    const both = await since(asked(['Oslo', 0, 10], ['Rome', 1, 10]), '--allow', '1')
+    expect([both.code, both.stdout]).toEqual([1, expect.stringContaining('2 are newly failing (--allow 1)')])
+    expect(both.stdout.indexOf('in Oslo?')).toBeLessThan(both.stdout.indexOf('in Rome?'))
+  })
+
+  it('takes a run that failed as a try that did not pass', async () => {
+    const present = config('present', 'prebuilt.createAnswerPresentScorer()')
+    const failed = file(
+      'failed.jsonl',
+      JSON.stringify(loadLibrary('ai-6.0.326').find(({ id }) => id === '11a-http-500.generateText')!.traces),
+    )
+    const json = (await run(['score', '--json', failed, '--config', present])).stdout
+    const [line] = JSON.parse(json).evaluations
+    expect(line).toMatchObject({ status: 'skipped', reason: 'run-failed' })
+    const passed = { ...line, status: 'scored', value: 1, label: 'pass' }
+    const before = file('passed.json', `${JSON.stringify(passed)}\n${JSON.stringify({ ...passed, runId: '0:0' })}`)
+    const { stdout } = await run(['score', failed, '--config', present, '--baseline', before])
+    expect(stdout).toMatch(/^Newly failing\n {2}answer_present {2}2 of 2 → 0 of 1 passed \(mean 1 → no score\)\n/)
   })
 
   it('fails on new failures and on a sure drop since the baseline, of all scorers or of one', async () => {
@@ -363,15 +450,17 @@ describe('spanscore score', () => {
       /^✗ tool_call_accuracy: the mean of \d+ pairs .* \(95 %: -[\d.]+ to -[\d.]+\), which is surely worse$/,
     )
 
-    // One run more fails, which may be chance.
+    // One try more fails, which may be chance.
     const one = file(
       'one.jsonl',
       readFileSync(good, 'utf8').replace(/.*weather-tool.*/, (line) => line.replaceAll('weather-tool', 'other-tool')),
     )
     expect((await since(one, standard, 'drop'))[0]).toBe(0)
-    const [failed, which] = await since(one, standard, 'new-failures=tool_call_accuracy')
-    expect(failed).toBe(1)
-    expect(which).toMatch(/of \d+ pairs of runs, 1 passed before and fails now \(0000900d\w+/)
+    expect((await since(one, standard, 'new-failures'))[0]).toBe(0)
+    expect(await since(all, standard, 'new-failures=tool_call_accuracy')).toEqual([
+      1,
+      '✗ tool_call_accuracy: of 3 questions, 2 are newly failing',
+    ])
 
     const other = config('other', "prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'auth-tool' })")
     expect(await since(good, other, 'drop')).toEqual([
@@ -462,7 +551,12 @@ describe('spanscore score', () => {
         '--lower: expected a gate, --fail-under or --fail-over, whose number it changes; got none',
       ],
       [['--config', standard, '--judge-limit', 'many'], /judge-limit.*Expected a whole number, 0 or more/],
-      [['--config', standard, '--out', join(directory, 'no', 'such.jsonl')], /^--out: cannot write .*ENOENT/],
+      [['--config', standard, '--out', join(traces, 'such.jsonl')], /^--out: cannot write .*(ENOTDIR|EEXIST)/],
+      [['--config', standard, '--allow', '1'], '--allow: expected --fail-on new-failures, which it changes; got none'],
+      [
+        ['--config', standard, '--fail-on', 'unchecked-cases'],
+        '--fail-on unchecked-cases: expected --cases with the file of cases, got none',
+      ],
     ]
     for (const [argv, message] of cases) {
       const { code, stdout, stderr } = await run(['score', traces, ...argv])

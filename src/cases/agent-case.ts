@@ -15,6 +15,8 @@ export interface CaseFault {
   readonly label?: string
   /** What people who labelled the score say, if they agree with each other. */
   readonly person?: 'pass' | 'fail'
+  /** `user` for feedback of the agent's user. */
+  readonly by?: 'user'
   /** Why. */
   readonly explanation?: string
 }

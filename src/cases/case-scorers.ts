@@ -38,6 +38,22 @@ export function givenOf({ expected }: AgentCase): Pick<GivenInput, 'groundTruth'
   return { ...(answer !== null && { groundTruth: answer }), ...(points !== null && { points: points.list }) }
 }
 
+/**
+ * Whether something is expected of the answer, or a scorer that failed it before scores it again.
+ *
+ * @param scorers ids of the scorers that score it
+ * @param readsAnswers whether one of them compares with the expected answer
+ */
+export function isChecked(
+  { expected, wrong }: AgentCase,
+  scorers: ReadonlySet<string>,
+  readsAnswers: boolean,
+): boolean {
+  const { answer, mentions, trajectory } = expected
+  const isExpected = mentions !== null || trajectory !== null || (answer !== null && readsAnswers)
+  return isExpected || wrong.some(({ scorer, label }) => label === 'fail' && scorers.has(scorer))
+}
+
 /** What to say if cases have an expected answer that no scorer compares with. */
 export function unreadAnswers(cases: readonly AgentCase[], scorers: readonly Scorer[]): string | undefined {
   const isRead = scorers.some(({ needs }) => needs.includes('groundTruth'))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { parseCases } from '../cases/agent-case.ts'
 import type { AgentCase } from '../cases/agent-case.ts'
-import { caseScorers, givenOf, unreadAnswers } from '../cases/case-scorers.ts'
+import { caseScorers, givenOf, isChecked, unreadAnswers } from '../cases/case-scorers.ts'
 import { ScoreUnavailableError } from '../scoring/score-unavailable-error.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 
@@ -24,6 +24,8 @@ export interface CaseTestOptions {
   readonly agent: (asked: AskedCase) => unknown
   /** Scorers that must pass, besides the expected answer and trajectory. @default none */
   readonly scorers?: readonly Scorer[]
+  /** How often each question is asked. Every try must pass. @default 1 */
+  readonly tries?: number
 }
 
 /**
@@ -42,19 +44,46 @@ export interface CaseTestOptions {
  * })
  * ```
  *
- * @throws TypeError if a line of the file is not a case
+ * @throws TypeError if a line of the file is not a case, or `tries` is not a whole number from 1 on
  */
-export function testCases(file: string, { test, agent, scorers = [] }: CaseTestOptions): void {
+export function testCases(file: string, { test, agent, scorers = [], tries = 1 }: CaseTestOptions): void {
+  if (!Number.isInteger(tries) || tries < 1)
+    throw new TypeError(`tries: expected a whole number from 1 on, got ${tries}`)
   const cases = parseCases(readFileSync(file, 'utf8'))
   const unread = unreadAnswers(cases, scorers)
   if (unread !== undefined) process.emitWarning(`testCases: ${unread}.`)
+  const ids = new Set(scorers.map(({ id }) => id))
+  const readsAnswers = scorers.some(({ needs }) => needs.includes('groundTruth'))
   for (const each of cases) {
+    if (!isChecked(each, ids, readsAnswers))
+      process.emitWarning(`testCases: nothing checks what was wrong in case ${each.id}: fill in "expected".`)
     const all = [...scorers, ...caseScorers([each], () => each)]
-    test(`${each.input.replaceAll(/\s+/g, ' ').slice(0, 80)} (${each.id})`, () => check(each, agent, all))
+    test(`${each.input.replaceAll(/\s+/g, ' ').slice(0, 80)} (${each.id})`, () => checkTries(each, agent, all, tries))
   }
 }
 
-async function check(each: AgentCase, agent: CaseTestOptions['agent'], scorers: readonly Scorer[]): Promise<void> {
+async function checkTries(
+  each: AgentCase,
+  agent: CaseTestOptions['agent'],
+  scorers: readonly Scorer[],
+  tries: number,
+): Promise<void> {
+  const failed: string[] = []
+  for (let index = 0; index < tries; index++) {
+    const faults = await faultsOf(each, agent, scorers)
+    if (faults.length > 0) failed.push(faults.join('\n'))
+  }
+  if (failed.length === 0) return
+  const count = tries === 1 ? '' : ` in ${failed.length} of ${tries} tries`
+  throw new Error(`Case ${each.id} did not pass${count}.\n${[...new Set(failed)].join('\n')}`)
+}
+
+/** Asks the agent once. Returns what is wrong with the answer. */
+async function faultsOf(
+  each: AgentCase,
+  agent: CaseTestOptions['agent'],
+  scorers: readonly Scorer[],
+): Promise<readonly string[]> {
   const messages = [...each.history.map(({ role, content }) => ({ role: roleOf(role), content })), question(each)]
   const output = await agent({ input: each.input, messages, case: each })
   const given = { input: messages, output, ...givenOf(each) }
@@ -72,7 +101,7 @@ async function check(each: AgentCase, agent: CaseTestOptions['agent'], scorers: 
     }
   }
   if (scored === 0) faults.push('nothing was scored')
-  if (faults.length > 0) throw new Error(`Case ${each.id} did not pass.\n${faults.join('\n')}`)
+  return faults
 }
 
 const roleOf = (role: string): 'user' | 'assistant' => (role === 'assistant' ? 'assistant' : 'user')

@@ -1,6 +1,8 @@
 import { recognise } from '../../../src/spans/recognise.ts'
 import { toStoredRuns } from '../../../src/otlp/runs-by-start.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
+import type { CommandContext } from '../command.ts'
+import { readFiles } from '../read-files.ts'
 import type { RunFiles } from '../read-files.ts'
 import type { ScoreOptions } from '../score/score-options.ts'
 import { readHeaders } from '../otlp-headers.ts'
@@ -66,6 +68,29 @@ export function createBackfill(
     }
   }
   return { items: items(), summary: () => counts, resume }
+}
+
+/**
+ * The runs of files, or of a backend if there are none.
+ *
+ * @throws UsageError if it is neither or both, or an option is wrong
+ */
+export function readStored(
+  files: readonly string[],
+  given: Pick<ScoreOptions, 'from' | 'since' | 'query'>,
+  context: CommandContext,
+): Pick<RunFiles, 'summary'> & { readonly runs: AsyncIterable<StoredRun> } {
+  const { from } = given
+  if (files.length > 0 && from !== undefined)
+    throw new UsageError(`--from: expected either a backend or files, got both: ${files.join(', ')}`)
+  if (from === undefined && files.length === 0)
+    throw new UsageError('expected trace files, or --from with a backend; got neither', { showsHelp: true })
+  if (from === undefined) return readFiles(files, context)
+  const { items, summary } = createBackfill({ ...given, from }, context.environment, Date.now())
+  async function* runs(): AsyncGenerator<StoredRun> {
+    for await (const item of items) if (!('doneMs' in item)) yield item
+  }
+  return { runs: runs(), summary }
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

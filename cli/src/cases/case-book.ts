@@ -1,5 +1,5 @@
 import type { AgentCase } from '../../../src/cases/agent-case.ts'
-import { caseScorers, givenOf } from '../../../src/cases/case-scorers.ts'
+import { caseScorers, givenOf, isChecked } from '../../../src/cases/case-scorers.ts'
 import { inputKeyOf } from '../../../src/cases/input-key.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { Evaluation } from '../../../src/model/score.ts'
@@ -12,13 +12,15 @@ export interface CaseResult {
   /** The case's id. */
   readonly caseId: string
   readonly passed: boolean
+  /** Present if the answer may be as bad as before: nothing checks what was wrong with it. */
+  readonly unchecked?: true
   /** One line for people: the question, and what was wrong. */
   readonly message: string
 }
 
 interface Progress {
   runs: number
-  scored: number
+  readonly scorers: Set<string>
   readonly faults: string[]
 }
 
@@ -26,18 +28,26 @@ const MAX_QUESTION = 60
 const MAX_EXPLANATION = 200
 const MAX_FAULTS = 5
 
+/** Settings of `CaseBook`. */
+export interface CaseBookOptions {
+  /** Whether questions are shown. */
+  readonly showsContent: boolean
+  /** Whether a scorer compares with the expected answers. */
+  readonly readsAnswers: boolean
+}
+
 /** Cases, and what became of the runs that asked their questions. */
 export class CaseBook {
   readonly #byId: ReadonlyMap<string, AgentCase>
   readonly #caseOfRun = new Map<string, AgentCase>()
   readonly #progress = new Map<string, Progress>()
-  readonly #showsContent: boolean
+  readonly #options: CaseBookOptions
   /** Scorers that compare a run with what its case expects. */
   readonly scorers: readonly Scorer[]
 
-  constructor(cases: readonly AgentCase[], showsContent: boolean) {
+  constructor(cases: readonly AgentCase[], options: CaseBookOptions) {
     this.#byId = new Map(cases.map((each) => [each.id, each]))
-    this.#showsContent = showsContent
+    this.#options = options
     this.scorers = caseScorers(cases, (run) => this.#caseOfRun.get(run.id))
   }
 
@@ -46,7 +56,7 @@ export class CaseBook {
     const found = this.#byId.get(inputKeyOf(run) ?? '')
     if (found === undefined) return false
     this.#caseOfRun.set(run.id, found)
-    const progress = this.#progress.get(found.id) ?? { runs: 0, scored: 0, faults: [] }
+    const progress = this.#progress.get(found.id) ?? toProgress()
     this.#progress.set(found.id, progress)
     progress.runs++
     return true
@@ -62,24 +72,41 @@ export class CaseBook {
     const progress = this.#progress.get(this.#caseOfRun.get(run.id)?.id ?? '')
     if (progress === undefined) return
     for (const evaluation of evaluations) {
-      if (evaluation.score.status === 'scored') progress.scored++
+      if (evaluation.score.status === 'scored') progress.scorers.add(evaluation.scorer.id)
       const fault = faultOf(evaluation)
       if (fault !== undefined && progress.faults.length < MAX_FAULTS) progress.faults.push(fault)
     }
   }
 
-  /** A case passes if its question was asked, something was scored, and nothing failed. */
-  results(): readonly CaseResult[] {
+  /**
+   * A case passes if its question was asked, something was scored, and nothing failed.
+   *
+   * @param failsUnchecked whether a case fails, too, if nothing checks what was wrong
+   */
+  results(failsUnchecked: boolean): readonly CaseResult[] {
     return [...this.#byId.values()].map((each) => {
-      const { runs, scored, faults } = this.#progress.get(each.id) ?? { runs: 0, scored: 0, faults: [] }
+      const { runs, scorers, faults } = this.#progress.get(each.id) ?? toProgress()
       const problems =
-        runs === 0 ? ['no run asks its question'] : scored === 0 ? [...faults, 'nothing was scored'] : faults
-      const passed = problems.length === 0
-      const question = this.#showsContent ? ` "${shortened(each.input, MAX_QUESTION)}"` : ''
-      const what = passed ? `passes in ${runs === 1 ? '1 run' : `${runs} runs`}` : problems.join('; ')
-      return { caseId: each.id, passed, message: `case ${each.id}${question}: ${what}` }
+        runs === 0 ? ['no run asks its question'] : scorers.size === 0 ? [...faults, 'nothing was scored'] : faults
+      const unchecked = problems.length === 0 && !isChecked(each, scorers, this.#options.readsAnswers)
+      const passed = problems.length === 0 && !(unchecked && failsUnchecked)
+      const question = this.#options.showsContent ? ` "${shortened(each.input, MAX_QUESTION)}"` : ''
+      const what = unchecked
+        ? `${whoFailed(each)} failed it, and nothing checks that: fill in "expected"`
+        : passed
+          ? `passes in ${runs === 1 ? '1 run' : `${runs} runs`}`
+          : problems.join('; ')
+      const message = `case ${each.id}${question}: ${what}`
+      return { caseId: each.id, passed, ...(unchecked && { unchecked }), message }
     })
   }
+}
+
+const toProgress = (): Progress => ({ runs: 0, scorers: new Set(), faults: [] })
+
+function whoFailed({ wrong }: AgentCase): string {
+  if (wrong.some(({ by }) => by === 'user')) return 'a user'
+  return wrong.some(({ person }) => person === 'fail') ? 'a person' : (wrong[0]?.scorer ?? 'somebody')
 }
 
 function faultOf({ scorer, score }: Evaluation): string | undefined {

@@ -96,7 +96,10 @@ export class CaseCollector {
     }
   }
 
-  #toFault({ scorerId, value, label, explanation, about }: StoredScore, person: CaseFault['person']): CaseFault {
+  #toFault(
+    { scorerId, value, label, explanation, about, evaluatorType }: StoredScore,
+    person: CaseFault['person'],
+  ): CaseFault {
     // A judge was shown what `redact` left. Any other explanation may quote the run itself.
     const isShown = this.#options.redact === undefined || about?.judgeModel !== undefined
     return {
@@ -104,6 +107,7 @@ export class CaseCollector {
       ...(value !== undefined && { score: value }),
       ...(label !== undefined && { label }),
       ...(person !== undefined && { person }),
+      ...(evaluatorType === 'user' && { by: 'user' }),
       ...(explanation !== undefined && isShown && { explanation }),
     }
   }

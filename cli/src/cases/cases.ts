@@ -3,9 +3,10 @@ import { existsSync, readFileSync, appendFileSync } from 'node:fs'
 import { parseCases } from '../../../src/cases/agent-case.ts'
 import type { AgentCase } from '../../../src/cases/agent-case.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
+import { readStored } from '../backfill/backfill.ts'
 import type { CommandContext } from '../command.ts'
-import { write } from '../output.ts'
-import { describeCount, readFiles } from '../read-files.ts'
+import { makeFolderOf, write } from '../output.ts'
+import { describeCount } from '../read-files.ts'
 import { findConfig } from '../score/load-config.ts'
 import { safeJson, safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
@@ -16,6 +17,12 @@ import type { DatasetFormat } from './dataset-formats.ts'
 
 /** The command-line options of `spanscore cases`. */
 export interface CasesOptions {
+  /** The backend whose stored traces are read, instead of files. */
+  readonly from?: string
+  /** How far back: a duration or a time. */
+  readonly since: string
+  /** Which traces, in the backend's own language. */
+  readonly query?: string
   /** The file that cases are added to; without one they are printed. */
   readonly out?: string
   /** Files with people's labels. */
@@ -48,7 +55,7 @@ export async function collectCases(
     known: new Set(known.map(({ id }) => id)),
     redact: configured?.redact,
   })
-  const { runs, summary } = readFiles(files, context)
+  const { runs, summary } = readStored(files, options, context)
   let [count, scores] = [0, 0]
   for await (const { run, scoresOf } of runs) {
     for (const one of withNested(run)) {
@@ -100,6 +107,7 @@ async function labelsIn(files: readonly string[]): Promise<CaseCollectorOptions[
 }
 
 function append(file: string, text: string): void {
+  makeFolderOf('--out', file)
   try {
     appendFileSync(file, text, { mode: 0o600 })
   } catch (error) {

@@ -21,8 +21,11 @@ export const casesCommand: CliCommand = {
           'questions, and testCases of spanscore/testing asks the agent again. Cases hold content, without what redact of the ' +
           'configuration removes.',
       )
-      .usage('[convert | points] [options] <files...>')
-      .argument('<files...>', 'traces and the events of their scores, as spanscore inspect reads them')
+      .usage('[convert | points] [options] [files...]')
+      .argument('[files...]', 'traces and the events of their scores, as spanscore inspect reads them')
+      .option('--from <backend>', 'read the stored traces and scores of a backend instead, as spanscore score does')
+      .option('--since <time>', 'with --from: how far back, as 30m, 24h, 7d or a date', '24h')
+      .option('--query <query>', 'with --from: which traces')
       .option('--out <file>', 'add the cases to this file, without questions that it has; without it, print them')
       .option('--labels <file>', "people's labels, as calibrate reads them (may be repeated)", collectValues)
       .option('--disputed', 'only runs on which a person and a scorer differ')

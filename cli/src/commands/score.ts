@@ -48,7 +48,10 @@ export const scoreCommand: CliCommand = {
       .option('--json', 'print each evaluation and the summary as JSON, which --baseline reads')
       .option('--out <file>', 'write the scores as OTLP log records (JSON lines)')
       .option('--junit <file>', 'write a JUnit report')
-      .option('--junit-failures', 'with --junit: an agent and scorer with a failing run is a failed case, too')
+      .option(
+        '--junit-failures',
+        'with --junit: an agent and scorer with a failing run is a failed case, too; with --baseline, with a new failure',
+      )
       .option('--markdown <file>', 'write a summary for a pull request')
       .option('--top <count>', 'how many of the worst runs to show for each agent and scorer', toCount, DEFAULT_TOP)
       .option('--failed-only', 'show only agents and scorers with a failing run')
@@ -72,9 +75,10 @@ export const scoreCommand: CliCommand = {
       )
       .option(
         '--fail-on <what>',
-        'exit with 1 on new-failures or a drop since the baseline; =ID for one scorer (may be repeated)',
+        'exit with 1 on new-failures or a drop since the baseline, =ID for one scorer, or on unchecked-cases (may be repeated)',
         collectValues,
       )
+      .option('--allow <count>', 'with --fail-on new-failures: so many questions of a scorer may newly fail', toCount)
       .option(
         '--cases <file>',
         'score only runs with the questions of these cases, and exit with 1 if one fails or is not asked',

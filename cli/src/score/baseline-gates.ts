@@ -8,7 +8,7 @@ import type { Tallies } from './tally.ts'
 
 /** What must not be worse than in the baseline. */
 export interface BaselineGate {
-  /** `new-failures`: no run may fail that passed; `drop`: the mean may not be surely worse. */
+  /** `new-failures`: no more questions than `allow` may newly fail; `drop`: the mean may not be surely worse. */
   readonly fails: 'new-failures' | 'drop'
   /** Absent for every scorer that the baseline has. */
   readonly scorerId?: string
@@ -40,6 +40,7 @@ export function parseBaselineGate(text: string, scorers: readonly ResolvedScorer
  */
 export function checkBaselineGate(
   { fails, scorerId }: BaselineGate,
+  allow: number,
   comparisons: readonly BaselineComparison[],
   tallies: Tallies,
   scorers: readonly ResolvedScorer[],
@@ -58,7 +59,7 @@ export function checkBaselineGate(
     const missing = tally === undefined ? undefined : missingScores(tally)
     const [passed, message] =
       missing === undefined
-        ? verdict(fails, comparison, better)
+        ? verdict(fails, allow, comparison, better)
         : [false, `${missing}, so the comparison does not cover all runs`]
     return { scorerId: id, fails, passed, message: `${id}: ${message}` }
   })
@@ -66,20 +67,22 @@ export function checkBaselineGate(
 
 const isInBaseline = (comparison: BaselineComparison | undefined): boolean =>
   comparison !== undefined &&
-  (comparison.difference !== undefined || comparison.unscoredPairs > 0 || comparison.onlyBefore > 0)
+  (comparison.difference !== undefined || comparison.unscored > 0 || comparison.onlyBefore > 0)
 
 function verdict(
   fails: BaselineGate['fails'],
+  allow: number,
   comparison: BaselineComparison | undefined,
   better: 'higher' | 'lower',
 ): readonly [passed: boolean, message: string] {
   if (comparison?.difference === undefined) return [false, 'no run has a score both now and in the baseline']
   if (comparison.scorerChanged) return [false, 'the scorer is not the one of the baseline: write a new baseline']
-  const { difference, newFailures, newFailureIds } = comparison
+  const { difference, newFailures, questions } = comparison
   if (fails === 'new-failures') {
-    const runs = newFailures === 0 ? 'none' : String(newFailures)
-    const ids = newFailures === 0 ? '' : ` (${newFailureIds.join(', ')})`
-    return [newFailures === 0, `of ${difference.pairs} pairs of runs, ${runs} passed before and fails now${ids}`]
+    const count = newFailures === 0 ? 'none is' : newFailures === 1 ? '1 is' : `${newFailures} are`
+    const allowed = allow === 0 ? '' : ` (--allow ${allow})`
+    const all = questions === 1 ? '1 question' : `${questions} questions`
+    return [newFailures <= allow, `of ${all}, ${count} newly failing${allowed}`]
   }
   const [low, high] = difference.interval95
   const passed = better === 'higher' ? high >= 0 : low <= 0

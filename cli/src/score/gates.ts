@@ -16,6 +16,11 @@ export interface Gate {
 /** The result of a gate, or of a case. */
 export type GateResult = ScoreGateResult | CaseResult
 
+/** Whether it is a case that passes only because nothing checks it. */
+export function isUnchecked(result: GateResult): boolean {
+  return result.passed && 'unchecked' in result
+}
+
 /** The result of a gate on scores. */
 export interface ScoreGateResult {
   readonly scorerId: string

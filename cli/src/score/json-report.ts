@@ -3,13 +3,14 @@ import type { WriteStream } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
-import type { Evaluation, Score } from '../../../src/model/score.ts'
+import type { Evaluation } from '../../../src/model/score.ts'
 import { write } from '../output.ts'
 import type { OutputStream } from '../output.ts'
 import { safeJson } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
 import type { GateResult } from './gates.ts'
-import type { ReportedEvaluation, ReportedScore } from './reported-evaluation.ts'
+import { toReportedScore } from './reported-evaluation.ts'
+import type { ReportedEvaluation } from './reported-evaluation.ts'
 import { inputKeyOf } from '../../../src/cases/input-key.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
 import type { ReasonCount, TallyRow } from './tally.ts'
@@ -82,20 +83,6 @@ function toReported({ scorer, score, judge, calls }: Evaluation): Omit<ReportedE
       calls: calls.map(({ score: ofCall, ...call }) => ({ ...call, ...toReportedScore(ofCall) })),
     }),
     ...(judge !== undefined && { judge }),
-  }
-}
-
-function toReportedScore(score: Score): ReportedScore {
-  const { status } = score
-  if (status === 'skipped') return { status, reason: score.reason, message: score.message }
-  if (status === 'failed') return { status, reason: score.code, message: score.message }
-  const { value, label, explanation, findings } = score
-  return {
-    status,
-    value,
-    label,
-    ...(explanation !== undefined && { explanation }),
-    ...(findings !== undefined && { findings }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { isUnchecked } from './gates.ts'
 import type { GateResult } from './gates.ts'
 import { safeText } from '../text.ts'
 import { numberText } from './number-text.ts'
@@ -5,18 +6,23 @@ import type { Tally, TallyRow } from './tally.ts'
 
 /**
  * Writes a JUnit report for the test view of a CI: one suite with a case for each gate, which fails if the gate does, and one
- * with a case for each agent and scorer, which shows the figures and is skipped if nothing was scored. With `failsScores`, it fails if a run
- * does.
+ * with a case for each agent and scorer, which shows the figures and is skipped if nothing was scored.
+ *
+ * @param isFailed whether the case of an agent and scorer fails
  */
-export function toJunit(rows: readonly TallyRow[], gates: readonly GateResult[], failsScores: boolean): string {
+export function toJunit(
+  rows: readonly TallyRow[],
+  gates: readonly GateResult[],
+  isFailed: (row: TallyRow) => boolean,
+): string {
   const failures = gates.filter(({ passed }) => !passed).length
-  const isFailed = ({ tally }: TallyRow): boolean => failsScores && tally.hasFailures
+  const unchecked = gates.filter(isUnchecked).length
   const failedRows = rows.filter(isFailed).length
   const unscored = rows.filter((row) => row.tally.scored === 0 && !isFailed(row)).length
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="spanscore" tests="${gates.length + rows.length}" failures="${failures + failedRows}" skipped="${unscored}">`,
-    `  <testsuite name="gates" tests="${gates.length}" failures="${failures}" skipped="0">`,
+    `<testsuites name="spanscore" tests="${gates.length + rows.length}" failures="${failures + failedRows}" skipped="${unchecked + unscored}">`,
+    `  <testsuite name="gates" tests="${gates.length}" failures="${failures}" skipped="${unchecked}">`,
     ...gates.map(toGateCase),
     '  </testsuite>',
     `  <testsuite name="scores" tests="${rows.length}" failures="${failedRows}" skipped="${unscored}">`,
@@ -30,7 +36,11 @@ export function toJunit(rows: readonly TallyRow[], gates: readonly GateResult[],
 function toGateCase(gate: GateResult): string {
   const { passed, message } = gate
   const name = nameOf(gate)
-  const inner = passed ? `<system-out>${escape(message)}</system-out>` : `<failure message="${escape(message)}"/>`
+  const inner = isUnchecked(gate)
+    ? `<skipped message="${escape(message)}"/>`
+    : passed
+      ? `<system-out>${escape(message)}</system-out>`
+      : `<failure message="${escape(message)}"/>`
   return `    <testcase classname="spanscore.gates" name="${escape(name)}">${inner}</testcase>`
 }
 

@@ -1,6 +1,8 @@
 import { safeText } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
+import { changeText, everyTry } from './changes.ts'
 import type { FailingInCommon } from './failing-in-common.ts'
+import { isUnchecked } from './gates.ts'
 import type { GateResult } from './gates.ts'
 import { numberText, signed } from './number-text.ts'
 import type { Tally, TallyRow, WorstRun } from './tally.ts'
@@ -31,13 +33,14 @@ export function toMarkdown({ rows, gates, baseline, failing, count }: MarkdownPa
         : `: ❌ ${failed} of ${gates.length} gates failed`
   const head = [
     `### Agent scores${verdict}`,
-    gates.map(({ passed, message }) => `- ${passed ? '✅' : '❌'} ${plain(message)}`).join('\n'),
+    gates.map((gate) => `- ${isUnchecked(gate) ? '➖' : gate.passed ? '✅' : '❌'} ${plain(gate.message)}`).join('\n'),
   ]
-  const table = fitting([...HEADING, ...rows.map(toLine)], '\n', MAX_CHARACTERS / 2)
-  const worst = fitting(rows.flatMap(worstOf), '\n\n', MAX_CHARACTERS / 3)
+  const table = fitting([...HEADING, ...rows.map(toLine)], '\n', MAX_CHARACTERS / 3)
+  const worst = fitting(rows.flatMap(worstOf), '\n\n', MAX_CHARACTERS / 4)
   const details = worst === '' ? '' : `<details><summary>The worst runs</summary>\n\n${worst}\n\n</details>`
   const parts = [
     ...head,
+    newlyFailing(baseline ?? []),
     rows.length === 0 ? '' : table,
     changesOf(baseline ?? []),
     commonOf(rows, failing),
@@ -67,13 +70,27 @@ function sign(tally: Tally): string {
   return tally.hasFailures ? '❌' : '✅'
 }
 
+/** The questions that newly fail, with old and new scores and the reason. */
+function newlyFailing(baseline: readonly BaselineComparison[]): string {
+  const parts = baseline.flatMap(({ scorer, newlyFailing: failures, newFailures }) => [
+    ...failures.map(
+      (failure) =>
+        `**${code(failure.agent)}, ${code(scorer)}**: ${changeText(failure)}\n\n${textOf({ findings: [], ...failure })}`,
+    ),
+    ...(newFailures > failures.length ? [`${code(scorer)}: ${newFailures - failures.length} more.`] : []),
+  ])
+  return parts.length === 0 ? '' : `#### Newly failing\n\n${fitting(parts, '\n\n', MAX_CHARACTERS / 4)}`
+}
+
 /** What changed since the baseline, by scorer over all agents. */
 function changesOf(baseline: readonly BaselineComparison[]): string {
-  const lines = baseline.flatMap(({ scorer, difference, newFailures, fixed }) => {
+  const lines = baseline.flatMap((comparison) => {
+    const { scorer, difference, questions, newFailures, fixed } = comparison
     if (difference === undefined) return []
     const { mean, interval95, pairs } = difference
     const change = `${signed(mean)} (95 %: ${interval95.map(signed).join(' to ')}) over ${pairs} pairs of runs`
-    return [`- ${code(scorer)}: ${change}; ${newFailures} newly failing, ${fixed} fixed`]
+    const counts = `of ${questions} questions, ${newFailures} newly failing and ${fixed} fixed`
+    return [`- ${[`${code(scorer)}: ${change}`, counts, everyTry(comparison)].filter(Boolean).join('; ')}`]
   })
   return lines.length === 0 ? '' : `Since the baseline:\n\n${lines.join('\n')}`
 }
@@ -93,7 +110,11 @@ function worstOf({ agent, tally }: TallyRow): readonly string[] {
   return tally.worst.map((run) => `${name}: ${numberText(run.value)} of run ${code(run.runId)}\n\n${textOf(run)}`)
 }
 
-function textOf({ userInput, explanation, findings }: WorstRun): string {
+function textOf({
+  userInput,
+  explanation,
+  findings,
+}: Pick<WorstRun, 'userInput' | 'explanation' | 'findings'>): string {
   const texts = [userInput, explanation, ...findings.map((finding) => `✗ ${finding}`)].flatMap((text) =>
     text === undefined || text === '' ? [] : [cut(text)],
   )

@@ -3,7 +3,7 @@ import type { WriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { scoresAsOtlp } from '../../../src/emit/otlp-json.ts'
 import type { ExplanationPolicy } from '../../../src/attributes/explanation-rules.ts'
-import { write } from '../output.ts'
+import { makeFolderOf, write } from '../output.ts'
 import { safeJson, safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
@@ -29,6 +29,7 @@ export class OtlpLogFile {
   constructor(file: string, options: OtlpLogFileOptions) {
     this.#file = file
     this.#options = options
+    makeFolderOf('--out', file)
     this.#stream = createWriteStream(file)
     this.#stream.on('error', (error) => {
       this.#error = error

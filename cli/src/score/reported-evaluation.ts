@@ -1,5 +1,5 @@
 import type { Finding } from '../../../src/model/finding.ts'
-import type { CallScore, Evaluation } from '../../../src/model/score.ts'
+import type { CallScore, Evaluation, Score } from '../../../src/model/score.ts'
 
 /** A score, or why there is none. It holds no content but explanations and findings. */
 export interface ReportedScore {
@@ -27,4 +27,19 @@ export interface ReportedEvaluation extends ReportedScore {
   /** The scores of the run's calls, by a scorer of calls. */
   readonly calls?: readonly (Omit<CallScore, 'score'> & ReportedScore)[]
   readonly judge?: Evaluation['judge']
+}
+
+/** A score as the report has it. */
+export function toReportedScore(score: Score): ReportedScore {
+  const { status } = score
+  if (status === 'skipped') return { status, reason: score.reason, message: score.message }
+  if (status === 'failed') return { status, reason: score.code, message: score.message }
+  const { value, label, explanation, findings } = score
+  return {
+    status,
+    value,
+    label,
+    ...(explanation !== undefined && { explanation }),
+    ...(findings !== undefined && { findings }),
+  }
 }

@@ -8,7 +8,7 @@ import { toSpanSet } from '../../../src/emit/score-ids.ts'
 import { isForConversations } from '../../../src/engine/conversation-offers.ts'
 import { keepProcessAlive } from '../../../src/scoring/keep-process-alive.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
-import { createPaint, write } from '../output.ts'
+import { createPaint, makeFolderOf, write } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import type { OtlpSummary } from '../../../src/otlp/read-runs.ts'
 import { agentWith, expectNoUser, withoutPassword } from '../backfill/backend-access.ts'
@@ -42,9 +42,12 @@ import { OtlpLogFile } from './otlp-logs.ts'
 import { RunScorers } from './run-scorers.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
 import type { ScoreOptions } from './score-options.ts'
-import { renderBaseline, renderDetails, renderGates, renderScores, renderUnused } from './table.ts'
+import { renderBaseline, renderDetails, renderGates, renderNewFailures, renderScores, renderUnused } from './table.ts'
 import { rowOf, Tallies } from './tally.ts'
 import type { TallyRow } from './tally.ts'
+
+/** What `--fail-on` takes besides gates on a baseline. */
+const UNCHECKED_CASES = 'unchecked-cases'
 
 const NARROWEST = 60
 const WIDEST = 120
@@ -53,7 +56,12 @@ const WIDEST = 120
 export async function score(files: readonly string[], given: ScoreOptions, context: CommandContext): Promise<ExitCode> {
   const configured = loadConfig(given.config, context)
   const read = given.cases === undefined ? undefined : readCases(given.cases, '--cases')
-  const cases = read && new CaseBook(read, !configured.stripContent)
+  const cases =
+    read &&
+    new CaseBook(read, {
+      showsContent: !configured.stripContent,
+      readsAnswers: configured.scorers.some(({ scorer }) => scorer.needs.includes('groundTruth')),
+    })
   const options = withScorers(configured, cases?.scorers ?? [])
   const unread = unreadAnswers(
     read ?? [],
@@ -67,9 +75,17 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
   if (given.lower === true && gates.length === 0) {
     throw new UsageError('--lower: expected a gate, --fail-under or --fail-over, whose number it changes; got none')
   }
-  const baselineGates = (given.failOn ?? []).map((text) => parseBaselineGate(text, options.scorers))
+  const failsUnchecked = given.failOn?.includes(UNCHECKED_CASES) === true
+  if (failsUnchecked && read === undefined)
+    throw new UsageError(`--fail-on ${UNCHECKED_CASES}: expected --cases with the file of cases, got none`)
+  const baselineGates = (given.failOn ?? [])
+    .filter((text) => text !== UNCHECKED_CASES)
+    .map((text) => parseBaselineGate(text, options.scorers))
   if (baselineGates.length > 0 && given.baseline === undefined) {
     throw new UsageError('--fail-on: expected a --baseline to compare with, got none')
+  }
+  if (given.allow !== undefined && !baselineGates.some(({ fails }) => fails === 'new-failures')) {
+    throw new UsageError('--allow: expected --fail-on new-failures, which it changes; got none')
   }
   checkPaths(files, given)
   if (files.length === 0 && given.from === undefined)
@@ -89,7 +105,7 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
     )
   }
   const report = given.json === true ? new JsonReport() : undefined
-  const work = { given, options, gates, baselineGates, cases, report }
+  const work = { given, options, gates, baselineGates, cases, failsUnchecked, report }
   return keepProcessAlive(() => scoreFiles(files, work, context).finally(() => report?.close()))
 }
 
@@ -99,20 +115,22 @@ interface Work {
   readonly gates: readonly Gate[]
   readonly baselineGates: readonly BaselineGate[]
   readonly cases: CaseBook | undefined
+  /** Whether a case that nothing checks fails. */
+  readonly failsUnchecked: boolean
   /** Present if the report is JSON. */
   readonly report: JsonReport | undefined
 }
 
 async function scoreFiles(
   files: readonly string[],
-  { given, options, gates, baselineGates, cases, report }: Work,
+  { given, options, gates, baselineGates, cases, failsUnchecked, report }: Work,
   context: CommandContext,
 ): Promise<ExitCode> {
   const filter = toFilter(given.where ?? [])
   const baseline =
     given.baseline === undefined
       ? undefined
-      : await Baseline.read(given.baseline, ({ agent, runId }) => filter.admits(agent, runId))
+      : await Baseline.read(given.baseline, ({ agent, runId }) => filter.admits(agent, runId), !options.stripContent)
   const nowMs = Date.now()
   const backfill =
     given.from === undefined ? undefined : createBackfill({ ...given, from: given.from }, context.environment, nowMs)
@@ -191,17 +209,19 @@ async function scoreFiles(
   }
   filter.check()
   const comparisons = baseline?.results()
+  const { allow = 0 } = given
   const results = [
     ...gates.map((gate) => checkGate(gate, tallies, given.lower === true)),
-    ...baselineGates.flatMap((gate) => checkBaselineGate(gate, comparisons ?? [], tallies, options.scorers)),
-    ...(cases?.results() ?? []),
+    ...baselineGates.flatMap((gate) => checkBaselineGate(gate, allow, comparisons ?? [], tallies, options.scorers)),
+    ...(cases?.results(failsUnchecked) ?? []),
   ]
   const rows = tallies.rows()
   const delivery = sender === undefined ? '' : describeDelivery(sender.sent, scorers.existing)
   const count = tallies.runs === 0 && scorers.existing > 0 ? 'no run lacks a score' : describeAll(tallies, summary())
   const shown = given.failedOnly === true ? rows.filter(({ tally }) => tally.hasFailures) : rows
   if (given.junit !== undefined) {
-    writeReport('--junit', given.junit, toJunit(rows, results, given.junitFailures === true))
+    const isFailed = (row: TallyRow): boolean => given.junitFailures === true && failsNow(row, comparisons, allow)
+    writeReport('--junit', given.junit, toJunit(rows, results, isFailed))
   }
   if (given.markdown !== undefined) {
     const markdown = toMarkdown({ rows: shown, gates: results, baseline: comparisons, failing, count })
@@ -221,6 +241,17 @@ async function scoreFiles(
     for (const line of lines) context.stderr.write(`spanscore: ${safeLine(line)}\n`)
   }
   return results.every(({ passed }) => passed) ? 0 : 1
+}
+
+/** Whether runs of an agent fail a scorer; with a baseline, whether more of its questions newly fail than are allowed. */
+function failsNow(
+  { agent, tally }: TallyRow,
+  comparisons: readonly BaselineComparison[] | undefined,
+  allow: number,
+): boolean {
+  if (comparisons === undefined || tally.failed.size > 0) return tally.hasFailures
+  const found = comparisons.find(({ scorer }) => scorer === tally.scorer.id)
+  return found !== undefined && found.newFailures > allow && found.failingAgents.includes(agent)
 }
 
 /** The options with further scorers, which are for every agent. */
@@ -263,6 +294,7 @@ function renderReport(
     renderGates(gates, style),
   ]
   const parts = [
+    renderNewFailures(comparisons ?? [], style),
     rows.length === 0 ? '' : renderScores(rows, style),
     renderUnused(unused, style),
     renderDetails(rows, failing, style),
@@ -348,6 +380,7 @@ function checkPaths(files: readonly string[], { baseline, out, junit, markdown, 
 }
 
 function writeReport(option: string, file: string, text: string): void {
+  makeFolderOf(option, file)
   try {
     writeFileSync(file, text)
   } catch (error) {

@@ -1,7 +1,9 @@
 import type { Paint } from '../output.ts'
 import { columnsOf, cutLine, safeLine, wrap } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
+import { changeText, everyTry } from './changes.ts'
 import type { FailingInCommon } from './failing-in-common.ts'
+import { isUnchecked } from './gates.ts'
 import type { GateResult } from './gates.ts'
 import { numberText, signed } from './number-text.ts'
 import type { Tally, TallyRow, WorstRun } from './tally.ts'
@@ -120,15 +122,16 @@ function indented(sign: string, text: string, { columns }: TableStyle): string[]
 export function renderBaseline(comparisons: readonly BaselineComparison[], style: TableStyle): string {
   const { paint } = style
   const lines = comparisons.flatMap((comparison) => {
-    const { scorer, difference, newFailures, newFailureIds, fixed, unscoredPairs, onlyNow, onlyBefore } = comparison
+    const { scorer, difference, questions, newFailures, fixed, unscored, onlyNow, onlyBefore } = comparison
     const change =
       difference === undefined
         ? 'no pair has two scores'
         : `${signed(difference.mean)} (95 %: ${difference.interval95.map(signed).join(' to ')}) over ${counted(difference.pairs, 'pair')}`
     const notes = [
-      `${counted(newFailures, 'new failure')}, ${fixed} fixed`,
-      unscoredPairs === 0 ? '' : `${counted(unscoredPairs, 'pair')} without two scores`,
-      onlyNow === 0 ? '' : `${counted(onlyNow, 'run')} only in these files`,
+      `of ${counted(questions, 'question')}, ${newFailures} newly failing and ${fixed} fixed`,
+      everyTry(comparison),
+      unscored === 0 ? '' : `${counted(unscored, 'question')} without two scores`,
+      onlyNow === 0 ? '' : `${onlyNow} only in these files`,
       onlyBefore === 0 ? '' : `${onlyBefore} only in the baseline`,
     ].filter((note) => note !== '')
     return [
@@ -141,10 +144,25 @@ export function renderBaseline(comparisons: readonly BaselineComparison[], style
             style,
           )
         : []),
-      ...newFailureIds.map((id) => `    ${paint('red', '✗')} ${safeLine(id)}`),
     ]
   })
   return [paint('bold', 'Compared with the baseline'), ...lines].join('\n')
+}
+
+/** Renders the questions that newly fail, with their old and new scores and the reason; empty if there are none. */
+export function renderNewFailures(comparisons: readonly BaselineComparison[], style: TableStyle): string {
+  const { columns, paint } = style
+  const lines = comparisons.flatMap(({ scorer, newFailures, newlyFailing }) => [
+    ...newlyFailing.flatMap((failure) => [
+      `  ${paint('bold', safeLine(scorer))}  ${changeText(failure)}`,
+      ...[failure.userInput, failure.explanation].flatMap((text) =>
+        text === undefined ? [] : wrap(text, columns - 4, MAX_REASON_LINES).map((line) => `    ${line}`),
+      ),
+      paint('dim', `    ${safeLine(failure.agent)}, ${failure.runId}`),
+    ]),
+    ...(newFailures > newlyFailing.length ? [`  ${scorer}  ${newFailures - newlyFailing.length} more`] : []),
+  ])
+  return lines.length === 0 ? '' : [paint('bold', 'Newly failing'), ...lines].join('\n')
 }
 
 function counted(count: number, noun: string): string {
@@ -154,6 +172,9 @@ function counted(count: number, noun: string): string {
 /** Renders the results of the gates. */
 export function renderGates(gates: readonly GateResult[], { paint }: TableStyle): string {
   return gates
-    .map(({ passed, message }) => `${passed ? paint('green', '✓') : paint('red', '✗')} ${safeLine(message)}`)
+    .map((gate) => {
+      const sign = isUnchecked(gate) ? paint('yellow', '–') : gate.passed ? paint('green', '✓') : paint('red', '✗')
+      return `${sign} ${safeLine(gate.message)}`
+    })
     .join('\n')
 }
