@@ -10,7 +10,7 @@ import { MIN_PAGE_TOKEN, pageTokenPath } from './page/page.ts'
 import { readPerson } from './person.ts'
 import { readTokens } from './read-given.ts'
 import { GivenFiles } from './given-files.ts'
-import { reportLine } from './limited.ts'
+import { LOG_LEVELS, reportLine } from './limited.ts'
 import type { LogCode, LogLevel } from './limited.ts'
 import { toOptions, toWorkerOptions } from './given-options.ts'
 import type { GivenOptions } from './given-options.ts'
@@ -52,6 +52,11 @@ const program = new Command('spanscore-server')
   .option('--grpc-port <port>', 'port of OTLP/gRPC', port, 4317)
   .option('--health-port <port>', 'a port for /health, /ready and /metrics without TLS and token, on --host', port)
   .addOption(new Option('--log-format <format>', 'how lines are written').choices(['text', 'json']).default('text'))
+  .addOption(
+    new Option('--log-level <level>', 'the least serious lines that are written; lines of the audit always are')
+      .choices(LOG_LEVELS)
+      .default('info'),
+  )
   .option('--check', 'check the configuration and the destination, and end: nothing is scored', false)
   .option('--token-file <file>', 'file with the token that senders must show; or the variable SPANSCORE_SERVER_TOKEN')
   .option(
@@ -162,6 +167,7 @@ function counted(count: number, noun: string): string {
 }
 
 let format: 'text' | 'json' = 'text'
+let leastLevel: LogLevel = 'info'
 
 let stopping: { readonly what: string; readonly end: () => Promise<void> } | undefined
 // From the first moment on: Linux ignores a signal that the first process of a container does not handle.
@@ -178,6 +184,7 @@ await program.parseAsync().catch((error: unknown) => {
 
 async function run(given: GivenOptions): Promise<void> {
   format = given.logFormat
+  leastLevel = given.logLevel
   checkVariables(process.env, say)
   for (const line of useProxies(process.env)) say(line)
   const files = new GivenFiles(say)
@@ -238,6 +245,7 @@ function onSignal(): void {
 
 /** Writes one line. What `limited` reports is trouble. */
 function say(line: string, level: LogLevel = 'info', code?: LogCode): void {
+  if (code === undefined && LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(leastLevel)) return
   process.stderr.write(
     format === 'json'
       ? `${JSON.stringify({ time: new Date().toISOString(), level, code, message: reportLine(line) })}\n`

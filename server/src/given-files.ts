@@ -1,3 +1,5 @@
+import type { LogLevel } from './limited.ts'
+
 /** How often files are read again. Notifications of the system do not come from network and container file systems. */
 const READ_EVERY_MS = 1000
 
@@ -15,11 +17,11 @@ interface Watched {
 
 /** The files that options name, such as certificates and tokens: each is read again when it changes. One that cannot be used leaves the one before it in effect. */
 export class GivenFiles {
-  readonly #report: (line: string) => void
+  readonly #report: (line: string, level?: LogLevel) => void
   readonly #watched: Watched[] = []
   readonly #timer: NodeJS.Timeout
 
-  constructor(report: (line: string) => void) {
+  constructor(report: (line: string, level?: LogLevel) => void) {
     this.#report = report
     this.#timer = setInterval(() => this.check(), READ_EVERY_MS).unref()
   }
@@ -59,7 +61,7 @@ export class GivenFiles {
           watched.trouble = `The changed file cannot be used, and the one before it stays in effect: ${why}`
           failures += 1
           // While somebody writes it, a file is incomplete for a moment.
-          if (failures === 2) this.#report(watched.trouble)
+          if (failures === 2) this.#report(watched.trouble, 'warn')
         }
       },
     }

@@ -1,3 +1,4 @@
+import type { LogLevel } from './limited.ts'
 import { heldLimits, receivingLimits } from './config/limits.ts'
 import type { Limits } from './config/limits.ts'
 import { readCertificates, readKeyPair } from './given-certificates.ts'
@@ -26,6 +27,7 @@ export interface GivenOptions {
   readonly grpcPort: number
   readonly healthPort?: number
   readonly logFormat: 'text' | 'json'
+  readonly logLevel: LogLevel
   readonly check: boolean
   readonly tokenFile?: string
   readonly allowedHost: readonly string[]

@@ -18,8 +18,9 @@ export function reportLine(text: string): string {
 // oxlint-disable-next-line no-control-regex -- the pattern is about control characters
 const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
-/** How serious a line is: `warn` says that something does not work as it should. */
-export type LogLevel = 'info' | 'warn' | 'error'
+/** How serious a line is, from the least: `warn` says that something does not work as it should. */
+export const LOG_LEVELS = ['info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** What a line is about, for programs that read it: `audit` says who opened, took or changed something on the page. */
 export type LogCode = 'audit'

@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 import { afterAll, expect, it } from 'vitest'
 
@@ -49,6 +50,16 @@ it('writes a line of JSON for each line, with the time and the level', async () 
     level: 'warn',
     message: expect.stringMatching(/^Scores were not ack/),
   })
+})
+
+it('writes what does not work alone, with --log-level warn', async () => {
+  await using sink = await createSink()
+  const check = async (...more: readonly string[]) => {
+    const { stderr } = await promisify(execFile)(process.execPath, [MAIN, '--check', '--to', sink.url, ...more])
+    return stderr
+  }
+  expect(await check()).toContain(sink.url)
+  expect(await check('--log-level', 'warn')).toBe('')
 })
 
 it('says once that metrics are refused', async () => {
