@@ -71,7 +71,10 @@ export const EVENT_ATTRIBUTES = {
     type: 'boolean',
     doc: 'Whether all spans of the run that this process saw had ended. Also on the agent span.',
   },
-  'spanscore.revision': { type: 'int', doc: '2 if spans came after the first score, else 1. Also on the agent span.' },
+  'spanscore.revision': {
+    type: 'int',
+    doc: 'Higher in a score that replaces an earlier one, because spans came after it: 1, then 2; from the service, the number of spans. Also on the agent span.',
+  },
   'spanscore.probability': {
     type: 'double',
     doc: 'The probability with which the run was chosen, 0 to 1, if it is known.',

@@ -61,7 +61,10 @@ const KEYS: ReadonlySet<string> = new Set([
  * @throws TypeError `feedback.<key>: expected …, got …`, without the user's words
  */
 export function readFeedback(given: unknown): ReadFeedback {
-  if (!isRecord(given)) throw new TypeError(`feedback: expected an object, got ${typeof given}`)
+  if (!isRecord(given)) {
+    const got = given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given
+    throw new TypeError(`feedback: expected an object, got ${got}`)
+  }
   const unknownKey = Object.keys(given).find((key) => !KEYS.has(key))
   if (unknownKey !== undefined)
     throw wrong(formatValue(unknownKey), `one of ${[...KEYS].join(', ')}`, 'an unknown property')

@@ -103,7 +103,9 @@ test('without a logger provider there is no event', () => {
   expect(attachNothing({ scorers: [] }).feedback({ ...ids, name: 'thumbs', value: true })).toBe(false)
 })
 
-test.each<[Record<string, unknown>, string]>([
+test.each<[unknown, string]>([
+  [null, 'feedback: expected an object, got null'],
+  [[], 'feedback: expected an object, got a list'],
   [{ ...ids, name: 'thumbs' }, 'feedback.value: expected a number, true or false, got undefined'],
   [{ ...ids, name: 'thumbs', value: Number.NaN }, 'feedback.value: expected a number, true or false, got NaN'],
   [{ ...ids, name: '', value: 1 }, 'feedback.name: expected a name such as thumbs, got string'],
@@ -119,5 +121,5 @@ test.each<[Record<string, unknown>, string]>([
 ])('%j is refused', (given, message) => {
   const scoring = attachScoring({ scorers: [codeScorer('exact')], tracerProvider: new BasicTracerProvider() })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what an application in JavaScript may pass
-  expect(() => scoring.feedback(given as unknown as Feedback)).toThrow(message)
+  expect(() => scoring.feedback(given as Feedback)).toThrow(message)
 })
