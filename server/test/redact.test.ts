@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { TextRedactor } from 'spanscore/engine'
+import type { AgentRun } from 'spanscore'
 import { afterAll, expect, it } from 'vitest'
 
 import { loadServiceConfig } from '../src/config/load-config.ts'
@@ -37,6 +38,18 @@ it('replaces values, and no keys, ids, names or numbers', () => {
       'gen_ai.input.messages': '[{"role":"ann","parts":[{"content":"[redacted]"}]}]',
     },
   })
+})
+
+it('redacts one text with one pattern at a time, also inside JSON', () => {
+  const rows = Array.from({ length: 50 }, (_, index) => ({ note: `row ${index} of ann` }))
+  const run = { output: 'Dear ann', toolCalls: [{ result: JSON.stringify({ rows }) }] } as unknown as AgentRun
+  const redactor = new TextRedactor(['ann', 'row'])
+  const steps = redactor.toOption().inSteps(run)
+  let count = 0
+  let step = steps.next()
+  for (; step.done !== true; step = steps.next()) count += 1
+  expect(count).toBe(2 * 51)
+  expect(step.value).toEqual(redactor.apply(run))
 })
 
 it('keeps what patterns match from judges, from the page and its files, and out of explanations', async () => {

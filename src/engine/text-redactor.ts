@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js'
 
 import type { AgentRun } from '../model/agent-run.ts'
+import { withoutPause } from '../scoring/background.ts'
 import type { WorkSteps } from '../scoring/background.ts'
 import { isRecord } from '../spans/json.ts'
 
@@ -45,47 +46,41 @@ export class TextRedactor {
   /** A copy of a value, such as a run or the attributes of a span. Texts that hold JSON are read as it, and stay JSON. */
   apply<Value>(value: Value): Value {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the same shape
-    return this.#value(value, '', false) as Value
+    return withoutPause(this.#value(value, '', false)) as Value
   }
 
   /** For the option `redact`. */
   toOption(): SteppedRedact {
     const whole = (run: AgentRun): AgentRun => this.apply(run)
-    return Object.assign(whole, { inSteps: (run: AgentRun) => this.#runInSteps(run) })
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the same shape
+    const inSteps = (run: AgentRun) => this.#value(run, '', false) as WorkSteps<AgentRun>
+    return Object.assign(whole, { inSteps })
   }
 
-  /** Each item of a run's lists is a step. */
-  *#runInSteps(run: AgentRun): WorkSteps<AgentRun> {
-    const redacted: Record<string, unknown> = {}
-    for (const [key, value] of Object.entries(run)) {
-      if (!Array.isArray(value)) redacted[key] = this.#value(value, key, CONTENT.test(key))
-      else {
-        const items: unknown[] = []
-        redacted[key] = items
-        for (const item of value) {
-          items.push(this.#value(item, key, CONTENT.test(key)))
-          yield
-        }
-      }
+  /** One pattern in one text is a step. */
+  *#value(value: unknown, key: string, isContent: boolean): WorkSteps<unknown> {
+    if (typeof value === 'string') return isContent || !NO_CONTENT.test(key) ? yield* this.#text(value, key) : value
+    if (Array.isArray(value)) {
+      const items: unknown[] = []
+      for (const item of value) items.push(yield* this.#value(item, key, isContent))
+      return items
+    }
+    if (!isRecord(value)) return value
+    const entries: [string, unknown][] = []
+    for (const [name, each] of Object.entries(value))
+      entries.push([name, yield* this.#value(each, name, isContent || CONTENT.test(name))])
+    return Object.fromEntries(entries)
+  }
+
+  *#text(text: string, key: string): WorkSteps<string> {
+    const parsed = /^\s*[[{]/.test(text) ? parse(text) : undefined
+    if (parsed !== undefined) return JSON.stringify(yield* this.#value(parsed, '', CONTENT.test(key)))
+    let rest = text
+    for (const pattern of this.#patterns) {
+      rest = pattern.matcher(rest).replaceAll(REDACTED)
       yield
     }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the same shape
-    return redacted as unknown as AgentRun
-  }
-
-  #value(value: unknown, key: string, isContent: boolean): unknown {
-    if (typeof value === 'string') return isContent || !NO_CONTENT.test(key) ? this.#text(value, key) : value
-    if (Array.isArray(value)) return value.map((item) => this.#value(item, key, isContent))
-    if (!isRecord(value)) return value
-    return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [name, this.#value(each, name, isContent || CONTENT.test(name))]),
-    )
-  }
-
-  #text(text: string, key: string): string {
-    const parsed = /^\s*[[{]/.test(text) ? parse(text) : undefined
-    if (parsed !== undefined) return JSON.stringify(this.#value(parsed, '', CONTENT.test(key)))
-    return this.#patterns.reduce((rest, pattern) => pattern.matcher(rest).replaceAll(REDACTED), text)
+    return rest
   }
 }
 
