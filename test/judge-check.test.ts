@@ -100,9 +100,9 @@ async function check(choose: Choose, ...more: string[]) {
 describe('spanscore judge-check', () => {
   it('finds a judge that always praises, and says so in one line', async () => {
     const { code, stdout } = await check(([best = '']) => best)
-    expect(stdout.split('\n').at(-2)).toBe(
-      'This judge passes nearly everything. It passed 72 of 72 good runs and 86 of 86 bad ones. Do not use it.',
-    )
+    const verdict =
+      'This judge passes nearly everything. It passed 72 of 72 good runs and 86 of 86 bad ones. Do not use it.'
+    expect([1, -2].map((place) => stdout.split('\n').at(place))).toEqual([verdict, verdict])
     expect(code).toBe(1)
   })
 
@@ -133,14 +133,22 @@ describe('spanscore judge-check', () => {
       const { expect: label, scorer } = caseOf(request)
       return (label === 'pass' || scorer === 'injection' ? verdicts[0] : verdicts.at(-1)) ?? ''
     })
-    expect(stdout.split('\n').at(-2)).toContain('right in 152 of 158 cases, and weak in injection (6 of 12).')
+    expect(stdout.replaceAll('\n', ' ')).toContain('right in 152 of 158 cases, and weak in injection (6 of 12).')
     expect(code).toBe(1)
   })
 
   it('shows each case that the judge got wrong, with the right label and the reason of both', async () => {
     const { stdout } = await check(([best = '']) => best, '--scorer', 'rubric')
-    expect(stdout).toContain('! rubric                  9 of 19')
-    expect(stdout).toContain('✗ rubric-grob (rubric, de)\n    Right is fail: The answer insults the user')
+    expect(stdout).toMatch(/^ {2}rubric +47 % ███▊ +9 of 19 /m)
+    expect(stdout).toContain('  rubric-grob (rubric, de)\n    Right is fail: The answer insults the user')
+  })
+
+  it('fits into a terminal of 80 columns, and breaks no word', async () => {
+    await using server = await createScriptedOpenAIServer(judge(([best = '']) => best))
+    const argv = ['judge-check', '--model', 'scripted/judge', '--url', server.url]
+    const [narrow, wide] = await Promise.all([80, 400].map(async (columns) => runCommand(argv, { columns })))
+    expect(narrow!.stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+    expect(narrow!.stdout.split(/\s+/)).toEqual(wide!.stdout.split(/\s+/))
   })
 
   it('checks each judge of a configuration, with its settings', async () => {
@@ -153,7 +161,7 @@ describe('spanscore judge-check', () => {
     writeFileSync(path, `import * as prebuilt from '${entry}'\nexport default { scorers: [${scorer}] }\n`)
     const { stdout } = await runCommand(['judge-check', '--config', path, '--scorer', 'rubric'])
     rmSync(directory, { recursive: true })
-    expect(stdout).toMatch(/^local\/small\n! rubric +9 of 19 .* \$\d+\.\d\d for 1,000 runs$/m)
+    expect(stdout).toMatch(/^ {2}rubric +47 % ███▊ +9 of 19 .* \d+\.\d\d$/m)
   })
 
   it('says why nothing was scored if the judge does not answer in the form that is asked for', async () => {

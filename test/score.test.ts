@@ -103,23 +103,28 @@ const gated = async (...gates: string[]): Promise<[number, string | undefined]> 
   return [code, stdout.trimEnd().split('\n').at(-1)]
 }
 
+const words = (shown: string) => shown.split(/\s+/).filter((word) => /^[a-z0-9:_.]+$/i.test(word))
+
 describe('spanscore score', () => {
   it('shows scores by agent and scorer, and the worst runs with their reasons', async () => {
     const { code, stdout, stderr } = await run(['score', traces, '--config', standard])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^ {2}agent +scorer +scored +mean +95 % interval +passed/)
-    expect(stdout).toMatch(/\n✓ weather-agent +tool_call_accuracy +\d+ +1\.00 +0\.\d\d to 1\.00 +100 %\n/)
-    expect(stdout).toMatch(/\n✗ account-agent +tool_call_accuracy +\d+ +0\.00 +0\.00 to 0\.\d\d +0 %\n/)
+    // Worst first.
+    expect(stdout).toMatch(
+      /^ {2}scorer +failing +scored +mean +95 % interval\naccount-agent\n {2}tool_call_accuracy +100 % █{10} +2 +0\.00 +0\.00 to 0\.66\n/,
+    )
+    expect(stdout).toMatch(/\nweather-agent\n {2}tool_call_accuracy +0 % +\d+ +1\.00 +0\.\d\d to 1\.00\n/)
+    expect(stdout).not.toMatch(/[✓✗]/)
     expect(stdout).toContain('Not as expected: wanted weather-tool; called: auth-tool, fetch-tool.')
     expect(stdout).toMatch(/\n\d+ runs in \d+ spans\.\n$/)
   })
 
   it('shows as many of the worst runs as --top says, and with --failed-only nothing but failures', async () => {
     const one = await run(['score', traces, '--config', standard, '--top', '1', '--failed-only'])
-    expect(one.stdout).not.toMatch(/\n✓ weather-agent/)
-    expect(one.stdout).toMatch(/\n✗ account-agent +tool_call_accuracy/)
+    expect(one.stdout).not.toMatch(/\nweather-agent\n/)
+    expect(one.stdout).toMatch(/\naccount-agent\n {2}tool_call_accuracy/)
     const worst = one.stdout.split('account-agent, tool_call_accuracy')[1]!.split('\n\n')[0]!
-    expect(worst.match(/✗/g)).toHaveLength(1)
+    expect(worst.match(/^ {2}0 /gm)).toHaveLength(1)
     expect((await run(['score', traces, '--config', standard, '--top', '0'])).stdout).not.toContain('Not as expected')
   })
 
@@ -139,13 +144,29 @@ describe('spanscore score', () => {
     expect(text).toMatch(
       /^### Agent scores: ❌ 1 of 1 gates failed\n\n- ❌ tool_call_accuracy: the mean 0\.\d+ of \d+ runs is under 0\.99\n/,
     )
-    expect(text).toMatch(/\n\| `weather-agent` \| `tool_call_accuracy` \| \d+ \| 1 \| 0\.\d+ to 1 \| ✅ 100 % \|\n/)
+    expect(text).toMatch(/\n\| `weather-agent` \| `tool_call_accuracy` \| 0 % \| \d+ \| 1 \| 0\.\d+ to 1 \|\n/)
     expect(text).toContain(
       '\nSince the baseline:\n\n- `tool_call_accuracy`: 0 (95 %: -0.316 to +0.316) over 6 pairs of runs; of 3 questions, 0 newly failing and 0 fixed; questions that passed every try: 67 % (2 tries), before 67 % (2 tries)',
     )
     expect(text).toContain("| `<b>\\|'x' @all` |")
     expect(text).toMatch(/\n`{5}text\n[^]*called: ````@all, fetch-tool\.[^\n]*\n`{5}\n/)
     expect(text).toMatch(/\n\n\d+ runs in \d+ spans\.\n$/)
+  })
+
+  it('cuts no figure and breaks no word, however narrow the terminal is', async () => {
+    const long = config('long', `${entry("id: 'a_scorer_with_a_name_that_is_long'")}, ${weatherTool}, ${toolErrors}`)
+    const argv = ['score', traces, '--config', long, '--fail-under', 'tool_call_accuracy=0.99', '--lower']
+    const wide = await runCommand(argv)
+    for (const columns of [60, 80]) {
+      const { stdout } = await runCommand(argv, { columns })
+      expect(stdout.split('\n').filter((line) => line.length > columns)).toEqual([])
+      const figures = /^ {2}a_scorer_with\S*(?: \S+)* +0 % .* 2 +1\.00/m
+      expect(stdout).toMatch(figures)
+      const known = new Set(words(wide.stdout))
+      expect(words(stdout).filter((word) => !known.has(word) && !word.startsWith('a_scorer'))).toEqual([])
+    }
+    // In a pipe a gate is one line.
+    expect(wide.stdout).toContain('tool_call_accuracy: the lower bound of the mean, ')
   })
 
   it('names a scorer for which there was no run', async () => {
@@ -218,7 +239,7 @@ describe('spanscore score', () => {
     const path = config('calls', named)
     const out = join(directory, 'calls.jsonl')
     const { stdout } = await run(['score', traces, '--config', path, '--out', out, '--fail-under', 'named=0.1'])
-    expect(stdout).toMatch(/\n✓ weather-agent +named \(calls\) +\d+ +1\.00/)
+    expect(stdout).toMatch(/\nweather-agent\n {2}named \(calls\) +0 % +\d+ +1\.00/)
     expect(stdout).toMatch(/named: the mean [\d.]+ of \d+ calls is not under 0\.1/)
     const { evaluations, summary } = await report(traces, '--config', path)
     expect(summary[0]).toMatchObject({ scorer: 'named', level: 'tool-call' })
@@ -366,7 +387,7 @@ describe('spanscore score', () => {
     const { code, stdout } = await run(['score', next, '--config', standard, '--baseline', before, ...more])
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^Newly failing\n {2}tool_call_accuracy {2}1 → 0\n {4}What is the weather in Oslo\?\n {4}Not as expected: wanted weather-tool; called: other-tool\.[^]*?\n {4}weather-agent, [0-9a-f]{32}:[0-9a-f]{16}\n\n {2}agent/,
+      /^Newly failing\n {2}tool_call_accuracy {2}1 → 0\n {4}What is the weather in Oslo\?\n {4}Not as expected: wanted weather-tool; called: other-tool\.[^]*?\n {4}weather-agent, [0-9a-f]{32}:[0-9a-f]{16}\n\n {2}scorer/,
     )
     expect(stdout).toContain('of 1 question, 1 newly failing and 0 fixed; 1 only in these files')
     expect(stdout).toContain('\n✗ tool_call_accuracy: of 1 question, 1 is newly failing\n')

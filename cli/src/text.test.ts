@@ -1,12 +1,17 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columnsOf, cutLine, safeJson, safeLine, safeText, wrap } from './text.ts'
+import { columnsOf, cutLine, hanging, safeJson, safeLine, safeText, wrap } from './text.ts'
 
 describe('text for a terminal', () => {
   it('breaks lines at spaces, words if it must, and keeps line breaks', () => {
     expect(wrap('one two three', 8, 9)).toEqual(['one two', 'three'])
     expect(wrap('abcdefghij', 4, 9)).toEqual(['abcd', 'efgh', 'ij'])
     expect(wrap('a\n\nb', 8, 9)).toEqual(['a', '', 'b'])
+  })
+
+  it('hangs lines below the text behind a sign, and writes one line where there is no terminal', () => {
+    expect(hanging('✗ ', 'one two three four five six', 22)).toBe('✗ one two three four\n  five six')
+    expect(hanging('✗ ', 'one two three four five six', undefined)).toBe('✗ one two three four five six')
   })
 
   it('counts wide characters twice, and combining marks not at all', () => {

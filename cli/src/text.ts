@@ -41,13 +41,29 @@ export function wrap(text: string, width: number, maxLines: number): string[] {
   // Text beyond what can be shown is not wrapped.
   const budget = width * (maxLines + 1) * 2
   const shown = safeText(text.length > budget ? text.slice(0, budget) : text)
-  const lines = wrapAnsi(shown, width, { hard: true, trim: false })
-    .split('\n')
-    .map((line) => withoutCommands(line.trimEnd()))
+  const lines = shown.split('\n').flatMap((line) =>
+    wrapAnsi(line, width, { hard: true, trim: false })
+      .split('\n')
+      // The blank at which a line was broken.
+      .map((part, index) => withoutCommands((index === 0 ? part : part.replace(/^ /, '')).trimEnd())),
+  )
   if (lines.length <= maxLines && text.length <= budget) return lines
   const kept = lines.slice(0, maxLines - 1)
   const left = text.length - kept.reduce((sum, line) => sum + line.length + 1, 0)
   return [...kept, `… ${left.toLocaleString('en')} more characters`]
+}
+
+const MAX_HANGING_LINES = 100
+
+/**
+ * A text behind a sign or an indent of spaces, with further lines below the text.
+ *
+ * @param columns of the terminal; without it, as in a pipe, the text is one line, which programs can search
+ */
+export function hanging(sign: string, text: string, columns: number | undefined): string {
+  if (columns === undefined) return `${sign}${safeLine(text)}`
+  const indent = columnsOf(sign)
+  return sign + wrap(safeLine(text), Math.max(20, columns - indent), MAX_HANGING_LINES).join(`\n${' '.repeat(indent)}`)
 }
 
 /** As much of a line as fits in `width` columns. */

@@ -11,7 +11,7 @@ import type { EndFacts, DoctorLine, ProcessFacts } from '../doctor/facts.ts'
 import type { CliCommand, CommandContext, ExitCode } from '../command.ts'
 import { forwardSignals } from '../forward-signals.ts'
 import { createPaint, write } from '../output.ts'
-import { safeLine } from '../text.ts'
+import { hanging, safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 
 interface DoctorOptions {
@@ -154,8 +154,8 @@ function readFacts(folder: string): readonly ProcessFacts[] {
 async function report(findings: readonly DoctorLine[], { stdout, environment }: CommandContext): Promise<ExitCode> {
   const paint = createPaint(stdout, environment)
   const lines = findings.map(({ isGood, text, cure }) => {
-    const line = `${isGood ? paint('green', '✓') : paint('red', '✗')} ${safeLine(text)}`
-    return cure === undefined ? line : `${line}\n  ${safeLine(cure)}`
+    const line = hanging(`${isGood ? paint('green', '✓') : paint('red', '✗')} `, text, stdout.columns)
+    return cure === undefined ? line : `${line}\n${hanging('  ', cure, stdout.columns)}`
   })
   const wrong = findings.filter(({ isGood }) => !isGood).length
   const isSending = findings.some(({ text }) => /→ OTLP\w*Exporter/.test(text))
@@ -163,6 +163,6 @@ async function report(findings: readonly DoctorLine[], { stdout, environment }: 
     ? "All is well. It was not checked whether anything listens at the exporter's endpoint."
     : 'All is well.'
   const sum = wrong === 0 ? well : `${wrong} of ${findings.length} lines need attention.`
-  await write(stdout, `\nspanscore doctor\n${lines.join('\n')}\n${sum}\n`)
+  await write(stdout, `\nspanscore doctor\n${lines.join('\n')}\n${hanging('', sum, stdout.columns)}\n`)
   return wrong === 0 ? 0 : 1
 }

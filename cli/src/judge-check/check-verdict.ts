@@ -33,7 +33,7 @@ export function toCheckVerdict(checked: readonly CheckedCase[]): CheckVerdict {
     const missing = asked.length - scored.length
     return {
       kind: 'silent',
-      text: `This judge gave no score in ${missing} of ${asked.length} cases: the reasons are listed above.`,
+      text: `This judge gave no score in ${missing} of ${asked.length} cases, for the reasons that are listed.`,
     }
   }
   const difference = share(good) - share(bad)

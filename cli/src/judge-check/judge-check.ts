@@ -59,7 +59,10 @@ export async function judgeCheck(options: JudgeCheckOptions, context: CommandCon
       if (options.json === true) continue
       await write(
         context.stdout,
-        renderReport(name, checked, verdict, createPaint(context.stdout, context.environment)),
+        renderReport(name, checked, verdict, {
+          columns: context.stdout.columns,
+          paint: createPaint(context.stdout, context.environment),
+        }),
       )
     }
     if (options.json === true) await write(context.stdout, safeJson(`${JSON.stringify(reports, undefined, 2)}\n`))

@@ -1,7 +1,8 @@
 import type { Evaluation } from '../../../src/model/score.ts'
 import type { Paint } from '../output.ts'
 import { JudgeUse } from '../score/judge-use.ts'
-import { safeLine } from '../text.ts'
+import { barOf, shareText } from '../shares.ts'
+import { hanging, safeLine } from '../text.ts'
 import type { CheckedCase } from './check-judge.ts'
 import type { CheckVerdict } from './check-verdict.ts'
 
@@ -45,50 +46,74 @@ function sum(values: readonly (number | undefined)[]): number {
   return values.reduce<number>((all, one) => all + (one ?? 0), 0)
 }
 
-/** The report for people: a line for each scorer, each case that the judge got wrong, and the verdict. */
+/** The report for people: the verdict, a line for each scorer, the worst first, each case that the judge got wrong, and the verdict again. */
 export function renderReport(
   model: string,
   checked: readonly CheckedCase[],
   verdict: CheckVerdict,
-  paint: Paint,
+  { columns, paint }: { readonly columns: number | undefined; readonly paint: Paint },
 ): string {
   const use = new JudgeUse()
   for (const { evaluation } of checked) if (evaluation !== undefined) use.add(evaluation)
   const colour = verdict.kind === 'reliable' ? 'green' : verdict.kind === 'mixed' ? 'yellow' : 'red'
   const missed = checked.filter(({ outcome }) => outcome === 'wrong' || outcome === 'no-score')
+  const conclusion = hanging('', verdict.text, columns)
+    .split('\n')
+    .map((line) => paint(colour, paint('bold', line)))
+  const scorers = countByScorer(checked).toSorted((left, right) => rightShare(left) - rightShare(right))
   const lines = [
     paint('bold', safeLine(model)),
-    ...countByScorer(checked).map((counts) => scorerLine(counts, paint)),
-    ...(missed.length > 0 ? ['', paint('bold', 'Cases that it got wrong, or that have no score')] : []),
-    ...missed.flatMap((each) => caseLines(each, paint)),
+    ...conclusion,
     '',
-    use.describe(),
-    paint(colour, paint('bold', verdict.text)),
+    paint('dim', HEADING),
+    ...scorers.flatMap((counts) => scorerLines(counts, paint)),
+    ...(missed.length > 0 ? ['', paint('bold', 'Cases that it got wrong, or that have no score')] : []),
+    ...missed.flatMap((each) => caseLines(each, columns, paint)),
+    '',
+    hanging('', use.describe(), columns),
+    ...conclusion,
   ]
   return `${lines.join('\n')}\n`
 }
 
-function scorerLine(counts: ScorerCheck, paint: Paint): string {
-  const { scorer, right, wrong, noScore, notAsked, calls, inputTokens, outputTokens, costPer1000Usd } = counts
+const HEADING = `  ${'scorer'.padEnd(24)}${'right'.padStart(5)}${' '.repeat(9)}${'cases'.padStart(9)}${'tokens'.padStart(17)}${'USD/1,000'.padStart(11)}`
+const BAR = 8
+
+/** The share of right labels; 1 if no case was asked. */
+function rightShare({ right, wrong, noScore }: ScorerCheck): number {
   const all = right + wrong + noScore
-  const parts = [
-    `${right} of ${all}`.padEnd(8),
-    noScore === 0 ? '' : `${noScore} without a score`,
-    notAsked === 0 ? '' : `${notAsked} not asked`,
-    `${calls} calls`,
-    `${inputTokens.toLocaleString('en')} + ${outputTokens.toLocaleString('en')} tokens`,
-    costPer1000Usd === undefined ? '' : `$${costPer1000Usd.toFixed(2)} for 1,000 runs`,
-  ]
-  const sign = right === all ? paint('green', '✓') : paint('yellow', '!')
-  return `${sign} ${scorer.padEnd(24)}${parts.filter((part) => part !== '').join('  ')}`
+  return all === 0 ? 1 : right / all
 }
 
-function caseLines({ case: each, evaluation, outcome }: CheckedCase, paint: Paint): readonly string[] {
+function scorerLines(counts: ScorerCheck, paint: Paint): readonly string[] {
+  const { scorer, right, wrong, noScore, notAsked, inputTokens, outputTokens, costPer1000Usd } = counts
+  const all = right + wrong + noScore
+  const share = rightShare(counts)
+  const tokens = `${inputTokens.toLocaleString('en')} + ${outputTokens.toLocaleString('en')}`
+  const cost = costPer1000Usd === undefined ? '' : costPer1000Usd.toFixed(2)
+  const bar = all === 0 ? ' '.repeat(BAR) : paint(share === 1 ? 'green' : 'yellow', barOf(share, BAR))
+  const figures = `${`${right} of ${all}`.padStart(9)}${tokens.padStart(17)}${cost.padStart(11)}`
+  const absent = [
+    ...(noScore === 0 ? [] : [`${noScore} without a score`]),
+    ...(notAsked === 0 ? [] : [`${notAsked} not asked`]),
+  ]
+  const percent = all === 0 ? '–' : shareText(share)
+  return [
+    `  ${scorer.padEnd(24)}${percent.padStart(5)} ${bar}${figures}`.trimEnd(),
+    ...(absent.length === 0 ? [] : [`    ${absent.join(', ')}`]),
+  ]
+}
+
+function caseLines(
+  { case: each, evaluation, outcome }: CheckedCase,
+  columns: number | undefined,
+  paint: Paint,
+): readonly string[] {
   const hostile = each.hostile === true ? ', gives orders to the judge' : ''
   return [
-    `${paint('red', '✗')} ${paint('bold', each.id)} (${each.scorer}, ${each.language}${hostile})`,
-    ...(outcome === 'wrong' ? [`    Right is ${each.expect}: ${each.why}`] : []),
-    ...(evaluation === undefined ? [] : [`    The judge: ${safeLine(saidOf(evaluation))}`]),
+    `  ${paint('bold', each.id)} (${each.scorer}, ${each.language}${hostile})`,
+    ...(outcome === 'wrong' ? [hanging('    ', `Right is ${each.expect}: ${each.why}`, columns)] : []),
+    ...(evaluation === undefined ? [] : [hanging('    ', `The judge: ${saidOf(evaluation)}`, columns)]),
   ]
 }
 

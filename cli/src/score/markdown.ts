@@ -1,3 +1,4 @@
+import { shareText } from '../shares.ts'
 import { safeText } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
 import { changeText, everyTry } from './changes.ts'
@@ -5,7 +6,7 @@ import type { FailingInCommon } from './failing-in-common.ts'
 import { isUnchecked } from './gates.ts'
 import type { GateResult } from './gates.ts'
 import { numberText, signed } from './number-text.ts'
-import type { Tally, TallyRow, WorstRun } from './tally.ts'
+import type { TallyRow, WorstRun } from './tally.ts'
 
 /** What a summary is made of. */
 export interface MarkdownParts {
@@ -50,7 +51,10 @@ export function toMarkdown({ rows, gates, baseline, failing, count }: MarkdownPa
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-const HEADING = ['| agent | scorer | scored | mean | 95 % interval | passed |', '| :-- | :-- | --: | --: | --: | --: |']
+const HEADING = [
+  '| agent | scorer | failing | scored | mean | 95 % interval |',
+  '| :-- | :-- | --: | --: | --: | --: |',
+]
 
 function toLine({ agent, tally }: TallyRow): string {
   const found = tally.mean()
@@ -58,16 +62,12 @@ function toLine({ agent, tally }: TallyRow): string {
   const cells = [
     code(agent),
     `${code(id)}${better === 'lower' ? ' (lower is better)' : ''}`,
-    String(tally.scored),
+    tally.scored === 0 ? '' : shareText(1 - tally.passed / tally.scored),
+    tally.scored.toLocaleString('en'),
     found === undefined ? '' : numberText(found.mean),
     found === undefined ? '' : found.interval95.map(numberText).join(' to '),
-    tally.scored === 0 ? '' : `${sign(tally)} ${Math.round((tally.passed / tally.scored) * 100)} %`,
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
-}
-
-function sign(tally: Tally): string {
-  return tally.hasFailures ? '❌' : '✅'
 }
 
 /** The questions that newly fail, with old and new scores and the reason. */
@@ -115,7 +115,7 @@ function textOf({
   explanation,
   findings,
 }: Pick<WorstRun, 'userInput' | 'explanation' | 'findings'>): string {
-  const texts = [userInput, explanation, ...findings.map((finding) => `✗ ${finding}`)].flatMap((text) =>
+  const texts = [userInput, explanation, ...findings.map((finding) => `· ${finding}`)].flatMap((text) =>
     text === undefined || text === '' ? [] : [cut(text)],
   )
   if (texts.length === 0) return 'It has no explanation.'

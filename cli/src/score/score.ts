@@ -23,7 +23,7 @@ import { readHeaders } from '../otlp-headers.ts'
 import { describeCount, readFiles } from '../read-files.ts'
 import type { RunFiles } from '../read-files.ts'
 import { RunFilter } from '../run-filter.ts'
-import { safeLine } from '../text.ts'
+import { hanging, safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 import { Baseline } from './baseline.ts'
 import type { BaselineComparison } from './baseline.ts'
@@ -42,7 +42,15 @@ import { OtlpLogFile } from './otlp-logs.ts'
 import { RunScorers } from './run-scorers.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
 import type { ScoreOptions } from './score-options.ts'
-import { renderBaseline, renderDetails, renderGates, renderNewFailures, renderScores, renderUnused } from './table.ts'
+import {
+  renderBaseline,
+  renderDetails,
+  renderGates,
+  renderNewFailures,
+  renderScores,
+  renderUnused,
+  worstFirst,
+} from './table.ts'
 import { rowOf, Tallies } from './tally.ts'
 import type { TallyRow } from './tally.ts'
 
@@ -215,7 +223,7 @@ async function scoreFiles(
     ...baselineGates.flatMap((gate) => checkBaselineGate(gate, allow, comparisons ?? [], tallies, options.scorers)),
     ...(cases?.results(failsUnchecked) ?? []),
   ]
-  const rows = tallies.rows()
+  const rows = worstFirst(tallies.rows())
   const delivery = sender === undefined ? '' : describeDelivery(sender.sent, scorers.existing)
   const count = tallies.runs === 0 && scorers.existing > 0 ? 'no run lacks a score' : describeAll(tallies, summary())
   const shown = given.failedOnly === true ? rows.filter(({ tally }) => tally.hasFailures) : rows
@@ -289,10 +297,8 @@ function renderReport(
   const { stdout, environment } = context
   const columns = Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 100))
   const style = { columns, paint: createPaint(stdout, environment) }
-  const end = [
-    [`${safeLine(count)}.`, judgeUse.describe(), delivery].filter(Boolean).join(' '),
-    renderGates(gates, style),
-  ]
+  const sum = [`${safeLine(count)}.`, judgeUse.describe(), delivery].filter(Boolean).join(' ')
+  const end = [hanging('', sum, stdout.columns), renderGates(gates, stdout.columns, style.paint)]
   const parts = [
     renderNewFailures(comparisons ?? [], style),
     rows.length === 0 ? '' : renderScores(rows, style),

@@ -1,5 +1,6 @@
 import type { Paint } from '../output.ts'
-import { columnsOf, cutLine, safeLine, wrap } from '../text.ts'
+import { barOf, shareText } from '../shares.ts'
+import { columnsOf, cutLine, hanging, safeLine, wrap } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
 import { changeText, everyTry } from './changes.ts'
 import type { FailingInCommon } from './failing-in-common.ts'
@@ -14,25 +15,37 @@ export interface TableStyle {
   readonly paint: Paint
 }
 
-const WIDEST_NAME = 32
 const MAX_REASON_LINES = 6
 
-/** Renders the scores by agent and scorer: number of runs, mean with its interval, share that passed. */
+/** The rows, worst first: agents by the largest share of failing runs of a scorer, and the scorers of an agent by theirs. */
+export function worstFirst(rows: readonly TallyRow[]): readonly TallyRow[] {
+  const byAgent = [...Map.groupBy(rows, ({ agent }) => agent).values()].map((own) =>
+    own.toSorted((left, right) => failingShare(right.tally) - failingShare(left.tally)),
+  )
+  return byAgent.toSorted((left, right) => largestShare(right) - largestShare(left)).flat()
+}
+
+function largestShare([first]: readonly TallyRow[]): number {
+  return first === undefined ? -1 : failingShare(first.tally)
+}
+
+/** 0 to 1; -1 if nothing was scored. */
+function failingShare({ scored, passed }: Tally): number {
+  return scored === 0 ? -1 : 1 - passed / scored
+}
+
+/** Renders the scores by agent and scorer: share that fails, number of runs, mean with its interval. */
 export function renderScores(rows: readonly TallyRow[], { columns, paint }: TableStyle): string {
-  const cells = rows.map(({ agent, tally }) => toCells(agent, tally))
-  const lines = toLines([HEADING, ...cells], columns)
+  const lines = toLines([HEADING, ...rows.map(({ tally }) => toCells(tally))], columns)
   const hasLower = rows.some(({ tally }) => tally.scorer.better === 'lower')
-  const table = lines
-    .map((line, index) => {
-      const tally = rows[index - 1]?.tally
-      if (tally === undefined) return paint('dim', line)
-      if (tally.scored === 0) return paint('yellow', `– ${line.slice(2)}`)
-      return tally.passed === tally.scored
-        ? `${paint('green', '✓')} ${line.slice(2)}`
-        : `${paint('red', '✗')} ${line.slice(2)}`
-    })
-    .join('\n')
-  return hasLower ? `${table}\n${paint('dim', '  ↓ lower is better')}` : table
+  const body = rows.flatMap(({ agent, tally }, index) => {
+    const { before = '', bar = '', after = '' } = lines[index + 1] ?? {}
+    const line = `${before}${paint('yellow', bar)}${after}`.trimEnd()
+    const shown = tally.scored === 0 ? paint('dim', line) : line
+    return rows[index - 1]?.agent === agent ? [shown] : [paint('bold', cutLine(agent, columns)), shown]
+  })
+  const heading = lines.slice(0, 1).map(({ before, bar, after }) => paint('dim', `${before}${bar}${after}`.trimEnd()))
+  return [...heading, ...body, ...(hasLower ? [paint('dim', '  ↓ lower is better')] : [])].join('\n')
 }
 
 /** `retrieval_relevance (calls)`: what is counted, if it is not runs. */
@@ -40,37 +53,64 @@ function nameOf({ scorer, units }: Tally): string {
   return units === 'runs' ? scorer.id : `${scorer.id} (${units})`
 }
 
-const HEADING = ['agent', 'scorer', 'scored', 'mean', '95 % interval', 'passed', 'not scored']
-const RIGHT = new Set([2, 3, 5, 6])
-
-function toCells(agent: string, tally: Tally): string[] {
-  const found = tally.mean()
-  const unscored = [...tally.skipped.values(), ...tally.failed.values()].reduce((sum, { count }) => sum + count, 0)
-  const share = tally.scored === 0 ? '' : `${Math.round((tally.passed / tally.scored) * 100)} %`
-  const name = nameOf(tally)
-  return [
-    safeLine(agent),
-    tally.scorer.better === 'lower' ? `${name} ↓` : name,
-    String(tally.scored),
-    found === undefined ? '' : found.mean.toFixed(2),
-    found === undefined ? '' : found.interval95.map((end) => end.toFixed(2)).join(' to '),
-    share,
-    unscored === 0 ? '' : String(unscored),
-  ]
+/** The cells of a line; `share` decides the bar behind the cell of the failing share. */
+interface Cells {
+  readonly texts: readonly string[]
+  readonly share?: number
 }
 
-/** Aligns cells in columns, after two columns for a sign. */
-function toLines(rows: readonly (readonly string[])[], columns: number): string[] {
-  const widths = HEADING.map((_, column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))))
-  const nameWidths = widths.map((width, column) => (column < 2 ? Math.min(width, WIDEST_NAME) : width))
-  return rows.map((row) => {
-    const cells = row.map((cell, column) => {
-      const width = nameWidths[column] ?? 0
-      const text = columnsOf(cell) > width ? cutLine(cell, width) : cell
-      const spaces = ' '.repeat(Math.max(0, width - columnsOf(text)))
-      return RIGHT.has(column) ? spaces + text : text + spaces
-    })
-    return `  ${cutLine(cells.join('  '), columns - 2)}`
+const HEADING: Cells = { texts: ['scorer', 'failing', 'scored', 'mean', '95 % interval', 'not scored'] }
+const INTERVAL = 4
+const NOT_SCORED = 5
+const WIDEST_BAR = 10
+const NARROWEST_NAME = 16
+
+function toCells(tally: Tally): Cells {
+  const found = tally.mean()
+  const unscored = [...tally.skipped.values(), ...tally.failed.values()].reduce((sum, { count }) => sum + count, 0)
+  const name = nameOf(tally)
+  const share = failingShare(tally)
+  const texts = [
+    tally.scorer.better === 'lower' ? `${name} ↓` : name,
+    tally.scored === 0 ? '–' : shareText(share),
+    tally.scored.toLocaleString('en'),
+    found === undefined ? '' : found.mean.toFixed(2),
+    found === undefined ? '' : found.interval95.map((end) => end.toFixed(2)).join(' to '),
+    unscored === 0 ? '' : unscored.toLocaleString('en'),
+  ]
+  return { texts, ...(tally.scored > 0 && { share }) }
+}
+
+interface TableLine {
+  readonly before: string
+  readonly bar: string
+  readonly after: string
+}
+
+/**
+ * Aligns cells in columns. Figures are never cut: where the terminal is too narrow, first the bar gets shorter, then the interval is left
+ * out, and then names are cut.
+ */
+function toLines(rows: readonly Cells[], columns: number): readonly TableLine[] {
+  const widths = HEADING.texts.map((_, column) => Math.max(...rows.map(({ texts }) => columnsOf(texts[column] ?? ''))))
+  const isUsed = (column: number): boolean =>
+    column !== NOT_SCORED || rows.slice(1).some(({ texts }) => texts[column] !== '')
+  const widthOf = (shown: readonly number[]): number =>
+    shown.reduce((sum, column) => sum + 2 + (widths[column] ?? 0), 0)
+  const all = [1, 2, 3, INTERVAL, NOT_SCORED].filter(isUsed)
+  const wanted = Math.min(widths[0] ?? 0, NARROWEST_NAME)
+  const figures = 2 + wanted + widthOf(all) > columns ? all.filter((column) => column !== INTERVAL) : all
+  const left = columns - 2 - widthOf(figures)
+  const nameWidth = Math.max(1, Math.min(widths[0] ?? 0, left))
+  const barWidth = Math.min(WIDEST_BAR, left - nameWidth - 1)
+  return rows.map(({ texts, share }) => {
+    const name = cutLine(texts[0] ?? '', nameWidth)
+    const [failing = '', ...rest] = figures.map((column) => (texts[column] ?? '').padStart(widths[column] ?? 0))
+    return {
+      before: `  ${name}${' '.repeat(nameWidth - columnsOf(name))}  ${failing}`,
+      bar: barWidth < 1 ? '' : ` ${share === undefined ? ' '.repeat(barWidth) : barOf(share, barWidth)}`,
+      after: rest.map((text) => `  ${text}`).join(''),
+    }
   })
 }
 
@@ -107,10 +147,10 @@ function unscoredLines(tally: Tally, style: TableStyle): string[] {
 }
 
 function worstLines({ value, runId, userInput, explanation, findings }: WorstRun, style: TableStyle): string[] {
-  const head = `${style.paint('red', '✗')} ${numberText(value)}  ${style.paint('dim', safeLine(runId))}`
+  const head = `${numberText(value)}  ${style.paint('dim', safeLine(runId))}`
   const asked = userInput === undefined ? [] : [`    ${cutLine(userInput, style.columns - 4)}`]
   const why = explanation === undefined ? [] : wrap(explanation, style.columns - 4, MAX_REASON_LINES)
-  const found = findings.map((finding) => cutLine(`  ✗ ${finding}`, style.columns - 4))
+  const found = findings.map((finding) => cutLine(`  · ${finding}`, style.columns - 4))
   return [`  ${head}`, ...asked, ...[...why, ...found].map((line) => style.paint('dim', `    ${line}`))]
 }
 
@@ -170,11 +210,8 @@ function counted(count: number, noun: string): string {
 }
 
 /** Renders the results of the gates. */
-export function renderGates(gates: readonly GateResult[], { paint }: TableStyle): string {
-  return gates
-    .map((gate) => {
-      const sign = isUnchecked(gate) ? paint('yellow', '–') : gate.passed ? paint('green', '✓') : paint('red', '✗')
-      return `${sign} ${safeLine(gate.message)}`
-    })
-    .join('\n')
+export function renderGates(gates: readonly GateResult[], columns: number | undefined, paint: Paint): string {
+  const signOf = (gate: GateResult): string =>
+    isUnchecked(gate) ? paint('yellow', '–') : gate.passed ? paint('green', '✓') : paint('red', '✗')
+  return gates.map((gate) => hanging(`${signOf(gate)} `, gate.message, columns)).join('\n')
 }
