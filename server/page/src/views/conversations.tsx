@@ -16,6 +16,7 @@ import { useTitle } from '../title.ts'
 /** The list of conversations, the worst first, with its filters. */
 export function ConversationsView() {
   const { overview, changes } = useService()
+  const { openConversations = 0, waitingConversations = 0 } = overview
   const { choices } = useChoices()
   const query = queryOf(choices)
   const { value, error } = useAnswer<ConversationPage>('/api/conversations', query, changes)
@@ -30,10 +31,10 @@ export function ConversationsView() {
       <h1 class="hidden">Conversations</h1>
       <Filters />
       {error !== undefined && <p class="problem">{error}</p>}
-      {(overview.openConversations ?? 0) > 0 && (
+      {openConversations + waitingConversations > 0 && (
         <p class="fits muted">
-          {plural(overview.openConversations ?? 0, 'conversation')} may go on, and will be scored when nothing came for
-          a while.
+          Without scores yet: {plural(openConversations, 'conversation')} may go on,{' '}
+          {waitingConversations.toLocaleString('en')} over.
         </p>
       )}
       {rows.length > 0 && (
