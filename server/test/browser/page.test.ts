@@ -115,6 +115,7 @@ describe('the page', () => {
     expect(await page.locator('.run-row').count()).toBe(3)
     await open('/setup')
     await page.getByRole('heading', { name: 'How to send spans' }).waitFor()
+    await open('/runs')
   })
 
   it('lists runs with their scores as marks', async () => {

@@ -145,7 +145,7 @@ function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd
     <header class="run-head">
       <nav aria-label="Breadcrumb">
         <a href={placeOfList('/runs')}>Runs</a>
-        {inList !== undefined && (
+        {inList !== undefined && inList.count > 1 && (
           <span class="muted">
             {' '}
             {inList.number} of {inList.count} in the list
