@@ -208,11 +208,14 @@ function runIdOf(database: DatabaseSync, seq: string): string {
 /** When each version, prompt, set of tools and model was first seen, without those of the first run. */
 function changesIn(runs: readonly TimedRun[], table: TraitTable): readonly Change[] {
   const seen = new Map<number, { readonly timeMs: number; runs: number }>()
+  // Runs have dozens of traits, of which a few say what the agent is made of.
+  const isMake = Array.from({ length: table.size }, (_, number) => MAKES.has(table.at(number).key))
   for (const { traits, timeMs } of runs) {
     for (const number of traits) {
+      if (isMake[number] !== true) continue
       const known = seen.get(number)
       if (known !== undefined) known.runs += 1
-      else if (MAKES.has(table.at(number).key)) seen.set(number, { timeMs, runs: 1 })
+      else seen.set(number, { timeMs, runs: 1 })
     }
   }
   // The first value of a key has replaced none.
