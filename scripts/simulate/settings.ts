@@ -73,7 +73,6 @@ export const FALL_ROWS: readonly { readonly perDay: number; readonly from: numbe
   [
     [0.95, 0.8],
     [0.9, 0.8],
-    [0.9, 0.75],
     [0.8, 0.65],
   ].map(([from = 0, to = 0]) => ({ perDay, from, to })),
 )
