@@ -79,7 +79,7 @@ describe('the page on the day on which an agent got worse', () => {
   })
 
   it('leads to the worst runs of today with one click, and with the next to why one failed', async () => {
-    await figure('A scorer fails').click()
+    await figure('Fail a scorer').click()
     clicks += 1
     await page.locator('.run-row .mark.fail', { hasText: '+1' }).first().waitFor()
     expect(new URL(page.url()).search).toContain('time=86400')

@@ -91,7 +91,7 @@ function headline({ unknown, fromMs, rows }: Now, worst: Worst | undefined, isOf
   if (worst !== undefined) {
     const { row, cell } = worst
     const more = rows.filter(({ cells }) => cells.some(({ state }) => state === 'worse')).length - 1
-    return `▲ ${row.agent ?? 'Other agents'} got worse${cell.sinceMs === undefined ? '' : ` about ${clock(cell.sinceMs)}`}: ${cell.scorer} fails ${percent(cell.failing.mean)}${more > 0 ? `, and ${plural(more, 'more agent')}` : ''}`
+    return `▲ ${row.agent ?? 'Other agents'} got worse${cell.sinceMs === undefined ? '' : ` about ${clock(cell.sinceMs)}`}: ${cell.scorer} fails ${percent(cell.failing.mean)}${cell.change === undefined ? '' : ` (before ${percent(cell.change.before)})`}${more > 0 ? `, and ${plural(more, 'more agent')}` : ''}`
   }
   if (isOfFiles) return `${plural(rows.length, 'agent')} in these files`
   if (unknown.length > 0)
@@ -122,13 +122,13 @@ function Figures({ now: { now, before }, choices }: { readonly now: Now; readonl
         href={list({})}
       />
       <Figure
-        name="A scorer fails"
+        name="Fail a scorer"
         value={share(now.failed, now.judged)}
         was={was(before && share(before.failed, before.judged))}
         href={list({ sort: 'worst' })}
       />
       <Figure
-        name="Errors"
+        name="End in an error"
         value={share(now.errors, now.runs)}
         was={was(before && share(before.errors, before.runs))}
         href={list({ status: 'error' })}
@@ -214,10 +214,11 @@ function WhyLine({
       {value?.changes.map(({ key, value: text, timeMs }) => (
         <span key={key + text}>
           {' '}
+          New about {clock(timeMs)}:{' '}
           <bdi class="name">
             {key} = {text}
-          </bdi>{' '}
-          since {clock(timeMs)}.
+          </bdi>
+          .
         </span>
       ))}
     </p>
