@@ -86,10 +86,22 @@ const runFilter = {
   minUsd: optionalNumber,
 }
 
+/** What all views choose besides. */
+const shared = { ...runFilter, agent: text, fromMs: optionalNumber, toMs: optionalNumber, labeller }
+
+/** Which page of a list. */
+const listPage = {
+  after: z
+    .string()
+    .regex(/^[\d.e~-]{1,60}$/)
+    .optional(),
+  limit: z.coerce.number().int().optional(),
+}
+
 const listQuery = z.object({
-  ...runFilter,
+  ...shared,
+  ...listPage,
   agentVersion: text,
-  agent: text,
   status: text,
   feedback: z.enum(['any', 'disliked', 'liked', 'commented']).optional(),
   scorer: text,
@@ -97,41 +109,22 @@ const listQuery = z.object({
   model: text,
   label: z.enum(['pass', 'fail', 'none']).optional(),
   sort: z.enum(['newest', 'worst', 'longest', 'dearest']).optional(),
-  after: z
-    .string()
-    .regex(/^[\d.e~-]{1,60}$/)
-    .optional(),
   minScore: optionalNumber,
   maxScore: optionalNumber,
-  fromMs: optionalNumber,
-  toMs: optionalNumber,
-  limit: z.coerce.number().int().optional(),
-  labeller,
 })
 const conversationQuery = z.object({
-  ...runFilter,
-  agent: text,
+  ...shared,
+  ...listPage,
   scorer: text,
   label: z.enum(['pass', 'fail']).optional(),
   sort: z.enum(['worst', 'newest']).optional(),
-  after: z
-    .string()
-    .regex(/^[\d.e~-]{1,60}$/)
-    .optional(),
-  fromMs: optionalNumber,
-  toMs: optionalNumber,
-  limit: z.coerce.number().int().optional(),
 })
 const scoreFilter = z.object({
-  ...runFilter,
+  ...shared,
   scorer: z.string().min(1),
-  agent: text,
   version: text,
   agentVersion: text,
   model: text,
-  fromMs: optionalNumber,
-  toMs: optionalNumber,
-  labeller,
 })
 const name = z.string().min(1).max(200)
 const labelBody = z.object({

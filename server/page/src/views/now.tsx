@@ -221,6 +221,7 @@ function WhyLine({
           .
         </span>
       ))}
+      {value !== undefined && <small class="muted"> Compared at {clock(minute * 60_000)}.</small>}
     </p>
   )
 }
