@@ -17,7 +17,7 @@ export interface Severity {
   readonly severityText: string
 }
 
-/** That of a score, and of feedback. */
+/** The same for scores and for feedback. */
 export const INFO: Severity = { severityNumber: 9, severityText: 'INFO' }
 const WARN: Severity = { severityNumber: 13, severityText: 'WARN' }
 

@@ -220,7 +220,7 @@ export class JudgeSession {
     if (last === undefined || last.code === 'unavailable') {
       return this.failed(
         'judge-invalid-reply',
-        explain`gave no usable reply in ${calls} calls. Raise judge.maxCallsPerScore; See its replies with onJudgeCall.`,
+        explain`gave no usable reply in ${calls} calls. Raise judge.maxCallsPerScore; see its replies with onJudgeCall.`,
       )
     }
     const tries = calls === 1 ? '1 call' : `${calls} calls`

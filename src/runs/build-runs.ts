@@ -45,7 +45,7 @@ export function* buildRunsOfPlaces(
   placeSpans(recorded.map(({ logs, ...each }) => ({ ...each, logs: logs.length < 2 ? logs : inOrder(logs) })))
   yield
   const plans = layOut(outermost(new Set(places)))
-  // The plans refer to the spans. Places stay, and have others when they are laid out again.
+  // The plans refer to the spans. Places outlive a layout; the next layout gives them new spans.
   for (const { place } of recorded) place.span = undefined
   yield
   return runsOf(plans, options)

@@ -158,7 +158,7 @@ function toEvaluation(
 }
 
 /**
- * Whether nothing of a run is known to be missing. That takes most of its facts, which are read here at the latest: if one of them cannot be
+ * True if the run is complete, as far as we know. That takes most of its facts, which are read here at the latest: if one of them cannot be
  * read, the score is kept, and its run counts as incomplete.
  */
 export function isComplete(run: AgentRun): boolean {

@@ -22,7 +22,7 @@ export function isQuestion(message: Message | undefined): boolean {
 /** Maximum characters of a message's text that are compared. */
 const MAX_CHARACTERS = 20_000
 
-/** What is compared of a message. */
+/** The part of a message that comparison uses. */
 interface Content {
   /** The text's beginning, and the length of all of it. */
   readonly text: string

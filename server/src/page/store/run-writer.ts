@@ -52,7 +52,7 @@ export interface RunRow {
 
 /**
  * Stores a run, or a later revision of it, which keeps its position in the list. A run that is stored already is not written again, nor
- * as that of another service: somebody may send its ids with other content.
+ * as that of another service: another sender may reuse its ids.
  *
  * @returns its position in the list, if it is written
  */

@@ -86,7 +86,7 @@ export const PAGE_SCHEMA: string = `
   CREATE INDEX runs_of_service ON runs (service);
   CREATE INDEX runs_by_time ON runs (settled_ms);
   CREATE INDEX runs_by_end ON runs (time_ms, agent, parent_id, status, start_ms, end_ms, cost_usd, trace_id, model);
-  -- The list reads its filters from one index and in its order, so that it takes long for no combination of them: reading
+  -- The list reads its filters from one index and in its order, so that every combination is fast: reading
   -- 100,000 entries of an index takes some 20 ms, and looking each run up ten times as long.
   CREATE INDEX runs_listed ON runs (seq, parent_id, agent, status, model, time_ms);
   CREATE INDEX runs_of_agent ON runs (agent, seq, status, model, time_ms);
