@@ -199,7 +199,7 @@ describe('spanscore score --cases', () => {
       /3 runs in \d+ spans\.\n✗ case [0-9a-f]{16} "What is the weather in Lima\?": tool_call_accuracy 0 \(/,
     )
     expect(stdout).toContain('case_trajectory 0 (The calls do not match (ordered): not made: weather-tool')
-    expect(stdout).toContain('case_mentions 0 (0 of 1 keywords are mentioned; missing: 16')
+    expect(stdout).toContain('case_mentions 0 (The answer mentions 0 of 1 expected texts; missing: 16')
   })
 
   it('fails a case without a trajectory if a tool was called', async () => {

@@ -48,7 +48,7 @@ describe('spanscore inspect', () => {
     expect(stdout).toContain(`user     ${expected!.userInput}`)
     expect(stdout).toContain(`└─ ${expected!.toolCalls[0]!.name} ${JSON.stringify(expected!.toolCalls[0]!.args)}`)
     expect(stdout).toContain(`answer   ${String(expected!.output)}`)
-    expect(stdout).toMatch(/1 run in \d+ spans\n$/)
+    expect(stdout).toMatch(/\n1 run in \d+ spans: 1 ok\.\n$/)
   })
 
   it('draws a run that a tool started below its call', async () => {
@@ -201,6 +201,21 @@ describe('spanscore inspect', () => {
     ])
   })
 
+  it('shows a part of many runs, only failed ones if asked to, and counts all', async () => {
+    const sample = 'cli/sample/traces.jsonl'
+    const scores = join(directory, 'scores.jsonl')
+    await run(['score', sample, '--config', 'cli/sample/spanscore.config.mjs', '--out', scores])
+    const sum = '8 runs in 44 spans: 7 ok, 1 error; failed by 2 tool_call_accuracy, 1 tool_errors.'
+    const all = await run(['inspect', sample, scores, '--limit', '2'])
+    expect(all.stdout.match(/^ai-sdk ·/gm)).toHaveLength(2)
+    expect(all.stdout.replaceAll('\n', ' ')).toContain(`${sum} The first 2 are shown (--limit).`)
+    const failed = await run(['inspect', sample, scores, '--failed-only'])
+    expect(failed.stdout.match(/^ai-sdk ·/gm)).toHaveLength(4)
+    expect(failed.stdout.replaceAll('\n', ' ')).toContain(`${sum} 4 failed.`)
+    const { runs } = JSON.parse((await run(['inspect', sample, scores, '--failed-only', '--json'])).stdout)
+    expect(runs).toHaveLength(4)
+  })
+
   it('exits 2 with one line for wrong usage and for files without spans', async () => {
     const empty = file('empty.json', '')
     const prose = file('prose.txt', 'first line\nsecond line\n')
@@ -208,12 +223,12 @@ describe('spanscore inspect', () => {
     const cases: readonly [readonly string[], string][] = [
       [
         [],
-        'expected a command: score, common, inspect, view, cases, calibrate, canary, judge-check, doctor, serve; see spanscore --help',
+        'expected a command: score, common, inspect, view, mcp, cases, calibrate, canary, judge-check, doctor, serve; see spanscore --help',
       ],
       [['insepct', empty], "unknown command 'insepct' (Did you mean inspect?); see spanscore --help"],
       [
         ['scan', empty],
-        "unknown command 'scan', expected one of score, common, inspect, view, cases, calibrate, canary, judge-check, doctor, serve; see spanscore --help",
+        "unknown command 'scan', expected one of score, common, inspect, view, mcp, cases, calibrate, canary, judge-check, doctor, serve; see spanscore --help",
       ],
       [['inspect'], "missing required argument 'files'; see spanscore inspect --help"],
       [['inspect', '--jsno', empty], "unknown option '--jsno' (Did you mean --json?); see spanscore inspect --help"],

@@ -136,6 +136,17 @@ describe('conversations in the service', () => {
     await after.stop()
   })
 
+  it('are named once in the log where no scorer is one of conversations', async () => {
+    await using sink = await createSink()
+    const lines: string[] = []
+    const configPath = config('runs', 'prebuilt.createAnswerPresentScorer()')
+    const server = await start(sink, { configPath, report: (line) => lines.push(line) })
+    await send(server, chatRequests(chat.slice(0, 2), recent()))
+    await until(() => scoresOf(sink, 'answer_present').length === 2, 'the scores of the runs')
+    expect(lines.filter((line) => line.includes('no scorer scores conversations: abandoned'))).toHaveLength(1)
+    await server.stop()
+  })
+
   it('end at once if a span says so, and leave runs without an id out', async () => {
     await using sink = await createSink()
     const lines: string[] = []

@@ -27,6 +27,14 @@ export class ConversationWarnings {
     )
   }
 
+  /** A run has an id of a conversation, and no scorer is one of conversations. */
+  notScored(): void {
+    this.#once(
+      'not-scored',
+      'Runs have ids of conversations, and no scorer scores conversations: abandoned and repeated_question need no judge (docs/conversations.md).',
+    )
+  }
+
   /** A conversation is scored. */
   ended(members: readonly ConversationMember[], leftOut = 0): void {
     const [first] = members

@@ -97,6 +97,7 @@ async function runApplication(
     const facts = await firstFacts(folder, ended, waitMs + (asks ? 25_000 : 10_000))
     const findings = facts === undefined ? [NO_PROCESS] : diagnose(facts, endOf(application))
     const code = await report(findings, context)
+    if (endOf(application) === undefined) await write(context.stdout, 'The application still runs: Ctrl-C ends it.\n')
     await ended
     return code
   } finally {

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
 import { collectValues } from '../command.ts'
@@ -5,16 +6,22 @@ import type { CliCommand, CommandContext } from '../command.ts'
 import { ConversationList, renderConversations } from '../conversation-list.ts'
 import { createPaint, write } from '../output.ts'
 import type { OutputStream } from '../output.ts'
+import { InspectedRuns } from '../inspected-runs.ts'
 import { describeCount, readFiles } from '../read-files.ts'
 import { RunFilter } from '../run-filter.ts'
 import { renderRun } from '../run-tree.ts'
-import { safeJson } from '../text.ts'
+import { hanging, safeJson } from '../text.ts'
 
 interface InspectOptions {
   readonly json?: boolean
+  readonly failedOnly?: boolean
+  readonly limit?: number
   readonly agent?: readonly string[]
   readonly trace?: readonly string[]
 }
+
+/** How many runs are shown to a person who asks for no number. */
+const DEFAULT_LIMIT = 50
 
 const NARROWEST = 40
 const WIDEST = 120
@@ -37,6 +44,11 @@ export const inspectCommand: CliCommand = {
         '--json',
         'print { "runs": [ … ] } for programs, by start time, each with the scores that it has already, and "conversations" if runs have one id',
       )
+      .option(
+        '--failed-only',
+        'only runs that ended with an error, or that a scorer or a user failed, also by a nested run',
+      )
+      .option('--limit <count>', `at most this many runs (default: ${DEFAULT_LIMIT}, with --json all)`, toCount)
       .option('--agent <name>', 'only runs of this agent, or with a nested run of it (may be repeated)', collectValues)
       .option(
         '--trace <id>',
@@ -54,36 +66,32 @@ export const inspectCommand: CliCommand = {
 
 async function inspect(files: readonly string[], options: InspectOptions, context: CommandContext): Promise<void> {
   const filter = new RunFilter({ agents: options.agent ?? [], traces: options.trace ?? [] })
+  const { json = false, failedOnly = false, limit = json ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT } = options
   const { runs, summary } = readFiles(files, context)
   const conversations = new ConversationList()
-  const chosen = matching(runs, filter, conversations)
-  const count =
-    options.json === true
-      ? await writeJson(chosen, conversations, context.stdout)
-      : await writeTrees(chosen, conversations, context)
-  const result = describeCount(count, summary())
-  if (options.json !== true) await write(context.stdout, `${result}\n`)
-  else if (count === 0) context.stderr.write(`spanscore: ${result}\n`)
+  const found = new InspectedRuns()
+  const chosen = found.chosen(matching(runs, filter), { failedOnly, limit }, conversations)
+  await (json ? writeJson(chosen, conversations, context.stdout) : writeTrees(chosen, conversations, context))
+  const result = `${describeCount(found.count, summary())}${found.describe()}`
+  if (!json) await write(context.stdout, `${hanging('', result, context.stdout.columns)}\n`)
+  else if (found.count === 0) context.stderr.write(`spanscore: ${result}\n`)
 }
 
-async function* matching(
-  runs: AsyncIterable<StoredRun>,
-  filter: RunFilter,
-  conversations: ConversationList,
-): AsyncGenerator<StoredRun> {
-  for await (const stored of runs) {
-    if (!filter.matchesWithin(stored.run)) continue
-    conversations.add(stored.run)
-    yield stored
-  }
+async function* matching(runs: AsyncIterable<StoredRun>, filter: RunFilter): AsyncGenerator<StoredRun> {
+  for await (const stored of runs) if (filter.matchesWithin(stored.run)) yield stored
   filter.check()
+}
+
+function toCount(text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Expected a whole number, 1 or more.')
 }
 
 async function writeJson(
   runs: AsyncIterable<StoredRun>,
   conversations: ConversationList,
   stdout: OutputStream,
-): Promise<number> {
+): Promise<void> {
   let count = 0
   for await (const { run, scoresOf } of runs) {
     const json = JSON.stringify(withScores(run, scoresOf))
@@ -93,7 +101,6 @@ async function writeJson(
   const { all } = conversations
   const end = all.length === 0 ? '' : `, "conversations": ${safeJson(JSON.stringify(all))}`
   await write(stdout, `${count === 0 ? '{ "runs": []' : '\n]'}${end} }\n`)
-  return count
 }
 
 /** The run's own fields and its existing scores. */
@@ -113,15 +120,10 @@ async function writeTrees(
   runs: AsyncIterable<StoredRun>,
   conversations: ConversationList,
   { stdout, environment }: CommandContext,
-): Promise<number> {
+): Promise<void> {
   const columns = Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 80))
   const style = { columns, paint: createPaint(stdout, environment) }
-  let count = 0
-  for await (const { run, scoresOf } of runs) {
-    await write(stdout, `${renderRun(run, { ...style, scoresOf })}\n`)
-    count++
-  }
+  for await (const { run, scoresOf } of runs) await write(stdout, `${renderRun(run, { ...style, scoresOf })}\n`)
   const { all } = conversations
   if (all.length > 0) await write(stdout, `${renderConversations(all, columns)}\n\n`)
-  return count
 }

@@ -76,7 +76,7 @@ export class Conversations {
 
   /** What a run adds to its conversation; `undefined` if no scorer wants it. */
   turnOf(run: AgentRun): KeptTurn | undefined {
-    return this.#parts.scorer.turnOf(run, () => this.#warnings.withoutId(run))
+    return this.#parts.scorer.turnOf(run, this.#warnings)
   }
 
   /** Keeps runs whose scores were delivered. They are written together with the states of their spans. */

@@ -1,4 +1,4 @@
-import type { AgentRun, Conversation } from 'spanscore/engine'
+import type { AgentRun, Conversation, ConversationWarnings } from 'spanscore/engine'
 
 import type { KeptConversation, KeptTurn } from '../log/turn-table.ts'
 
@@ -14,10 +14,10 @@ export interface ConversationScorer {
   /**
    * What is kept of a run, after `redact`.
    *
-   * @param onWithoutId called if the run has no id of a conversation, although there are scorers of conversations
+   * @param warnings hears of a run without an id of a conversation, if there are scorers of conversations, and of one with an id, if there are none
    * @returns `undefined` if no scorer wants its conversation
    */
-  turnOf(run: AgentRun, onWithoutId: () => void): KeptTurn | undefined
+  turnOf(run: AgentRun, warnings: ConversationWarnings): KeptTurn | undefined
   /** Whether a conversation of a service would be judged now. Its score is not urgent, so that it waits for a while. */
   isFreeFor(service: string): boolean
   /**

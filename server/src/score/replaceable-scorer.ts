@@ -1,4 +1,4 @@
-import type { AgentRun } from 'spanscore/engine'
+import type { AgentRun, ConversationWarnings } from 'spanscore/engine'
 
 import type { KeptTurn } from '../log/turn-table.ts'
 import type { GatheredRecords } from '../send/gathered-scores.ts'
@@ -44,8 +44,8 @@ export class ReplaceableScorer implements RunScorer, ConversationScorer {
     return this.#with((scorer) => scorer.offer(offered, lost))
   }
 
-  turnOf(run: AgentRun, onWithoutId: () => void): KeptTurn | undefined {
-    return this.#current.turnOf(run, onWithoutId)
+  turnOf(run: AgentRun, warnings: ConversationWarnings): KeptTurn | undefined {
+    return this.#current.turnOf(run, warnings)
   }
 
   isFreeFor(service: string): boolean {

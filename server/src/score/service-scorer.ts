@@ -17,6 +17,7 @@ import {
 } from 'spanscore/engine'
 import type {
   AgentRun,
+  ConversationWarnings,
   Conversation,
   Evaluation,
   ExplanationRules,
@@ -164,11 +165,14 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
     return whole.every(Boolean)
   }
 
-  turnOf(run: AgentRun, onWithoutId: () => void): KeptTurn | undefined {
-    if (!this.#scoresConversations) return undefined
+  turnOf(run: AgentRun, warnings: ConversationWarnings): KeptTurn | undefined {
     const key = conversationKey(run)
+    if (!this.#scoresConversations) {
+      if (key !== undefined) warnings.notScored()
+      return undefined
+    }
     if (key === undefined) {
-      onWithoutId()
+      warnings.withoutId(run)
       this.#outputs.metricsOf(run.resource).countConversation('without-id', run.agent.name)
       return undefined
     }

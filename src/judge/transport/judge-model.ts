@@ -68,9 +68,9 @@ function configured(config: ModelConfig, expected: string): ModelReference {
   checkConfig(config, expected)
   const slash = config.id.indexOf('/')
   if (config.url === undefined && (slash < 1 || slash === config.id.length - 1)) {
-    throw new TypeError(
-      `${expected} model to be '<provider>/<model>', 'openai/gpt-5-mini' for example, got ${formatValue(config.id)}.`,
-    )
+    // Node.js shows the line that threw, so it is short.
+    const message = `${expected} model to be '<provider>/<model>', 'openai/gpt-5-mini' for example, got ${formatValue(config.id)}.`
+    throw new TypeError(message)
   }
   const provider = slash < 1 ? 'openai-compatible' : config.id.slice(0, slash)
   return { kind: 'config', name: slash < 1 ? `${provider}/${config.id}` : config.id, provider, config }

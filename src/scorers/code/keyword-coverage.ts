@@ -58,7 +58,10 @@ export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Sc
       const wanted =
         typeof keywords === 'function' ? expectReturned(keywords(run), id, expected, areKeywords) : keywords
       if (wanted === undefined || wanted.length === 0) {
-        return skip('not-applicable', explain`${contentFree(id)}: no keywords are expected of this run.`)
+        return skip(
+          'not-applicable',
+          explain`${contentFree(id)}: nothing that the answer must mention is expected of this run.`,
+        )
       }
       const answer = answerOf(reads)
       if (typeof answer !== 'string') return answer
@@ -73,7 +76,7 @@ export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Sc
       return {
         status: 'scored',
         value: (wanted.length - missing.length) / wanted.length,
-        explanation: explain`${wanted.length - missing.length} of ${wanted.length} keywords are mentioned${which}.`,
+        explanation: explain`The answer mentions ${wanted.length - missing.length} of ${wanted.length} expected texts${which}.`,
         findings: names.map((name) => ({
           about: 'keyword',
           verdict: 'missing',

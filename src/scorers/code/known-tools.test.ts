@@ -21,14 +21,23 @@ const expecting = (tool: string): readonly (readonly [string, Scorer])[] => [
   ['tool_arguments', createToolArgumentsScorer({ expected: [{ name: tool, arguments: {} }] })],
 ]
 
+/** The same of a function. */
+const computing = (tool: string): readonly (readonly [string, Scorer])[] => [
+  ['tool_call_accuracy', createToolCallAccuracyScorerCode({ expectedTool: () => tool })],
+  ['trajectory', createTrajectoryScorer({ expected: () => [tool] })],
+]
+
 describe('A scorer that expects a tool', () => {
-  it.each(expecting('get_wether'))('names a misspelt one instead of giving every run a 0: %s', (id, scorer) => {
-    expect(score(scorer, offering('get_weather', 'get_time'))).toMatchObject({
-      status: 'skipped',
-      reason: 'no-such-tool',
-      messageWithoutContent: `${id}: the expected tool get_wether was never offered to this agent, and get_weather is. Correct the name.`,
-    })
-  })
+  it.each([...expecting('get_wether'), ...computing('get_wether')])(
+    'names a misspelt one instead of giving every run a 0: %s',
+    (id, scorer) => {
+      expect(score(scorer, offering('get_weather', 'get_time'))).toMatchObject({
+        status: 'skipped',
+        reason: 'no-such-tool',
+        messageWithoutContent: `${id}: the expected tool get_wether was never offered to this agent, and get_weather is. Correct the name.`,
+      })
+    },
+  )
 
   it.each(expecting('book_flight'))(
     'gives 0 for one without a similar name, and says that it was not offered: %s',

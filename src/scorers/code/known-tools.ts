@@ -58,8 +58,8 @@ export class KnownTools {
   }
 
   #misspelt(name: string, meant: string): Skipped {
-    const shown = listNames([name], this.#configured)
-    // An offered tool is named by the developer, and not by a model or a user.
+    // The developer named the offered tool, and so the name that is nearly the same, also if a function returned it.
+    const shown = contentFree(name.slice(0, LONGEST_NAME))
     const offered = contentFree(meant.slice(0, LONGEST_NAME))
     return skip(
       'no-such-tool',
