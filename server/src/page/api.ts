@@ -239,7 +239,7 @@ function readingRoutes(parts: ReadApiParts): Routes {
       const found = readConversation(database, query.get('key') ?? '', viewerOf(query))
       return found === undefined ? missing('conversation') : json(found)
     },
-    'GET /api/scores': ({ query }) => scoresOverTime(parts, query),
+    'GET /api/scores': ({ query }) => scoresOverTime(parts, query, background),
     'GET /api/compare': ({ query }) => {
       return json(compareScores(database, sideIn(query, 'before'), sideIn(query, 'after')))
     },
@@ -362,7 +362,11 @@ function fileName(what: string, scorer: string): string {
   return `${what}-${scorer.replaceAll(/[^\w-]/g, '_')}.jsonl`
 }
 
-function scoresOverTime({ database }: ReadApiParts, query: URLSearchParams): ApiAnswer {
+async function scoresOverTime(
+  { database }: ReadApiParts,
+  query: URLSearchParams,
+  background: Background,
+): Promise<ApiAnswer> {
   const filter: ScoreFilter = parsed(scoreFilter, Object.fromEntries(query))
   const by = query.get('by') ?? ''
   const range = timeRange(database, filter)
@@ -370,7 +374,8 @@ function scoresOverTime({ database }: ReadApiParts, query: URLSearchParams): Api
   const buckets = Math.min(MAX_BUCKETS, Math.max(MIN_BUCKETS, (range?.runs ?? 0) / RUNS_IN_BUCKET))
   const bucketMs = BUCKET_SIZES_MS.find((size) => spanMs / size <= buckets) ?? 604_800_000
   const over = { by: isDimension(by) ? by : undefined, bucketMs, drawn: query.get('drawn')?.split('\n') }
-  return json({ ...summariseScores(database, filter, over), bucketMs, range })
+  const summed = await background.run(summariseScores(database, filter, over))
+  return json({ ...summed, bucketMs, range })
 }
 
 function isDimension(by: string): by is Dimension {

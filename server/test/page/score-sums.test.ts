@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
 import * as fc from 'fast-check'
-import { addWeighted, weightedMean } from 'spanscore/engine'
+import { addWeighted, weightedMean, withoutPause } from 'spanscore/engine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { compareScores, differenceOf } from '../../src/page/store/compare.ts'
@@ -83,15 +83,8 @@ it('computes the same values as the metrics in total and for each group, time an
       const scorer = `judge_${++round}`
       for (const [index, { value, probability, ...run }] of scores.entries())
         storeScoredRun(database, round * MAX_RUNS + index, { scorer, value, probability }, run)
-      const { all, series } = summariseScores(
-        database,
-        { scorer },
-        {
-          by: 'agent',
-          bucketMs: BUCKET_MS,
-          drawn: scores.map(({ agent }) => agent),
-        },
-      )
+      const over = { by: 'agent', bucketMs: BUCKET_MS, drawn: scores.map(({ agent }) => agent) } as const
+      const { all, series } = withoutPause(summariseScores(database, { scorer }, over))
       expect(all).toMatchObject(near(oracle(scores)))
       const groups = Map.groupBy(scores, ({ agent }) => agent)
       expect(series.map(({ group }) => group).toSorted()).toEqual([...groups.keys()].toSorted())

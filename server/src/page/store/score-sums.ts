@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 import { weightedMean } from 'spanscore/engine'
-import type { WeightedMean, WeightedSums } from 'spanscore/engine'
+import type { WeightedMean, WeightedSums, WorkSteps } from 'spanscore/engine'
 
 import { all, first } from './page-database.ts'
 import { conversationConditions, runConditions } from './run-filter.ts'
@@ -76,18 +76,18 @@ export interface OverTime {
   readonly drawn?: readonly string[] | undefined
 }
 
-/** Summarises scores, in total and over time: all groups, the worst first, with the points of those that are drawn. */
-export function summariseScores(
+/** Summarises scores, in total and over time: all groups, the worst first, with the points of those that are drawn. Each step is one query. */
+export function* summariseScores(
   database: DatabaseSync,
   filter: ScoreFilter,
   { by, bucketMs, drawn }: OverTime,
-): {
+): WorkSteps<{
   readonly all: ScoreSummary
   readonly series: readonly ScoreSeries[]
   readonly withheld: number
   readonly unscored: readonly Unscored[]
   readonly opinions: OpinionCounts | undefined
-} {
+}> {
   const chosen = chosenScores(database, filter)
   const { sql, values, viewer, source } = chosen
   const group = by ?? "''"
@@ -102,6 +102,7 @@ export function summariseScores(
   const names = new Set((drawn ?? groups.slice(0, DRAWN).map((each) => each.group)).slice(0, MAX_DRAWN))
   const ofDrawn = `${sql} AND ${group} IN (SELECT value FROM json_each(?))`
   const given = [...values, JSON.stringify([...names])]
+  yield
   const points = all<SumsRow & { group_name: string; bucket: number }>(
     database,
     `SELECT ${group} AS group_name, CAST(time_ms / ? AS INTEGER) AS bucket, ${SUMS} FROM ${source} WHERE ${ofDrawn} GROUP BY 1, 2 ORDER BY 2`,
@@ -110,6 +111,7 @@ export function summariseScores(
     ...given,
   )
   const pointsOf = Map.groupBy(points, (point) => point.group_name)
+  yield
   const tenths = all<{ group_name: string; tenth: number; w: number }>(
     database,
     `SELECT ${group} AS group_name, min(9, CAST(position * 10 AS INTEGER)) AS tenth, sum(weight) AS w FROM ${source}
@@ -125,19 +127,19 @@ export function summariseScores(
     points: (pointsOf.get(name) ?? []).map((point) => ({ timeMs: point.bucket * bucketMs, ...toSummary(point) })),
     distribution: sharesOf(tenthsOf.get(name) ?? []),
   }))
+  yield
   const unscored = all<Unscored>(
     database,
     `SELECT coalesce(reason, status) AS reason, count(*) AS runs FROM ${source} WHERE ${sql.replace('weight IS NOT NULL', 'weight IS NULL')} GROUP BY 1 ORDER BY 2 DESC LIMIT 20`,
     viewer,
     ...values,
   )
-  return {
-    all: summaryOf(database, filter),
-    series,
-    withheld: withheldAmong(database, chosen),
-    unscored,
-    opinions: countOpinions(database, chosen),
-  }
+  yield
+  const whole = summaryOf(database, filter)
+  yield
+  const opinions = countOpinions(database, chosen)
+  yield
+  return { all: whole, series, withheld: withheldAmong(database, chosen), unscored, opinions }
 }
 
 /** Runs without a score that counts, by the reason. */
