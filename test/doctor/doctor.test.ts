@@ -184,7 +184,8 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
   })
 
   test('reports at the timeout if no agent runs, and forwards the signal that ends the application', async () => {
-    const { code, out } = await doctor(['--wait', '2', ...run('no-agents')], { endsAt: 'need attention' })
+    const { code, out } = await doctor(['--wait', '2', ...run('no-agents')], { endsAt: 'Ctrl-C' })
+    expect(out).toMatch(/need attention\.\nThe application still runs: Ctrl-C ends it\.\n/)
     expect(out).toMatch(/✗ Runs: 1 spans? and no agent run within the waiting time\.\n {2}Add an instrumentation/)
     expect(code).toBe(1)
   })

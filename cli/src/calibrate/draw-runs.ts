@@ -4,7 +4,7 @@ import { judgeName } from '../calibration/calibration.ts'
 import type { JudgedRun } from '../calibration/calibrator.ts'
 import { createSeededRandom, draw } from '../calibration/draw.ts'
 import type { CommandContext } from '../command.ts'
-import { write } from '../output.ts'
+import { makeFolderOf, write } from '../output.ts'
 import { readFiles } from '../read-files.ts'
 import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
@@ -101,6 +101,7 @@ function quiet(context: CommandContext): CommandContext {
 }
 
 function writeNew(file: string, text: string): void {
+  makeFolderOf('--out', file)
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {
