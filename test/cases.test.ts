@@ -238,6 +238,19 @@ describe('spanscore score --cases', () => {
     )
   })
 
+  it('says how many of several runs of a question fail, and each fault once', async () => {
+    const [first] = linesOf<object>(readFileSync(cases, 'utf8'))
+    const one = file('first.jsonl', JSON.stringify(first))
+    const text = readFileSync(sample, 'utf8')
+    const again = (digits: string) => text.replaceAll(/"traceId":"[0-9a-f]{8}/g, `"traceId":"${digits}`)
+    const fixed = again('00000002').replaceAll('search-tool', 'weather-tool')
+    const runs = file('three.jsonl', [text, again('00000001'), fixed].join('\n'))
+    const { stdout } = await check(runs, one)
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /✗ case [0-9a-f]{16} "What is the weather in Lima\?": 2 of 3 runs fail: tool_call_accuracy 0 \([^;]*; called: search-tool\.\) $/,
+    )
+  })
+
   it('gives the expected answer to scorers that compare with one', async () => {
     const truth = file(
       'truth.config.ts',

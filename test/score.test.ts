@@ -374,6 +374,8 @@ describe('spanscore score', () => {
     expect(stdout).toContain('The scorer has changed since')
     const fewer = file('fewer.jsonl', inOtherTraces(lines.slice(2)))
     const { stdout: fewerSaid } = await run(['score', fewer, '--config', standard, '--baseline', before])
+    const gate = await run(['score', fewer, '--config', standard, '--baseline', before, '--fail-on', 'new-failures'])
+    expect(gate.stdout).toContain('of 2 questions, none is newly failing; 1 more of the baseline was not asked\n')
     expect(fewerSaid.replaceAll(/\s+/g, ' ')).toContain(
       'of 2 questions, 0 newly failing and 0 fixed; questions that passed every try: 50 % (2 tries), before 50 % (2 tries); 1 only in the baseline',
     )

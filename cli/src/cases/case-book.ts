@@ -21,7 +21,9 @@ export interface CaseResult {
 interface Progress {
   runs: number
   readonly scorers: Set<string>
-  readonly faults: string[]
+  /** Runs with a fault. */
+  failed: number
+  readonly faults: Set<string>
 }
 
 const MAX_QUESTION = 60
@@ -71,10 +73,11 @@ export class CaseBook {
   add({ run, evaluations }: EvaluatedRun): void {
     const progress = this.#progress.get(this.#caseOfRun.get(run.id)?.id ?? '')
     if (progress === undefined) return
+    const faults = evaluations.flatMap((evaluation) => faultOf(evaluation) ?? [])
+    if (faults.length > 0) progress.failed++
+    for (const fault of faults) if (progress.faults.size < MAX_FAULTS) progress.faults.add(fault)
     for (const evaluation of evaluations) {
       if (evaluation.score.status === 'scored') progress.scorers.add(evaluation.scorer.id)
-      const fault = faultOf(evaluation)
-      if (fault !== undefined && progress.faults.length < MAX_FAULTS) progress.faults.push(fault)
     }
   }
 
@@ -85,9 +88,9 @@ export class CaseBook {
    */
   results(failsUnchecked: boolean): readonly CaseResult[] {
     return [...this.#byId.values()].map((each) => {
-      const { runs, scorers, faults } = this.#progress.get(each.id) ?? toProgress()
+      const { runs, scorers, failed, faults } = this.#progress.get(each.id) ?? toProgress()
       const problems =
-        runs === 0 ? ['no run asks its question'] : scorers.size === 0 ? [...faults, 'nothing was scored'] : faults
+        runs === 0 ? ['no run asks its question'] : scorers.size === 0 ? [...faults, 'nothing was scored'] : [...faults]
       const unchecked = problems.length === 0 && !isChecked(each, scorers, this.#options.readsAnswers)
       const passed = problems.length === 0 && !(unchecked && failsUnchecked)
       const question = this.#options.showsContent ? ` "${shortened(each.input, MAX_QUESTION)}"` : ''
@@ -95,14 +98,14 @@ export class CaseBook {
         ? `${whoFailed(each)} failed it, and nothing checks that: fill in "expected"`
         : passed
           ? `passes in ${runs === 1 ? '1 run' : `${runs} runs`}`
-          : problems.join('; ')
+          : `${runs > 1 && failed > 0 ? `${failed} of ${runs} runs fail: ` : ''}${problems.join('; ')}`
       const message = `case ${each.id}${question}: ${what}`
       return { caseId: each.id, passed, ...(unchecked && { unchecked }), message }
     })
   }
 }
 
-const toProgress = (): Progress => ({ runs: 0, scorers: new Set(), faults: [] })
+const toProgress = (): Progress => ({ runs: 0, scorers: new Set(), failed: 0, faults: new Set() })
 
 function whoFailed({ wrong }: AgentCase): string {
   if (wrong.some(({ by }) => by === 'user')) return 'a user'

@@ -77,12 +77,19 @@ function verdict(
 ): readonly [passed: boolean, message: string] {
   if (comparison?.difference === undefined) return [false, 'no run has a score both now and in the baseline']
   if (comparison.scorerChanged) return [false, 'the scorer is not the one of the baseline: write a new baseline']
-  const { difference, newFailures, questions } = comparison
+  const { difference, newFailures, questions, onlyBefore, unscored } = comparison
   if (fails === 'new-failures') {
     const count = newFailures === 0 ? 'none is' : newFailures === 1 ? '1 is' : `${newFailures} are`
     const allowed = allow === 0 ? '' : ` (--allow ${allow})`
     const all = questions === 1 ? '1 question' : `${questions} questions`
-    return [newFailures <= allow, `of ${all}, ${count} newly failing${allowed}`]
+    // What cannot be compared is no new failure, and not to be overlooked.
+    const open = [
+      ...(onlyBefore === 0
+        ? []
+        : [`; ${onlyBefore} more of the baseline ${onlyBefore === 1 ? 'was' : 'were'} not asked`]),
+      ...(unscored === 0 ? [] : [`; ${unscored} more without two scores`]),
+    ].join('')
+    return [newFailures <= allow, `of ${all}, ${count} newly failing${allowed}${open}`]
   }
   const [low, high] = difference.interval95
   const passed = better === 'higher' ? high >= 0 : low <= 0
