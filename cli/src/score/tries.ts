@@ -1,4 +1,4 @@
-import { wilson } from '../calibration/rates.ts'
+import { weightedMean } from '../../../src/sampling/weighted-mean.ts'
 
 /** How the tries of one question ended, by one scorer. */
 export interface Tries {
@@ -20,6 +20,8 @@ export function isNewlyFailing(before: Tries, now: Tries): boolean {
   return rateInterval(now)[1] < rateInterval(before)[0]
 }
 
+/** Wilson's interval: that of the mean of zeros and ones. */
 function rateInterval({ passed, tries }: Tries): readonly [number, number] {
-  return wilson(passed / tries, tries)
+  const found = weightedMean({ w: tries, wy: passed, wy2: passed, w2: tries, w2y: passed, w2y2: passed })
+  return found?.interval95 ?? [0, 1]
 }
