@@ -77,7 +77,7 @@ class Traffic {
   }
 }
 
-/** Alertmanager's configuration with the receiver that docs/alerts.md shows, which gets pages. */
+/** Alertmanager's configuration with the receiver that collector-config/README.md shows, which gets pages. */
 function withDocumentedReceiver(config: string, { slackUrl, smtp }: Channels): string {
   interface Config {
     readonly route: { readonly routes: object[] }
@@ -86,7 +86,7 @@ function withDocumentedReceiver(config: string, { slackUrl, smtp }: Channels): s
   interface Documented {
     readonly receivers: readonly { readonly slack_configs: object[]; readonly email_configs: object[] }[]
   }
-  const page = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '../../collector-config/README.md'), 'utf8')
   const { receivers }: Documented = parse(/```yaml\n(templates:.*?)```/s.exec(page)?.[1] ?? '')
   const { route, receivers: shipped, ...rest }: Config = parse(config)
   const far = { smarthost: smtp, from: 'alerts@example.com', require_tls: false }

@@ -28,7 +28,7 @@ function pages(passes: readonly { runs: number; agreed: number }[], level: numbe
 }
 
 describe('evidence that a judge has drifted', () => {
-  it('follows the formula of docs/numbers.md', () => {
+  it('follows the formula of docs/reference/evidence.md', () => {
     const [level, fall] = [0.9, 0.2]
     const expected = 30 * Math.log(0.3 / 0.1) + 50 * Math.log((level - fall) / level)
     expect(evidenceOfFall({ runs: 80, agreed: 50 }, level)).toBeGreaterThanOrEqual(expected)

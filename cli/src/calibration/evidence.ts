@@ -20,8 +20,8 @@ export function surelyReached({ runs, agreed }: Agreement): number {
 
 /**
  * Computes how much better, in nats, a fall from `level` explains the agreement than `level` itself does. This is the formula of
- * docs/numbers.md with weights of 1, for the fall that explains it best. It is below 0 if nothing indicates a fall, and `undefined`
- * if the level is so low that no fall can be tested.
+ * docs/reference/evidence.md with weights of 1, for the fall that explains it best. It is below 0 if nothing indicates a fall, and
+ * `undefined` if the level is so low that no fall can be tested.
  */
 export function evidenceOfFall({ runs, agreed }: Agreement, level: number): number | undefined {
   const found = FALLS.flatMap((fall) => {
