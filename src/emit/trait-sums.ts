@@ -1,7 +1,8 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
 import type { ScoreAttributes } from '../attributes/attribute-table.ts'
-import { countedTraits } from '../traits/metric-traits.ts'
+import { countedTrait, countedTraits } from '../traits/metric-traits.ts'
+import type { CountedTrait } from '../traits/metric-traits.ts'
 import { BoundedNames } from './bounded-names.ts'
 import type { Cell, GatheredSums } from './gathered-sums.ts'
 
@@ -54,7 +55,7 @@ export class TraitSums {
       this.#groups.set(group, cells)
     }
     for (const trait of countedTraits(run).traits) this.#add(cells, id, agent, run, trait, label, weight)
-    for (const key in extra) this.#add(cells, id, agent, run, [key, String(extra[key])], label, weight)
+    for (const key in extra) this.#add(cells, id, agent, run, countedTrait(key, String(extra[key])), label, weight)
   }
 
   #add(
@@ -62,11 +63,10 @@ export class TraitSums {
     id: string,
     agent: string | undefined,
     run: AgentRun,
-    [key, value]: readonly [string, string],
+    [key, value, trait]: CountedTrait,
     label: 'pass' | 'fail',
     weight: number,
   ): void {
-    const trait = `${key}\n${value}`
     const known = cells.get(trait)
     if (known !== undefined) {
       this.#gathered.add(known[label], weight)

@@ -15,8 +15,11 @@ export interface AgentMake {
 export interface CountedTraits {
   readonly make: AgentMake
   /** Names and codes, never a text that a model, a tool or a user wrote. */
-  readonly traits: readonly (readonly [TraitKey, string])[]
+  readonly traits: readonly CountedTrait<TraitKey>[]
 }
+
+/** One trait, with a text that no other one has: it is made once, and counted for each scorer. */
+export type CountedTrait<Key extends string = string> = readonly [key: Key, value: string, id: string]
 
 /** Several scorers count the same run. */
 const knownRuns = new WeakMap<AgentRun, CountedTraits>()
@@ -30,6 +33,11 @@ export function countedTraits(run: AgentRun): CountedTraits {
     knownRuns.set(run, counted)
   }
   return counted
+}
+
+/** @param value short */
+export function countedTrait<Key extends string>(key: Key, value: string): CountedTrait<Key> {
+  return [key, value, `${key}\n${value}`]
 }
 
 function makeOf({ systemInstructions, availableTools, models }: AgentRun): AgentMake {
@@ -55,10 +63,12 @@ function hashedTools(tools: readonly ToolDefinition[]): string | undefined {
 }
 
 function traitsOf(run: AgentRun, { prompt, tools }: AgentMake): CountedTraits['traits'] {
-  const traits = new Map<string, readonly [TraitKey, string]>()
+  const traits = new Map<string, CountedTrait<TraitKey>>()
   const add = (key: TraitKey, value: string | undefined): void => {
     const text = value === undefined ? '' : shortText(value)
-    if (text !== '') traits.set(`${key}\n${text}`, [key, text])
+    if (text === '') return
+    const trait = countedTrait(key, text)
+    traits.set(trait[2], trait)
   }
   add('status', run.status)
   add('prompt', prompt)
