@@ -6,7 +6,7 @@ export type ScorePlace = 'span' | 'ending span' | 'late span' | 'onScore'
 
 /** A distribution of OpenTelemetry that teams run, or a tracer of a vendor, and what spanscore does there. */
 export interface Distribution {
-  /** As in docs/distributions.md. */
+  /** As in docs/reference/distributions.md. */
   readonly name: string
   /** Its key in `app/distributions/vendors.cjs`. */
   readonly vendor: string

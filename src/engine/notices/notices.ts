@@ -46,7 +46,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   SPANSCORE_TOO_EARLY: {
     level: 'error',
     when: '`attachScoring` was called while no tracer provider was registered.',
-    cure: 'Call it after the SDK has started, or pass `tracerProvider`. Sentry 11 and Datadog register none: see ../distributions.md.',
+    cure: 'Call it after the SDK has started, or pass `tracerProvider`. Sentry 11 and Datadog register none: see distributions.md.',
   },
   SPANSCORE_NO_PROVIDER: {
     level: 'error',
@@ -56,7 +56,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   SPANSCORE_NOT_ATTACHED: {
     level: 'error',
     when: 'The tracer provider does not show its span processors, its spans cannot be read, or it has a processor that `stripContent` cannot take content from.',
-    cure: 'Put a `ScoringSpanProcessor` into the `spanProcessors` of the provider. For Sentry and Datadog see ../distributions.md.',
+    cure: 'Put a `ScoringSpanProcessor` into the `spanProcessors` of the provider. For Sentry and Datadog see distributions.md.',
   },
   SPANSCORE_ATTACHED_TWICE: {
     level: 'warn',

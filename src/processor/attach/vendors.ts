@@ -22,7 +22,7 @@ export function wayOfVendor(provider: object | undefined): string | undefined {
   if (lookAt(() => Reflect.get(globalThis, Symbol.for('dd-trace')) as unknown) === undefined) return undefined
   return (
     `Datadog's own tracer has no spans that can be scored: ${BESIDE}, without DD_TRACE_OTEL_ENABLED, or build a provider for the agents alone: ` +
-    'attachScoring({ tracerProvider }), and new OpenTelemetry({ tracer }) in the AI SDK. See docs/distributions.md.'
+    'attachScoring({ tracerProvider }), and new OpenTelemetry({ tracer }) in the AI SDK. See docs/reference/distributions.md.'
   )
 }
 
@@ -32,5 +32,5 @@ function wayOfSentry(major: number): string {
     ...(major >= 11 ? [] : ['set openTelemetryBasicTracerProvider: true in Sentry.init() of version 10']),
     ...(major < 11 ? [] : [`with version 11, ${BESIDE}`]),
   ]
-  return `Sentry's own tracer has no span processors: ${ways.join(', or ')}. See docs/distributions.md.`
+  return `Sentry's own tracer has no span processors: ${ways.join(', or ')}. See docs/reference/distributions.md.`
 }
