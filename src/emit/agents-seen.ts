@@ -1,6 +1,8 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { countedTraits } from '../traits/metric-traits.ts'
+import { PerSecond } from './per-second.ts'
 import type { Observation } from './score-instruments.ts'
+import { MAX_A_SECOND } from './trait-sums.ts'
 
 /** For how many milliseconds after its last run a make of an agent is shown. */
 const SHOWN_MS = 300_000
@@ -16,7 +18,7 @@ interface Seen {
 /** The prompts, tools and models of agents, for a gauge: a change of the prompt, the tools or the model shows in Prometheus when it happens. */
 export class AgentsSeen {
   readonly #now: () => number
-  readonly #agents = new Map<string, Map<string, Seen>>()
+  readonly #agents = new Map<string, { readonly makes: Map<string, Seen>; readonly rate: PerSecond }>()
 
   constructor(now: () => number) {
     this.#now = now
@@ -24,14 +26,16 @@ export class AgentsSeen {
 
   /** @param agent as metrics name it */
   add(agent: string, run: AgentRun): void {
-    const makes = this.#agents.get(agent) ?? new Map<string, Seen>()
-    if (!this.#agents.has(agent) && this.#agents.size >= MAX_AGENTS) return
-    this.#agents.set(agent, makes)
+    const known = this.#agents.get(agent)
+    if (known === undefined && this.#agents.size >= MAX_AGENTS) return
+    const { makes, rate } = known ?? { makes: new Map<string, Seen>(), rate: new PerSecond(MAX_A_SECOND, this.#now) }
+    if (known === undefined) this.#agents.set(agent, { makes, rate })
+    if (!rate.take()) return
     const { prompt, tools, model } = countedTraits(run).make
     const key = `${prompt}\n${tools}\n${model}`
-    const known = makes.get(key)
-    if (known !== undefined) {
-      known.lastMs = this.#now()
+    const seen = makes.get(key)
+    if (seen !== undefined) {
+      seen.lastMs = this.#now()
       return
     }
     this.#forget(makes)
@@ -46,7 +50,7 @@ export class AgentsSeen {
   }
 
   *observations(): Iterable<Observation> {
-    for (const makes of this.#agents.values()) {
+    for (const { makes } of this.#agents.values()) {
       this.#forget(makes)
       for (const { observation } of makes.values()) yield observation
     }

@@ -72,7 +72,7 @@ export class ScoreMetrics {
 
   constructor(parts: ScoreMetricsParts) {
     this.#parts = parts
-    this.#sums = new ScoreSums(parts.traits)
+    this.#sums = new ScoreSums(parts.traits, parts.nowMs)
     this.#agents = new AgentsSeen(parts.nowMs)
     this.#examples = new FailingExamples(parts.nowMs)
     const alerts = new Map(parts.scorers.map(({ id, alerts: settings }) => [id, settings]))

@@ -20,7 +20,7 @@ function evaluation(value: number, better: 'higher' | 'lower' = 'higher'): Evalu
 }
 
 function sumsOf(...evaluations: readonly Evaluation[]): Record<string, number> {
-  const sums = new ScoreSums(true)
+  const sums = new ScoreSums(true, () => 0)
   for (const each of evaluations) sums.count(each, undefined, NO_ATTRIBUTES)
   const found: Record<string, number> = {}
   sums.gathered.drain(({ counter }, value) => (found[counter] = (found[counter] ?? 0) + value))

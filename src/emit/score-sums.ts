@@ -98,9 +98,12 @@ export class ScoreSums {
   readonly #feedbackNames = new BoundedNames(MAX_NAMES)
   readonly #feedbackLabels = new BoundedNames(MAX_LABELS)
 
-  /** @param hasTraits whether traits of scored runs are counted */
-  constructor(hasTraits: boolean) {
-    this.#traits = hasTraits ? new TraitSums(this.gathered) : undefined
+  /**
+   * @param hasTraits whether traits of scored runs are counted
+   * @param now milliseconds
+   */
+  constructor(hasTraits: boolean, now: () => number) {
+    this.#traits = hasTraits ? new TraitSums(this.gathered, now) : undefined
   }
 
   /** The name by which metrics call an agent. */

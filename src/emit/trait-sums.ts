@@ -5,12 +5,25 @@ import { countedTrait, countedTraits } from '../traits/metric-traits.ts'
 import type { CountedTrait } from '../traits/metric-traits.ts'
 import { BoundedNames } from './bounded-names.ts'
 import type { Cell, GatheredSums } from './gathered-sums.ts'
+import { PerSecond } from './per-second.ts'
 
 /** How many traits of one scorer are kept apart; half of the places are for those that come a third time. */
 const MAX_TRAITS = 64
 
 /** How many pairs of agent and scorer have traits. */
 const MAX_GROUPS = 500
+
+/**
+ * How many runs of one scorer and agent are counted in a second. Traits are compared with each other, so a part of the runs tells the same, and a
+ * busy process does not pay for all.
+ */
+export const MAX_A_SECOND = 10
+
+/** The traits of one scorer and agent. */
+interface Group {
+  readonly cells: Map<string, TraitCells>
+  readonly rate: PerSecond
+}
 
 /** The cells of one trait. They begin together, so that their ratio is right from the first run on. */
 interface TraitCells {
@@ -24,15 +37,18 @@ interface TraitCells {
  */
 export class TraitSums {
   readonly #gathered: GatheredSums
-  readonly #groups = new Map<string, Map<string, TraitCells>>()
+  readonly #now: () => number
+  readonly #groups = new Map<string, Group>()
   readonly #names = new Map<string, BoundedNames>()
 
-  constructor(gathered: GatheredSums) {
+  /** @param now milliseconds */
+  constructor(gathered: GatheredSums, now: () => number) {
     this.#gathered = gathered
+    this.#now = now
   }
 
   /**
-   * Counts a scored run.
+   * Counts a scored run, unless many of its agent were counted in this second.
    *
    * @param agent as metrics name it
    * @param extra attributes that `metricAttributes` copies: each is a trait
@@ -47,15 +63,21 @@ export class TraitSums {
       extra,
     }: { readonly label: 'pass' | 'fail'; readonly weight: number; readonly extra: ScoreAttributes },
   ): void {
-    const group = `${id}\n${agent ?? ''}`
-    let cells = this.#groups.get(group)
-    if (cells === undefined) {
-      if (this.#groups.size >= MAX_GROUPS) return
-      cells = new Map()
-      this.#groups.set(group, cells)
-    }
+    const cells = this.#cellsNow(`${id}\n${agent ?? ''}`)
+    if (cells === undefined) return
     for (const trait of countedTraits(run).traits) this.#add(cells, id, agent, run, trait, label, weight)
     for (const key in extra) this.#add(cells, id, agent, run, countedTrait(key, String(extra[key])), label, weight)
+  }
+
+  /** The cells of a group; `undefined` if it has counted enough in this second, or there are too many groups. */
+  #cellsNow(key: string): Map<string, TraitCells> | undefined {
+    let group = this.#groups.get(key)
+    if (group === undefined) {
+      if (this.#groups.size >= MAX_GROUPS) return undefined
+      group = { cells: new Map(), rate: new PerSecond(MAX_A_SECOND, this.#now) }
+      this.#groups.set(key, group)
+    }
+    return group.rate.take() ? group.cells : undefined
   }
 
   #add(

@@ -1,5 +1,5 @@
 import { ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { createToolErrorsScorer } from '../../src/scorers/code/tool-errors.ts'
@@ -100,9 +100,16 @@ test('emit.traits: false leaves them out', async () => {
 test('a scorer keeps 64 traits apart, and those that come again have places of their own', async () => {
   const pipeline = await createPipeline({ processors: (batch) => [batch] })
   const scoring = attachScoring({ scorers: [createToolErrorsScorer()], metricAttributes: ['app.language'] })
-  for (let index = 0; index < 80; index += 1) run(pipeline, { language: `made up ${index}` })
-  for (let index = 0; index < 5; index += 1) run(pipeline, { language: 'de', error: `Error${index}` })
-  for (let index = 0; index < 5; index += 1) run(pipeline, { language: 'de', error: 'HttpError' })
+  const errors = [...Array.from({ length: 5 }, (_, index) => `Error${index}`), ...Array<string>(5).fill('HttpError')]
+  // No more than ten in a second.
+  const startMs = Date.now()
+  const clock = vi.spyOn(Date, 'now')
+  for (let index = 0; index < 90; index += 1) {
+    clock.mockReturnValue(startMs + index * 100)
+    const error = errors[index - 80]
+    run(pipeline, error === undefined ? { language: `made up ${index}` } : { language: 'de', error })
+  }
+  clock.mockRestore()
   await scoring.forceFlush()
   await pipeline.flush()
   const traits = new Set(
@@ -113,6 +120,22 @@ test('a scorer keeps 64 traits apart, and those that come again have places of t
   expect(traits.size).toBeLessThanOrEqual(64 + 8)
   expect(traits).toContain('tool error = track: HttpError')
   expect(traits).toContain('app.language = other')
+})
+
+test('ten runs of a scorer and agent are counted in a second, so that a busy process does not pay for all', async () => {
+  const pipeline = await createPipeline({ processors: (batch) => [batch] })
+  const scoring = attachScoring({ scorers: [createToolErrorsScorer()] })
+  const clock = vi.spyOn(Date, 'now')
+  const startMs = Math.ceil(Date.now() / 1000) * 1000
+  for (const second of [0, 1]) {
+    clock.mockReturnValue(startMs + second * 1000)
+    for (let index = 0; index < 30; index += 1) run(pipeline, { language: 'de' })
+  }
+  clock.mockRestore()
+  await scoring.forceFlush()
+  await pipeline.flush()
+  const counted = seriesOf(pipeline, 'spanscore.traits').filter((series) => series['spanscore.trait'] === 'status')
+  expect(counted.map(({ value }) => Number(value)).toSorted((one, other) => other - one)[0]).toBe(20)
 })
 
 test('where single runs alert, the latest failing ones are shown at once, with the tool, even without traits', async () => {
