@@ -39,7 +39,7 @@ export function givenOf({ expected }: AgentCase): Pick<GivenInput, 'groundTruth'
 }
 
 /**
- * Whether something is expected of the answer, or a scorer that failed it before scores it again.
+ * True if something is expected of the answer, or if a scorer that failed it before scores it again.
  *
  * @param scorers ids of the scorers that score it
  * @param readsAnswers whether one of them compares with the expected answer

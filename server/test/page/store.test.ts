@@ -161,7 +161,7 @@ describe('A database of another version', () => {
     importLabels(database, [{ ...label, note: 'Why.', labelledAt: '2026-01-01T00:00:00.000Z', drawProbability: 0.5 }])
     expect(reopen()).toEqual([
       expect.stringMatching(
-        /page\.db is of version-3, .*is now .*page\.db\.version-3-\d{14}\. The new one has its 1 labels\./,
+        /page\.db is of version-3, .*is now .*page\.db\.version-3-\d{14}\. Labels in the new one: 1\./,
       ),
     ])
     expect(readdirSync(folder)).toContainEqual(expect.stringMatching(/^page\.db\.version-3-\d{14}$/))

@@ -32,7 +32,7 @@ export function openPageDatabase(folder: string, report: (line: string) => void 
       `${path} is of ${error.message}, and this program writes version ${PAGE_SCHEMA_VERSION}, so the page begins a new one; runs are scored as before. The file is now ${aside}. ` +
         (labels === undefined
           ? 'Its labels cannot be read: export them with the spanscore-server that wrote it, and import them here.'
-          : `The new one has its ${labels} labels.`),
+          : `Labels in the new one: ${labels}.`),
     )
     return database
   }
