@@ -279,7 +279,7 @@ export class Service {
         scores.push(scorer.offer(offered, this.#released.signal))
       }
       const runIds = offers.flatMap(({ run }) => idsOf(run))
-      const turns = offers.flatMap(({ run }) => conversations?.turnOf(run) ?? [])
+      const turns = (await conversations?.turnsOf(offers.map(({ run }) => run))) ?? []
       void this.#track(this.#deliver(settled, scores, { runIds, turns }))
     } catch (error) {
       this.#failed(error)

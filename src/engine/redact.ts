@@ -4,7 +4,6 @@ import { RUN_LISTS } from '../model/facts.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Failed } from '../model/score.ts'
 import { describeError, formatValue } from '../scoring/format-value.ts'
-import { withoutPause } from '../scoring/background.ts'
 import type { WorkSteps } from '../scoring/background.ts'
 import { runForeign } from '../scoring/run-foreign.ts'
 import { disown, isThenable } from '../scoring/thenable.ts'
@@ -72,10 +71,10 @@ function copyOf(value: unknown): unknown {
 }
 
 /** What a conversation keeps of a run: nothing that `redact` was to remove, and if it throws, only that there was a run. */
-export function redactedMember(run: AgentRun, redact: Redact | undefined): ConversationMember {
+export function* redactedMember(run: AgentRun, redact: Redact | undefined): WorkSteps<ConversationMember> {
   if (redact === undefined) return toMember(run)
   try {
-    return { ...toMember(withoutPause(redactInSteps(redact, run))), isLast: toUnreadMember(run).isLast }
+    return { ...toMember(yield* redactInSteps(redact, run)), isLast: toUnreadMember(run).isLast }
   } catch {
     return toUnreadMember(run)
   }

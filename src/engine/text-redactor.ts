@@ -1,9 +1,8 @@
-import { RE2JS } from 're2js'
-
 import type { AgentRun } from '../model/agent-run.ts'
 import { withoutPause } from '../scoring/background.ts'
 import type { WorkSteps } from '../scoring/background.ts'
 import { isRecord } from '../spans/json.ts'
+import { SteppedPattern } from './stepped-pattern.ts'
 
 /** Takes the place of a match. */
 const REDACTED = '[redacted]'
@@ -24,7 +23,7 @@ export interface SteppedRedact {
 
 /** Replaces what patterns match in texts. It acts on values alone, never on keys, and not on ids and names of a run. */
 export class TextRedactor {
-  readonly #patterns: readonly RE2JS[]
+  readonly #patterns: readonly SteppedPattern[]
 
   /**
    * @param patterns in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), whose matching takes linear time
@@ -33,7 +32,7 @@ export class TextRedactor {
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns.map((pattern, index) => {
       try {
-        return RE2JS.compile(pattern)
+        return new SteppedPattern(pattern)
       } catch (error) {
         throw new Error(
           `redact[${index}]: expected a pattern in the syntax of RE2, got ${pattern}: ${error instanceof Error ? error.message : 'it does not compile'}`,
@@ -45,19 +44,22 @@ export class TextRedactor {
 
   /** A copy of a value, such as a run or the attributes of a span. Texts that hold JSON are read as it, and stay JSON. */
   apply<Value>(value: Value): Value {
+    return withoutPause(this.inSteps(value))
+  }
+
+  /** The same, in steps between which other work is done. */
+  inSteps<Value>(value: Value): WorkSteps<Value> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the same shape
-    return withoutPause(this.#value(value, '', false)) as Value
+    return this.#value(value, '', false) as WorkSteps<Value>
   }
 
   /** For the option `redact`. */
   toOption(): SteppedRedact {
     const whole = (run: AgentRun): AgentRun => this.apply(run)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the same shape
-    const inSteps = (run: AgentRun) => this.#value(run, '', false) as WorkSteps<AgentRun>
-    return Object.assign(whole, { inSteps })
+    return Object.assign(whole, { inSteps: (run: AgentRun) => this.inSteps(run) })
   }
 
-  /** One pattern in one text is a step. */
+  /** One pattern in a part of a text is a step. */
   *#value(value: unknown, key: string, isContent: boolean): WorkSteps<unknown> {
     if (typeof value === 'string') return isContent || !NO_CONTENT.test(key) ? yield* this.#text(value, key) : value
     if (Array.isArray(value)) {
@@ -76,10 +78,7 @@ export class TextRedactor {
     const parsed = /^\s*[[{]/.test(text) ? parse(text) : undefined
     if (parsed !== undefined) return JSON.stringify(yield* this.#value(parsed, '', CONTENT.test(key)))
     let rest = text
-    for (const pattern of this.#patterns) {
-      rest = pattern.matcher(rest).replaceAll(REDACTED)
-      yield
-    }
+    for (const pattern of this.#patterns) rest = yield* pattern.replaceAll(rest, REDACTED)
     return rest
   }
 }

@@ -129,7 +129,7 @@ export class RunScorers {
     }
     const members = this.#conversations.get(key) ?? []
     this.#conversations.set(key, members)
-    members.push(redactedMember(run, this.#options.redact))
+    members.push(withoutPause(redactedMember(run, this.#options.redact)))
   }
 
   #shown(evaluation: Evaluation): Evaluation {

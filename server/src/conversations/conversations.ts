@@ -74,9 +74,10 @@ export class Conversations {
     await Promise.all(this.#storing)
   }
 
-  /** What a run adds to its conversation; `undefined` if no scorer wants it. */
-  turnOf(run: AgentRun): KeptTurn | undefined {
-    return this.#parts.scorer.turnOf(run, this.#warnings)
+  /** What runs add to their conversations; nothing where no scorer wants it. */
+  async turnsOf(runs: readonly AgentRun[]): Promise<KeptTurn[]> {
+    const turns = await Promise.all(runs.map((run) => this.#parts.scorer.turnOf(run, this.#warnings)))
+    return turns.filter((turn) => turn !== undefined)
   }
 
   /** Keeps runs whose scores were delivered. They are written together with the states of their spans. */

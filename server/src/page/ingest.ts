@@ -8,8 +8,9 @@ import {
   TextRedactor,
   toStoredRuns,
   traitsOf,
+  withoutPause,
 } from 'spanscore/engine'
-import type { AgentRun, Evaluation, SourceLog, SourceSpan, StoredScore } from 'spanscore/engine'
+import type { AgentRun, Evaluation, SourceLog, SourceSpan, StoredScore, WorkSteps } from 'spanscore/engine'
 
 import { EXAMPLE_TRACE } from './example-trace.ts'
 import type { RequestReader } from '../receive/read-request.ts'
@@ -139,11 +140,16 @@ export class Ingest implements ShownRuns {
 
   /** Processes one event of the service. Must be called within a transaction. */
   take(item: ToPage): void {
-    if (item.kind === 'record') this.#arrived(item)
+    withoutPause(this.takeInSteps(item))
+  }
+
+  /** Does the same in steps. Each must be done within a transaction, and all of them before the next event. */
+  *takeInSteps(item: ToPage): WorkSteps {
+    if (item.kind === 'record') yield* this.#arrived(item)
     else if (item.kind === 'settled') this.#settled(item)
     else if (item.kind === 'score') this.#scored(item)
     else if (item.kind === 'conversation-score') this.#scoredConversation(item)
-    else if (item.kind === 'said') this.#said(item.log)
+    else if (item.kind === 'said') yield* this.#said(item.log)
     else this.#drop(item.traceId, new Set(item.spanIds))
   }
 
@@ -183,12 +189,10 @@ export class Ingest implements ShownRuns {
     return open === undefined ? NO_CONTENT : contentIn(open, maxReadBytes)
   }
 
-  #arrived(record: ToPage & { readonly kind: 'record' }): void {
+  *#arrived(record: ToPage & { readonly kind: 'record' }): WorkSteps {
     const { spans, logs, bytesOf } = this.#reader.sources(record)
-    const open = <Source extends SourceSpan | SourceLog>(source: Source | undefined, index: number) =>
-      source === undefined ? [] : [{ source: this.#redacted(source), bytes: bytesOf(index) + OBJECT_BYTES }]
-    const spansOf = Map.groupBy(spans.flatMap(open), ({ source }) => source.traceId)
-    const openLogs = logs.flatMap((log, index) => open(log, spans.length + index))
+    const spansOf = Map.groupBy(yield* this.#opened(spans, bytesOf), ({ source }) => source.traceId)
+    const openLogs = yield* this.#opened(logs, (index) => bytesOf(spans.length + index))
     const logsOf = Map.groupBy(openLogs, ({ source }) => source.traceId)
     for (const traceId of new Set([...spansOf.keys(), ...logsOf.keys()])) {
       this.#add(traceId, spansOf.get(traceId) ?? [], logsOf.get(traceId) ?? [])
@@ -198,6 +202,18 @@ export class Ingest implements ShownRuns {
       this.#dropped += 1
       this.#forget(oldest)
     }
+  }
+
+  *#opened<Source extends SourceSpan | SourceLog>(
+    sources: readonly (Source | undefined)[],
+    bytesOf: (index: number) => number,
+  ): WorkSteps<Open<Source>[]> {
+    const opened: Open<Source>[] = []
+    for (const [index, source] of sources.entries()) {
+      if (source === undefined) continue
+      opened.push({ source: yield* this.#redacted(source), bytes: bytesOf(index) + OBJECT_BYTES })
+    }
+    return opened
   }
 
   #add(traceId: string, spans: readonly Open<SourceSpan>[], logs: readonly Open<SourceLog>[]): void {
@@ -293,21 +309,22 @@ export class Ingest implements ShownRuns {
     if (saveConversationScore(this.#database, key, { evaluation: parsed, turns })) this.changed()
   }
 
-  #said(log: SourceLog): void {
-    saveSaid(this.#database, this.#redacted(log), this.#nowMs())
+  *#said(log: SourceLog): WorkSteps {
+    saveSaid(this.#database, yield* this.#redacted(log), this.#nowMs())
     this.changed()
   }
 
-  #redacted<Source extends SourceSpan | SourceLog>(source: Source): Source {
-    if (this.#redactor === undefined) return source
-    const attributes = this.#redactor.apply(source.attributes)
-    if (!('events' in source)) return { ...source, attributes, body: this.#redactor.apply(source.body) }
+  *#redacted<Source extends SourceSpan | SourceLog>(source: Source): WorkSteps<Source> {
+    const redactor = this.#redactor
+    if (redactor === undefined) return source
+    const attributes = yield* redactor.inSteps(source.attributes)
+    if (!('events' in source)) return { ...source, attributes, body: yield* redactor.inSteps(source.body) }
     const { events, status } = source
     return {
       ...source,
       attributes,
-      events: this.#redactor.apply(events),
-      status: { ...status, message: this.#redactor.apply(status.message) },
+      events: yield* redactor.inSteps(events),
+      status: { ...status, message: yield* redactor.inSteps(status.message) },
     }
   }
 

@@ -1,8 +1,7 @@
 import { parentPort, resourceLimits, workerData } from 'node:worker_threads'
 
-import { useProxies } from 'spanscore/engine'
-
-import { Background } from 'spanscore/engine'
+import { Background, useProxies } from 'spanscore/engine'
+import type { WorkSteps } from 'spanscore/engine'
 
 import { listen } from '../listen.ts'
 import { RequestReader } from '../receive/read-request.ts'
@@ -75,13 +74,18 @@ async function main({
   let isForgetting = false
   const forgetting = new Forgetting(database)
 
-  const take = (item: ToPage): void => {
+  let taking: WorkSteps | undefined
+  /** Does a step of taking in an item. Returns whether it was the last one. */
+  const take = (item: ToPage): boolean => {
+    taking ??= ingest.takeInSteps(item)
     try {
-      ingest.take(item)
+      if (taking.next().done !== true) return false
     } catch (error) {
       // An error message may quote its subject.
       report(`The page could not take in part of a run (${error instanceof Error ? error.name : 'unknown error'}).`)
     }
+    taking = undefined
+    return true
   }
   const writeSlice = (): void => {
     const endMs = performance.now() + SLICE_MS
@@ -89,8 +93,9 @@ async function main({
     let bytes = 0
     database.exec('BEGIN')
     for (let batch = waiting[0]; batch !== undefined && performance.now() < endMs; batch = waiting[0]) {
-      const item = batch.items[batch.next++]
-      if (item !== undefined) take(item)
+      const item = batch.items[batch.next]
+      if (item !== undefined && !take(item)) continue
+      batch.next += 1
       if (batch.next < batch.items.length) continue
       waiting.shift()
       batches += 1

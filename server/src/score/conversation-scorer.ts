@@ -15,9 +15,9 @@ export interface ConversationScorer {
    * What is kept of a run, after `redact`.
    *
    * @param warnings hears of a run without an id of a conversation, if there are scorers of conversations, and of one with an id, if there are none
-   * @returns `undefined` if no scorer wants its conversation
+   * @returns nothing if no scorer wants its conversation
    */
-  turnOf(run: AgentRun, warnings: ConversationWarnings): KeptTurn | undefined
+  turnOf(run: AgentRun, warnings: ConversationWarnings): Promise<KeptTurn | undefined>
   /** Whether a conversation of a service would be judged now. Its score is not urgent, so that it waits for a while. */
   isFreeFor(service: string): boolean
   /**

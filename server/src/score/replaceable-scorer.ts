@@ -44,7 +44,7 @@ export class ReplaceableScorer implements RunScorer, ConversationScorer {
     return this.#with((scorer) => scorer.offer(offered, lost))
   }
 
-  turnOf(run: AgentRun, warnings: ConversationWarnings): KeptTurn | undefined {
+  turnOf(run: AgentRun, warnings: ConversationWarnings): Promise<KeptTurn | undefined> {
     return this.#current.turnOf(run, warnings)
   }
 

@@ -165,7 +165,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
     return whole.every(Boolean)
   }
 
-  turnOf(run: AgentRun, warnings: ConversationWarnings): KeptTurn | undefined {
+  async turnOf(run: AgentRun, warnings: ConversationWarnings): Promise<KeptTurn | undefined> {
     const key = conversationKey(run)
     if (!this.#scoresConversations) {
       if (key !== undefined) warnings.notScored()
@@ -177,7 +177,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       return undefined
     }
     return this.#engine.isConversationWanted(key)
-      ? { key, member: redactedMember(run, this.#engine.options.redact) }
+      ? { key, member: await this.#engine.background.run(redactedMember(run, this.#engine.options.redact)) }
       : undefined
   }
 
