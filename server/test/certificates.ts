@@ -17,7 +17,7 @@ export class Certificates {
 
   /** Creates `<name>.crt` and `<name>.key`, a certificate for this machine that an authority has signed. */
   certificate(name: string, authority: string): void {
-    const names = 'subjectAltName=DNS:localhost,DNS:scores.test,IP:127.0.0.1'
+    const names = 'subjectAltName=DNS:localhost,DNS:scores.test,DNS:judge.test,IP:127.0.0.1'
     this.#openssl(`req -newkey rsa:2048 -nodes -subj /CN=${name} -addext ${names} -keyout ${name}.key -out ${name}.csr`)
     this.#openssl(
       `x509 -req -in ${name}.csr -CA ${authority}.crt -CAkey ${authority}.key -CAcreateserial -days 2 -copy_extensions copyall -out ${name}.crt`,

@@ -1,20 +1,16 @@
 /** What the service sends: through proxies, with certificates, and with files that are replaced while it runs. */
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, request as httpRequest } from 'node:http'
-import type { IncomingMessage, RequestListener } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
-import type { ServerOptions } from 'node:https'
-import { connect as connectTo } from 'node:net'
-import type { AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { promisify } from 'node:util'
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { Certificates } from '../certificates.ts'
 import { startProgram } from '../program.ts'
+import { startFar, startProxy } from '../proxy.ts'
 import { createSink } from '../sink.ts'
 import { makeRun, post, toRequest, until } from '../traces.ts'
 
@@ -28,70 +24,10 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+const ROOT = join(import.meta.dirname, '../../..')
+const SPANSCORE = join(ROOT, 'cli/bin/spanscore.js')
 const PORTS = ['--http-port', '0', '--grpc-port', '0', '--memory', '--settle', '0.2']
 const READY = { ready: /OTLP\/HTTP on .*:(\d+) and OTLP\/gRPC on port (\d+)/ }
-
-async function portOf(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
-}
-
-/** A far end that remembers the paths of its requests. */
-async function startFar(tls?: ServerOptions) {
-  const paths: string[] = []
-  const answer: RequestListener = (request, response) => {
-    paths.push(request.url ?? '')
-    request.resume().once('end', () => response.end())
-  }
-  const server = tls === undefined ? createServer(answer) : createSecureServer(tls, answer)
-  const port = await portOf(server)
-  return {
-    paths,
-    port,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
-
-const passOn = (request: IncomingMessage, port: number, done: (answer: IncomingMessage) => void): void => {
-  const { pathname, search } = new URL(request.url ?? '')
-  const { method, headers } = request
-  request.pipe(httpRequest({ host: '127.0.0.1', port, path: pathname + search, method, headers }, done))
-}
-
-/** A proxy that knows where the hosts are. */
-async function startProxy(ports: Readonly<Record<string, number>>) {
-  const seen: string[] = []
-  const server = createServer((request, response) => {
-    const { hostname, pathname } = new URL(request.url ?? '')
-    seen.push(`${hostname}${pathname}`)
-    passOn(request, ports[hostname] ?? 1, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    })
-  })
-  server.on('connect', (request, socket) => {
-    const host = String(request.url).split(':')[0] ?? ''
-    seen.push(`CONNECT ${request.url}`)
-    const far = connectTo(ports[host] ?? 1, '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n')
-      far.pipe(socket).pipe(far)
-    })
-    for (const end of [far, socket]) end.on('error', () => undefined)
-  })
-  const port = await portOf(server)
-  return {
-    seen,
-    url: `http://user:secret@127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
 
 /** The name in the certificate of a port. */
 const nameAt = (port: number): Promise<string> =>
@@ -142,6 +78,58 @@ it('reaches a far end with TLS through the proxy, and programs on this machine w
     await program.stop()
   }
   expect(new Set(proxy.seen)).toEqual(new Set(['CONNECT scores.test:443']))
+})
+
+it('asks judges of a trial on the page, and those of a canary, through the proxy', async () => {
+  const tls = { cert: certificates.read('far.crt'), key: certificates.read('far.key') }
+  // A refusal is not repeated.
+  await using far = await startFar(tls, 400)
+  await using proxy = await startProxy({ 'judge.test': far.port })
+  const env = { HTTPS_PROXY: proxy.url, NO_PROXY: '', NODE_EXTRA_CA_CERTS: at('company.crt') }
+  const config = join(folder, 'tried.yaml')
+  const judge = '{ name: prompt_alignment, sample: 0, model: { id: a/b, url: "https://judge.test/v1" } }'
+  writeFileSync(config, `scorers: [${judge}]\n`)
+  const data = mkdtempSync(join(folder, 'tried-'))
+  const args = ['--page', '--page-port', '0', '--data', data, '--config', config, '--settle', '0.2']
+  const page = /The page is at (http:\/\/\S+?)\/#token=(\S+)/
+  const program = await startProgram([...args, '--http-port', '0', '--grpc-port', '0'], { ready: page, env })
+  const [, origin = '', token = ''] = program.match
+  const ask = async (path: string, body?: unknown): Promise<string> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+    return await (await fetch(`${origin}${path}`, init)).text()
+  }
+  const taken = program.lines.map((line) => /Takes OTLP\/HTTP on .*?:(\d+)/.exec(line)?.[1]).find(Boolean)
+  expect(await post(Number(taken), toRequest(makeRun().spans))).toBe(200)
+  const runs = async (): Promise<readonly { readonly id: string }[]> => JSON.parse(await ask('/api/runs')).runs
+  await expect.poll(runs, { timeout: 10_000 }).toHaveLength(1)
+  const [found] = await runs()
+  expect(proxy.seen).toEqual([])
+  await ask('/api/trials', { scorer: 'prompt_alignment', runIds: [found?.id], capUsd: 1 })
+  expect(far.paths).toEqual(['/v1/chat/completions'])
+  const run: unknown = JSON.parse(await ask(`/api/run.json?id=${found?.id}`))
+  await program.stop()
+
+  const labelled = join(folder, 'labelled.jsonl')
+  writeFileSync(labelled, JSON.stringify({ scorer: 'prompt_alignment', version: '1', label: 'pass', run }))
+  const module = join(folder, 'canary.mjs')
+  const scorers = join(ROOT, 'src/entries/scorers.ts')
+  writeFileSync(
+    module,
+    `import { createPromptAlignmentScorerLLM } from '${scorers}'
+export default { scorers: [createPromptAlignmentScorerLLM({ model: 'openai/gpt-5-mini' })] }
+`,
+  )
+  const judged = { OPENAI_BASE_URL: 'https://judge.test/v1', OPENAI_API_KEY: 'scripted' }
+  const canary = promisify(execFile)(process.execPath, [SPANSCORE, 'canary', labelled, '--config', module], {
+    env: { ...process.env, ...env, OPENAI_BASE_URL: 'https://judge.test/v1', OPENAI_API_KEY: 'scripted' },
+  })
+  await expect(canary).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('no verdict on 1 labelled run'),
+  })
+  expect(far.paths).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
+  expect(new Set(proxy.seen)).toEqual(new Set(['CONNECT judge.test:443']))
 })
 
 it('says once what is wrong with a certificate and which option cures it, loses nothing, and goes on with the next one', async () => {

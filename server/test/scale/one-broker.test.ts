@@ -1,7 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { ConfigResourceTypes, IncrementalAlterConfigOperationTypes } from '@platformatic/kafka'
 import { afterAll, describe, expect, it } from 'vitest'
 
 import { startWorker } from '../../src/start-worker.ts'
+import { Certificates } from '../certificates.ts'
+import { startFar, startProxy } from '../proxy.ts'
 import { createSink } from '../sink.ts'
 import type { Sink } from '../sink.ts'
 import { until } from '../traces.ts'
@@ -343,5 +349,32 @@ describe('a worker', () => {
     await expect(startWorker(options('uneven'))).rejects.toThrow(
       'Expected as many partitions of uneven.logs as of uneven.spans, got 3 and 2',
     )
+  })
+
+  it('sends scores and questions to judges through a proxy, and reaches brokers without it', async () => {
+    await createTopics('proxied')
+    const folder = mkdtempSync(join(tmpdir(), 'spanscore-proxied-'))
+    const certificates = new Certificates(folder)
+    certificates.authority('company')
+    certificates.certificate('far', 'company')
+    const tls = { cert: certificates.read('far.crt'), key: certificates.read('far.key') }
+    await using scores = await startFar(tls)
+    await using judge = await startFar(tls, 400)
+    await using proxy = await startProxy({ 'scores.test': scores.port, 'judge.test': judge.port })
+    const config = join(folder, 'judge.yaml')
+    writeFileSync(
+      config,
+      'scorers: [tool_errors, { name: prompt_alignment, model: { id: a/b, url: "https://judge.test/v1" } }]\n',
+    )
+    const args = `--to https://scores.test --to-ca ${certificates.path('company.crt')} --config ${config} --settle 1`
+    const worker = await startWorkerProcess(
+      `${args} --brokers ${kafka.brokers.join(',')} --group proxied --topic-prefix proxied`.split(' '),
+      { HTTPS_PROXY: proxy.url, NO_PROXY: '', NODE_EXTRA_CA_CERTS: certificates.path('company.crt') },
+    )
+    await send(makeRuns(1), [0, 1, 2])
+    await until(() => scores.paths.includes('/v1/logs') && judge.paths.length > 0, 'scores and a question', 60_000)
+    await worker.stop()
+    expect(new Set(proxy.seen)).toEqual(new Set(['CONNECT scores.test:443', 'CONNECT judge.test:443']))
+    rmSync(folder, { recursive: true })
   })
 })
