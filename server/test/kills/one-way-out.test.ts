@@ -120,7 +120,6 @@ it('asks judges of a trial on the page, and those of a canary, through the proxy
 export default { scorers: [createPromptAlignmentScorerLLM({ model: 'openai/gpt-5-mini' })] }
 `,
   )
-  const judged = { OPENAI_BASE_URL: 'https://judge.test/v1', OPENAI_API_KEY: 'scripted' }
   const canary = promisify(execFile)(process.execPath, [SPANSCORE, 'canary', labelled, '--config', module], {
     env: { ...process.env, ...env, OPENAI_BASE_URL: 'https://judge.test/v1', OPENAI_API_KEY: 'scripted' },
   })
