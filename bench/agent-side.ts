@@ -15,7 +15,7 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace'
 import { tool, ToolLoopAgent } from 'ai'
 import type * as spanscore from 'spanscore'
 import { z } from 'zod'
@@ -23,8 +23,8 @@ import { z } from 'zod'
 const [, , model = '', collector = '', build] = process.argv
 
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-const tracerProvider = new BasicTracerProvider({
-  spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${collector}/v1/traces` }))],
+const tracerProvider = new TracerProvider({
+  spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${collector}/v1/traces` }) })],
 })
 const loggerProvider = new LoggerProvider({
   processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter({ url: `${collector}/v1/logs` }) })],

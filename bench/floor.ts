@@ -1,8 +1,6 @@
-import { metrics, ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import type { Context, Histogram, Span } from '@opentelemetry/api'
-import { logs } from '@opentelemetry/api-logs'
-import type { Logger } from '@opentelemetry/api-logs'
-import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { logs, metrics, ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import type { Context, Histogram, Logger, Span } from '@opentelemetry/api'
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace'
 
 /** What the floor writes for each agent run. */
 export interface FloorOptions {

@@ -1,10 +1,9 @@
 /** One side of a comparison, in its own process: plays a block of traffic for each message, and reports the time that it took. */
-import { diag, metrics, trace } from '@opentelemetry/api'
+import { diag, logs, metrics, trace } from '@opentelemetry/api'
 import type { Tracer } from '@opentelemetry/api'
-import { logs } from '@opentelemetry/api-logs'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
 import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace'
 import { attachScoring } from 'spanscore'
 
 import { Floor } from './floor.ts'
@@ -26,8 +25,8 @@ const exporter = {
   forceFlush: () => Promise.resolve(),
 }
 const silent = { ...exporter, export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }) }
-const provider = new BasicTracerProvider({
-  spanProcessors: [...(side === 'floor' ? [new Floor(hostCase.floor)] : []), new BatchSpanProcessor(exporter)],
+const provider = new TracerProvider({
+  spanProcessors: [...(side === 'floor' ? [new Floor(hostCase.floor)] : []), new BatchSpanProcessor({ exporter })],
 })
 trace.setGlobalTracerProvider(provider)
 if (hostCase.signals) {

@@ -21,7 +21,7 @@ export async function importCosts(rounds: number): Promise<Row[]> {
   const sdk: Loaded[] = []
   const spanscore: Loaded[] = []
   for (let round = -1; round < rounds; round += 1) {
-    const [api, a, b] = [load([API]), load([API, '@opentelemetry/sdk-trace-base']), load([API, 'spanscore'])]
+    const [api, a, b] = [load([API]), load([API, '@opentelemetry/sdk-trace']), load([API, 'spanscore'])]
     if (round < 0) continue
     sdk.push({ cpuMs: a.cpuMs - api.cpuMs, mb: a.mb - api.mb })
     spanscore.push({ cpuMs: b.cpuMs - api.cpuMs, mb: b.mb - api.mb })

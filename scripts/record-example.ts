@@ -13,7 +13,7 @@ import { OpenTelemetry } from '@ai-sdk/otel'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { NodeSDK } from '@opentelemetry/sdk-node'
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace'
 import { registerTelemetry, stepCountIs, tool, ToolLoopAgent } from 'ai'
 import { createScriptedOpenAIServer } from 'spanscore/testing'
 import type { ScriptedReply, ScriptedRequest } from 'spanscore/testing'
@@ -81,7 +81,7 @@ async function runAgent(otlpUrl: string, modelUrl: string): Promise<void> {
   const sdk = new NodeSDK({
     autoDetectResources: false,
     resource: resourceFromAttributes({ 'service.name': 'bicycle-shop (example)', 'service.version': '1.5.0' }),
-    spanProcessors: [new BatchSpanProcessor(exporter)],
+    spanProcessors: [new BatchSpanProcessor({ exporter })],
   })
   sdk.start()
   registerTelemetry(new OpenTelemetry())

@@ -73,7 +73,7 @@ async function bundled(at: string, code: string, options: BuildOptions): Promise
 
 beforeAll(() => {
   install(withoutPeers, ['@opentelemetry/api'])
-  install(withPeers, ['@opentelemetry/api', '@opentelemetry/sdk-trace-base', '@ai-sdk/openai'])
+  install(withPeers, ['@opentelemetry/api', '@opentelemetry/sdk-trace', '@ai-sdk/openai'])
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -127,10 +127,10 @@ describe('an application in one file', () => {
 
   it('scores a run of the OpenTelemetry SDK in an ES module, with the banner that the docs show for the SDK', async () => {
     const code = `
-      import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+      import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
       import { attachScoring, createAnswerPresentScorer } from 'spanscore'
       const exporter = new InMemorySpanExporter()
-      const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+      const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
       attachScoring({ scorers: [createAnswerPresentScorer()], tracerProvider: provider })
       const output = [{ role: 'assistant', parts: [{ type: 'text', content: 'It is 4 °C.' }] }]
       const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.output.messages': JSON.stringify(output) }

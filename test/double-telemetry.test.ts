@@ -2,7 +2,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { LegacyOpenTelemetry, OpenTelemetry } from '@ai-sdk/otel'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { context, SpanKind, trace } from '@opentelemetry/api'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { generateText, isStepCount, registerTelemetry, streamText, tool } from 'ai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -26,7 +26,7 @@ const noteAgent = defineScorer({
   },
 })
 const scoring = new ScoringSpanProcessor({ scorers: [{ scorer: noteAgent, scope: 'every-agent' }] })
-const provider = new BasicTracerProvider({ spanProcessors: [scoring, new SimpleSpanProcessor(exporter)] })
+const provider = new TracerProvider({ spanProcessors: [scoring, new SimpleSpanProcessor({ exporter })] })
 let server: ScriptedOpenAIServer
 
 beforeAll(async () => {

@@ -28,8 +28,9 @@ describe('a Node.js that is too old', () => {
 
   it('is named once by --import spanscore/register, and the application runs', () => {
     const application = `
-      import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
-      new NodeTracerProvider().register()
+      import { trace } from '@opentelemetry/api'
+      import { TracerProvider } from '@opentelemetry/sdk-trace'
+      trace.setGlobalTracerProvider(new TracerProvider())
       console.log('runs')`
     const { status, stdout, stderr } = run(application, '--import=spanscore/register')
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'runs\n' })

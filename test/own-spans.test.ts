@@ -2,7 +2,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { context, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { InMemorySpanExporter, TracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { attachScoring, createAnswerPresentScorer, createToolCallAccuracyScorerCode } from 'spanscore'
 import type { AgentRun } from 'spanscore'
 import { expect, it } from 'vitest'
@@ -17,8 +19,9 @@ it('Spans written by hand as the docs show them are one whole run', async () => 
   const { answer }: { answer: (question: string) => Promise<string> } = await import(pathToFileURL(file).href)
 
   const exporter = new InMemorySpanExporter()
-  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
-  provider.register()
+  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  trace.setGlobalTracerProvider(provider)
   const runs: Pick<AgentRun, 'agent' | 'input' | 'output' | 'toolCalls' | 'usage' | 'missing'>[] = []
   const scoring = attachScoring({
     scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'get_weather' }), createAnswerPresentScorer()],

@@ -6,10 +6,11 @@ import { writeFileSync } from 'node:fs'
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { OpenTelemetry } from '@ai-sdk/otel'
+import { context, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { registerTelemetry } from 'ai'
 import { createScriptedOpenAIServer } from 'spanscore/testing'
 
@@ -20,11 +21,12 @@ import { answerAgent, questions } from './script.ts'
 Error.stackTraceLimit = 0
 
 const exporter = new InMemorySpanExporter()
-const provider = new NodeTracerProvider({
+const provider = new TracerProvider({
   resource: resourceFromAttributes({ 'service.name': 'spanscore-sample' }),
-  spanProcessors: [new SimpleSpanProcessor(exporter)],
+  spanProcessors: [new SimpleSpanProcessor({ exporter })],
 })
-provider.register()
+context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+trace.setGlobalTracerProvider(provider)
 registerTelemetry(new OpenTelemetry())
 
 const server = await createScriptedOpenAIServer(answerAgent)

@@ -6,7 +6,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { NodeSDK } from '@opentelemetry/sdk-node'
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace'
 
 /** Starts traces, logs and metrics towards OTLP/HTTP endpoints such as `http://localhost:4318`. */
 export function startTelemetry(endpoints: readonly string[]): NodeSDK {
@@ -14,7 +14,7 @@ export function startTelemetry(endpoints: readonly string[]): NodeSDK {
   const sdk = new NodeSDK({
     resource: resourceFromAttributes({ 'service.name': 'spanscore-demo' }),
     spanProcessors: to('traces').map(
-      (config) => new BatchSpanProcessor(new OTLPTraceExporter(config), { scheduledDelayMillis: 200 }),
+      (config) => new BatchSpanProcessor({ exporter: new OTLPTraceExporter(config), scheduledDelayMillis: 200 }),
     ),
     logRecordProcessors: to('logs').map(
       (config) => new BatchLogRecordProcessor({ exporter: new OTLPLogExporter(config) }),

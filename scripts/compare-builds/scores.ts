@@ -1,7 +1,7 @@
 import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 
 import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
 import { orderOf } from '../../test/corpus/hooks-order.ts'
@@ -42,10 +42,10 @@ async function scoreLibrary(
 ): Promise<Observation> {
   using clock = new MovedClock(1_600_000_000_000)
   const [spans, logs, reader] = [new InMemorySpanExporter(), new InMemoryLogRecordExporter(), new Reader()]
-  const late = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
+  const late = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: spans })] })
   const scoring = new build.ScoringSpanProcessor({
     scorers: scorersOf(build),
-    next: new SimpleSpanProcessor(spans),
+    next: new SimpleSpanProcessor({ exporter: spans }),
     tracerProvider: late,
     loggerProvider: new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter: logs })] }),
     meterProvider: new MeterProvider({ readers: [reader] }),

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
 
@@ -178,13 +178,12 @@ function inOtherWords(
     words.set(word, known)
     return known
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- attributes of a recording
   return Object.fromEntries(
     Object.entries(attributes).map(([key, value]) => [
       key,
       typeof value === 'string' ? value.replace(/(?<= )[a-z]{4,}(?=[ .,])/g, other) : value,
     ]),
-  ) as ReadableSpan['attributes']
+  )
 }
 
 function toTime(ms: number): [number, number] {

@@ -8,7 +8,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 
 import { credentials, status } from '@grpc/grpc-js'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startServer } from '../src/start.ts'
@@ -32,7 +32,7 @@ afterAll(() => tested[Symbol.asyncDispose]())
 /** Spans as the official exporter writes them in protobuf. */
 function protobufRequest(count = 3): Buffer {
   const exporter = new InMemorySpanExporter()
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
   for (let index = 0; index < count; index++) provider.getTracer('test').startSpan(`span ${index}`).end()
   const bytes = ProtobufTraceSerializer.serializeRequest(exporter.getFinishedSpans())
   return Buffer.from(bytes!)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { afterAll, describe, expect, it } from 'vitest'
 
 import { scoredInProcess, withAttributes } from './scored-in-process.ts'

@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { SpanContext } from '@opentelemetry/api'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { ScoringSpanProcessor } from 'spanscore'
 import { createToolErrorsScorer } from 'spanscore/scorers/prebuilt'
 import { expect } from 'vitest'
@@ -11,8 +11,8 @@ const text = (role: string, content: string) => JSON.stringify([{ role, parts: [
 /** The spans of a run that a processor in the application has scored, as they are exported. */
 export async function scoredInProcess(): Promise<readonly ReadableSpan[]> {
   const exporter = new InMemorySpanExporter()
-  const next = new SimpleSpanProcessor(exporter)
-  const provider = new BasicTracerProvider({
+  const next = new SimpleSpanProcessor({ exporter })
+  const provider = new TracerProvider({
     spanProcessors: [new ScoringSpanProcessor({ scorers: [createToolErrorsScorer()], next })],
   })
   const tracer = provider.getTracer('my-agents')

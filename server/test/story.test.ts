@@ -5,11 +5,11 @@ import { join, resolve } from 'node:path'
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { OpenTelemetry } from '@ai-sdk/otel'
-import { trace } from '@opentelemetry/api'
+import { context, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer'
-import { BatchSpanProcessor, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { BatchSpanProcessor, InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { registerTelemetry, tool, ToolLoopAgent } from 'ai'
 import { createToolCallAccuracyScorerCode } from 'spanscore/scorers/code'
 import { createScriptedOpenAIServer, testCases } from 'spanscore/testing'
@@ -26,7 +26,7 @@ const QUESTION = 'Is it warm in Paris today?'
 let folder: string
 let page: PageUnderTest
 let model: ScriptedOpenAIServer
-let provider: NodeTracerProvider
+let provider: TracerProvider
 const spans = new InMemorySpanExporter()
 /** Whether the model uses its tool, as its instructions tell it after the fix. */
 let isFixed = false
@@ -45,13 +45,16 @@ beforeAll(async () => {
       ? 'No, it is 4 °C in Paris.'
       : { toolCalls: [{ name: 'weather', arguments: { city: 'Paris' } }] }
   })
-  provider = new NodeTracerProvider({
+  provider = new TracerProvider({
     spanProcessors: [
-      new SimpleSpanProcessor(spans),
-      new BatchSpanProcessor(new OTLPTraceExporter({ url: `http://127.0.0.1:${page.server.httpPort}/v1/traces` })),
+      new SimpleSpanProcessor({ exporter: spans }),
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url: `http://127.0.0.1:${page.server.httpPort}/v1/traces` }),
+      }),
     ],
   })
-  provider.register()
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  trace.setGlobalTracerProvider(provider)
   registerTelemetry(new OpenTelemetry())
 }, 60_000)
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-t
 import { ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readOtlpJson } from './json.ts'
@@ -88,7 +88,7 @@ const shuffledBy =
 function serialized(): { traces: Uint8Array; logs: Uint8Array } {
   const resource = resourceFromAttributes({ 'service.name': 'shop', hosts: ['a', 'b'] })
   const memory = new InMemorySpanExporter()
-  const provider = new BasicTracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor(memory)] })
+  const provider = new TracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor({ exporter: memory })] })
   const parent = provider.getTracer('agents', '1.2.3').startSpan('invoke_agent', { kind: SpanKind.CLIENT })
   const child = provider
     .getTracer('tools')
@@ -174,7 +174,7 @@ describe('OTLP in protobuf', () => {
   it('reads what the exporter sends as the same spans that it sends in JSON', async () => {
     const memory = new InMemorySpanExporter()
     const resource = resourceFromAttributes({ 'service.name': 'shop', hosts: ['a', 'b'] })
-    const provider = new BasicTracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor(memory)] })
+    const provider = new TracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor({ exporter: memory })] })
     const tracer = provider.getTracer('gen_ai', '1.2.3')
     const span = tracer.startSpan('invoke_agent ünï 🎉', { kind: SpanKind.CLIENT })
     span.setAttributes({

@@ -24,8 +24,8 @@ import { markAsScoring } from './attach/other-processors.ts'
  * in front of other processors, so that judge scores can be on the agent's own span too. Without `next`, it sits beside them.
  *
  * @example
- * new NodeTracerProvider({
- *   spanProcessors: [new ScoringSpanProcessor({ scorers, next: new BatchSpanProcessor(exporter) })],
+ * new TracerProvider({
+ *   spanProcessors: [new ScoringSpanProcessor({ scorers, next: new BatchSpanProcessor({ exporter }) })],
  * })
  */
 export class ScoringSpanProcessor implements SpanProcessorLike {

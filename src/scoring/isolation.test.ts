@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 import { context, createContextKey, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { afterEach, describe, expect, test } from 'vitest'
 
 import { isIsolated, isolated } from './isolation.ts'
@@ -46,7 +46,7 @@ describe('isolated', () => {
   test('suppresses tracing and hides the active span if a context manager is registered', () => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
     const exporter = new InMemorySpanExporter()
-    const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).getTracer('test')
+    const tracer = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }).getTracer('test')
     tracer.startActiveSpan('request', (span) => {
       isolated(() => {
         expect(trace.getActiveSpan()).toBeUndefined()

@@ -1,10 +1,10 @@
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { expect, it } from 'vitest'
 import { toSourceSpan, type SdkSpanLike } from './from-sdk-span.ts'
 
 const exporter = new InMemorySpanExporter()
-const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).getTracer('app', '1.2')
+const tracer = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }).getTracer('app', '1.2')
 
 it("reads a real SDK's span, with OTLP's kinds and times in milliseconds", () => {
   const parent = tracer.startSpan('parent', { startTime: [1000, 500_000_000] })

@@ -1,9 +1,8 @@
 import { ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api'
 import type { Attributes, AttributeValue, Context, Span, SpanContext } from '@opentelemetry/api'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import type { SpanProcessor } from '@opentelemetry/sdk-trace'
 
 import type { AgentRun } from '../../src/model/agent-run.ts'
 import type { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -79,7 +78,7 @@ export async function play(
   const { spans, logs } = readScenario(scenario)
   const order = options.order ?? scenario.order ?? orderOf(spans, way.atStart === 'recorded' ? 'all' : 'none')
   const noting = new Noting(product, settleMs)
-  const player = new Player(noting.scoring, [new SimpleSpanProcessor(noting.exporter)], way, logs)
+  const player = new Player(noting.scoring, [new SimpleSpanProcessor({ exporter: noting.exporter })], way, logs)
   await player.play(spans, order, clock, (hook) => (noting.hook = hook))
   await clock?.moveBy(2 * settleMs)
   return noting.end(logs)
@@ -191,7 +190,7 @@ class RecordedIds {
 /** Passes recorded spans to processors, hook by hook. */
 export class Player {
   readonly #ids = new RecordedIds()
-  readonly #providers = new Map<string, NodeTracerProvider>()
+  readonly #providers = new Map<string, TracerProvider>()
   readonly #started = new Map<string, { readonly span: Span; readonly stranger: Span | undefined }>()
   readonly #scoring: ScoringSpanProcessor
   readonly #processors: readonly SpanProcessor[]
@@ -285,7 +284,7 @@ export class Player {
     const key = JSON.stringify(resource)
     let provider = this.#providers.get(key)
     if (provider === undefined) {
-      provider = new NodeTracerProvider({
+      provider = new TracerProvider({
         idGenerator: this.#ids,
         resource: resourceFromAttributes(resource as Attributes),
         spanLimits: { attributeCountLimit: 100_000, eventCountLimit: 100_000 },

@@ -88,7 +88,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
       'tracer-provider',
       [],
       [
-        /✓ Tracer provider: NodeTracerProvider with SimpleSpanProcessor → InMemorySpanExporter\./,
+        /✓ Tracer provider: TracerProvider with SimpleSpanProcessor → InMemorySpanExporter\./,
         /✗ Meter provider: none is registered\.\n {2}\S/,
         /✗ Scoring: .*\n {2}Call attachScoring after the SDK has started/,
         /✗ Instrumentation: gen-ai \(agents\), agent .*, content none\.\n {2}docs\/reference\/libraries\.md names/,

@@ -10,9 +10,8 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import type { SpanProcessor } from '@opentelemetry/sdk-trace'
 import { ScoringSpanProcessor } from 'spanscore'
 import { createInjectionScorer } from 'spanscore/scorers/prebuilt'
 import { createScriptedJudge, createScriptedOpenAIServer } from 'spanscore/testing'
@@ -85,7 +84,7 @@ afterAll(async () => {
 
 function startProvider(service: string, spanProcessor: SpanProcessor): Tracer {
   const resource = resourceFromAttributes({ 'service.name': service })
-  const provider = new NodeTracerProvider({ resource, spanProcessors: [spanProcessor] })
+  const provider = new TracerProvider({ resource, spanProcessors: [spanProcessor] })
   closing.push(() => provider.shutdown())
   return provider.getTracer('app')
 }
@@ -100,7 +99,7 @@ function startInProcess(): Tracer {
   const processor = new ScoringSpanProcessor({
     scorers: [{ scorer, alerts: { any: 'page' } }],
     meterProvider,
-    next: new BatchSpanProcessor(new OTLPTraceExporter({ url: `${stack.otlpUrl}/v1/traces` })),
+    next: new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${stack.otlpUrl}/v1/traces` }) }),
   })
   return startProvider('in-process', processor)
 }
@@ -121,7 +120,7 @@ async function startBehindService(): Promise<Tracer> {
   service = await startService()
   closing.push(() => service.stop())
   const exporter = new OTLPTraceExporter({ url: `http://127.0.0.1:${service.httpPort}/v1/traces` })
-  return startProvider('behind-service', new BatchSpanProcessor(exporter))
+  return startProvider('behind-service', new BatchSpanProcessor({ exporter }))
 }
 
 const pagesOf = (job: string): readonly PostedAlert[] =>

@@ -6,8 +6,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { ScoringSpanProcessor } from 'spanscore'
 import type { ScoringOptions } from 'spanscore'
 
@@ -52,7 +51,7 @@ export function startApplication(
       }),
     ],
   })
-  const tracerProvider: NodeTracerProvider = new NodeTracerProvider({
+  const tracerProvider: TracerProvider = new TracerProvider({
     ...shared,
     spanProcessors: [
       new ScoringSpanProcessor({
@@ -61,7 +60,8 @@ export function startApplication(
         meterProvider,
         loggerProvider,
         tracerProvider: { getTracer: (...named) => tracerProvider.getTracer(...named) },
-        next: new BatchSpanProcessor(new OTLPTraceExporter({ url: `${otlpUrl}/v1/traces` }), {
+        next: new BatchSpanProcessor({
+          exporter: new OTLPTraceExporter({ url: `${otlpUrl}/v1/traces` }),
           scheduledDelayMillis: 500,
           maxQueueSize: 20_000,
         }),

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { trace } from '@opentelemetry/api'
+import { context, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { createScriptedOpenAIServer } from 'spanscore/testing'
 import { afterEach, expect, it } from 'vitest'
 
@@ -79,11 +79,12 @@ it.each([
 
 it('scores a run whose spans come from a Node.js and a Python process, once', async () => {
   const { stack: running, grpcUrl, httpUrl } = await startService()
-  const provider = new NodeTracerProvider({
+  const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'node-agent' }),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${httpUrl}/v1/traces` }))],
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${httpUrl}/v1/traces` }) })],
   })
-  provider.register()
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  trace.setGlobalTracerProvider(provider)
   const tracer = trace.getTracer('node-agent')
   await tracer.startActiveSpan('invoke_agent weather-agent', async (agent) => {
     agent.setAttributes({

@@ -1,5 +1,5 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -15,8 +15,8 @@ test('a long conversation is scored on the live span, although its requests toge
   const scoring = new ScoringSpanProcessor({
     scorers: [createToolErrorsScorer(), createTrajectoryScorer({ expected })],
   })
-  const tracer = new BasicTracerProvider({
-    spanProcessors: [scoring, new SimpleSpanProcessor(exporter)],
+  const tracer = new TracerProvider({
+    spanProcessors: [scoring, new SimpleSpanProcessor({ exporter })],
   }).getTracer('agents')
   const agent = tracer.startSpan('invoke_agent a', { attributes: { 'gen_ai.operation.name': 'invoke_agent' } })
   const context = trace.setSpan(ROOT_CONTEXT, agent)

@@ -1,5 +1,5 @@
-import { BatchSpanProcessor, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { BatchSpanProcessor, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
+import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace'
 
 import type { Random } from './random.ts'
 import { strangeValue } from './values.ts'
@@ -68,6 +68,6 @@ function exportingBehind(random: Random): SpanProcessor | undefined {
     },
     shutdown: () => Promise.resolve(),
   }
-  if (random.chance(0.5)) return new SimpleSpanProcessor(exporter)
-  return new BatchSpanProcessor(exporter, { scheduledDelayMillis: 5, exportTimeoutMillis: 20, maxExportBatchSize: 8 })
+  if (random.chance(0.5)) return new SimpleSpanProcessor({ exporter })
+  return new BatchSpanProcessor({ exporter, scheduledDelayMillis: 5, exportTimeoutMillis: 20, maxExportBatchSize: 8 })
 }

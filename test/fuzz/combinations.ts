@@ -2,8 +2,8 @@
 import { setTimeout } from 'node:timers/promises'
 
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace'
 import { ScoringSpanProcessor } from 'spanscore'
 
 import { rawScorer } from './raw-scorer.ts'
@@ -127,7 +127,7 @@ async function tryCombination(
   ]
   const limits = { timeoutMs: 30, flushTimeoutMs: 60, shutdownTimeoutMs: 60, settleMs: 0 }
   const scoring = new ScoringSpanProcessor({ scorers, ...limits, ...options, next: behind })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   let ended = 0
   try {
     const attributes = {

@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
 import { diag } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { ScoringSpanProcessor } from 'spanscore'
 
 import type { SourceSpan } from '../../src/spans/source-span.ts'
@@ -100,7 +100,7 @@ async function playPipeline(): Promise<number> {
   const options = faultyOptions(random)
   const scoring = new ScoringSpanProcessor({ ...options, next: behind })
   const ids = random.chance(0.3) ? new RepeatedIds(random) : undefined
-  const provider = new BasicTracerProvider({ spanProcessors: [scoring], ...(ids && { idGenerator: ids }) })
+  const provider = new TracerProvider({ spanProcessors: [scoring], ...(ids && { idGenerator: ids }) })
   const say = (what: string): void => void violations.push(`seed ${seed}: ${what}`)
   let ended = 0
   const flushes: Promise<void>[] = []

@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Span } from '@opentelemetry/api'
-import type { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import type { TracerProvider } from '@opentelemetry/sdk-trace'
 
 import type { ScoringSpanProcessor } from 'spanscore'
 
@@ -35,7 +35,7 @@ function mutate(span: Span, random: Random): void {
 
 /** Where recordings are played. */
 export interface Stage {
-  readonly provider: BasicTracerProvider
+  readonly provider: TracerProvider
   readonly scoring: Pick<ScoringSpanProcessor, 'logRecordProcessor'>
   readonly random: Random
   /** If given, some parents are named by such an id. */

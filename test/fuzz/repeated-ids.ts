@@ -1,6 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api'
 import { TraceFlags } from '@opentelemetry/api'
-import type { IdGenerator } from '@opentelemetry/sdk-trace-base'
+import type { IdGenerator } from '@opentelemetry/sdk-trace'
 
 import type { Random } from './random.ts'
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Attributes, Span } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -23,7 +23,7 @@ interface Played {
 /** A workflow with many agents that have ended, each with a tool that is still open. */
 function play(agents: number, settleMs: number): Played {
   const scoring = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()], queueSize: agents, settleMs })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('jobs')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('jobs')
   const start = (operation: string, parent?: Span): Span => {
     const attributes: Attributes = { 'gen_ai.operation.name': operation }
     return tracer.startSpan(operation, { attributes }, parent ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT)

@@ -1,5 +1,5 @@
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { describe, expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -48,7 +48,7 @@ async function callWithin(place: (typeof PLACES)[number], how: 'shutdown' | 'for
       shutdown: () => Promise.resolve(),
     },
   })
-  runAgent(new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('agents'))
+  runAgent(new TracerProvider({ spanProcessors: [scoring] }).getTracer('agents'))
   await scoring.forceFlush()
   await scoring.shutdown()
   return { ledger: scoring.ledger(), handedOn }

@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Attributes, Context, Span } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, it } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -39,7 +39,7 @@ interface Times {
 /** What a chain takes. */
 async function timesOf(length: number, { chain, leaf, name = 'step', library, ends, runs }: Shape): Promise<Times> {
   const processor = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()] })
-  const provider = new BasicTracerProvider({ spanProcessors: [processor] })
+  const provider = new TracerProvider({ spanProcessors: [processor] })
   const tracer = provider.getTracer(library ?? 'application')
   const spans: { readonly span: Span; readonly kind: Attributes }[] = []
   let context: Context = ROOT_CONTEXT

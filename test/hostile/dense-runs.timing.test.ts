@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { beforeAll, expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -36,7 +36,7 @@ async function longTurns(
     settleMs: 50,
     ...(redacts && { redact: (run) => run }),
   })
-  const provider = new BasicTracerProvider({ spanProcessors: [processor] })
+  const provider = new TracerProvider({ spanProcessors: [processor] })
   play(provider.getTracer('agents'), (what, hook) => {
     const end = turns.begin(what)
     hook()

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 import type { Tracer } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -23,7 +23,7 @@ const text = (index: number): string => Buffer.alloc(100_000, 65 + (index % 20))
 
 function scored(): { readonly scoring: ScoringSpanProcessor; readonly tracer: Tracer } {
   const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c')], memoryBytes: MAX_BYTES })
-  return { scoring, tracer: new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app') }
+  return { scoring, tracer: new TracerProvider({ spanProcessors: [scoring] }).getTracer('app') }
 }
 
 setFlagsFromString('--expose-gc')
@@ -125,7 +125,7 @@ test.each(Object.entries(ended))('runs %s are not held after they were scored', 
 test('flushes that wait for a judge hold little memory, whatever their number', async () => {
   const hanging = judgeScorer('hanging', { assess: () => new Promise(() => {}) })
   const scoring = new ScoringSpanProcessor({ scorers: [hanging], shutdownTimeoutMs: 0 })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   const flushAfterEach = async (count: number): Promise<void> => {
     for (let run = 0; run < count; run += 1) {
       runAgent(tracer)

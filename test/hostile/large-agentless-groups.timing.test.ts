@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -20,7 +20,7 @@ async function longTurns(tools: number): Promise<readonly string[]> {
   const turns = new LongTurns(LONGEST_MS)
   const runs = tools * CALLS_OF_EACH
   const scoring = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()], queueSize: runs, settleMs: 100 })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   for (let index = 0; index < tools; index += 1) callInTool(tracer, `${index}`, CALLS_OF_EACH)
   while (scoring.ledger().runs.closed < runs) {
     const end = turns.begin('a turn')

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createLoopScorer } from '../../src/scorers/code/loop.ts'
@@ -60,7 +60,7 @@ export async function endLargeRuns(
       shutdown: () => Promise.resolve(),
     },
   })
-  const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('agents')
+  const tracer = new TracerProvider({ spanProcessors: [processor] }).getTracer('agents')
   for (const play of plays) play(tracer, (_what, hook) => hook())
   const state = { isOver: false }
   const endCall = begin(ending)
@@ -79,7 +79,7 @@ export async function endLargeRuns(
 export async function shutDownWithoutTime(begin: (what: string) => () => void = () => () => {}) {
   const play = denseRun('results')
   const processor = new ScoringSpanProcessor({ scorers: [...codeScorers, judgeScorer], shutdownTimeoutMs: 0 })
-  play(new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('agents'), (_what, hook) => hook())
+  play(new TracerProvider({ spanProcessors: [processor] }).getTracer('agents'), (_what, hook) => hook())
   const endCall = begin('shutdown')
   const over = processor.shutdown()
   endCall()

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createLoopScorer } from '../../src/scorers/code/loop.ts'
@@ -35,7 +35,7 @@ export async function playLogFlood(
   { begin = () => () => undefined, onRead = () => undefined }: FloodNotes = {},
 ): Promise<LedgerSnapshot> {
   const processor = new ScoringSpanProcessor({ scorers: [createLoopScorer(), createToolErrorsScorer()], settleMs: 20 })
-  const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('agents')
+  const tracer = new TracerProvider({ spanProcessors: [processor] }).getTracer('agents')
   const noted = (what: string, hook: () => void): void => {
     const end = begin(what)
     hook()

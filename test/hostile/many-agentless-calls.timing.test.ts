@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -22,7 +22,7 @@ async function longTurns(): Promise<readonly string[]> {
     queueSize: CALLS,
     timeoutMs: 60_000,
   })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('jobs')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('jobs')
   const root = tracer.startSpan('nightly job', {}, ROOT_CONTEXT)
   const context = trace.setSpan(ROOT_CONTEXT, root)
   for (let index = 0; index < CALLS; index += 1) {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -35,7 +35,7 @@ const answeredWith = (response: unknown): string =>
 async function longTurns(limitMs: number, answered: string): Promise<readonly string[]> {
   const turns = new LongTurns(limitMs)
   const scoring = new ScoringSpanProcessor({ scorers, timeoutMs: 60_000 })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('agents')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('agents')
   const end = turns.begin('the spans')
   const agent = tracer.startSpan('invoke_agent a', { attributes: { 'gen_ai.operation.name': 'invoke_agent' } })
   const context = trace.setSpan(ROOT_CONTEXT, agent)

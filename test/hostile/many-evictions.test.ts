@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { ROOT_CONTEXT } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -14,7 +14,7 @@ test('runs that make room for an attribute above the limit are evicted over seve
     scorers: [createAnswerPresentScorer()],
     memoryBytes: 32 * 1024 * 1024,
   })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   const start = (question: string): void => {
     const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.input.messages': question }
     tracer.startSpan('invoke_agent', { attributes }, ROOT_CONTEXT)

@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 
 /** The mark is in every text that is content, followed by the name of the place; nothing that leaves the process may hold it. */
 export const MARK = 'CANARY'
@@ -60,7 +60,7 @@ function fail(span: Span): void {
 /** The spans of such a run, as they are exported. */
 export function markedSpans(): ReadableSpan[] {
   const exporter = new InMemorySpanExporter()
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
   playMarkedRun(provider.getTracer('agents'))
   return exporter.getFinishedSpans()
 }

@@ -1,8 +1,8 @@
 import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Tracer } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
+import type { SpanProcessor } from '@opentelemetry/sdk-trace'
 import { afterEach, expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
@@ -31,7 +31,7 @@ async function scoreOneRun(options: Partial<ScoringOptions>) {
     shutdownTimeoutMs: 500,
     ...options,
   })
-  runAgent(new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app'))
+  runAgent(new TracerProvider({ spanProcessors: [scoring] }).getTracer('app'))
   await scoring.forceFlush()
   await scoring.shutdown()
   await new Promise((resolve) => setImmediate(resolve))
@@ -41,7 +41,7 @@ async function scoreOneRun(options: Partial<ScoringOptions>) {
 
 test('a span that cannot be extended is scored, and leaves no score pending', async () => {
   const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c'), judgeScorer('j')], next: quiet })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   const span = tracer.startSpan('invoke_agent a', { attributes: agentAttributes('a') }, ROOT_CONTEXT)
   Object.preventExtensions(span)
   span.end()
@@ -83,12 +83,12 @@ test.each(['attached, then detached', 'beside'] as const)(
   'spans of a judge reach no exporter of the SDK, with no context manager: %s',
   async (where) => {
     const exporter = new InMemorySpanExporter()
-    const simple = new SimpleSpanProcessor(exporter)
+    const simple = new SimpleSpanProcessor({ exporter })
     const over = Promise.withResolvers<void>()
     let tracer: Tracer | undefined
     const scorers = [tracedJudge(() => tracer, over.resolve)]
     const beside = where === 'beside' ? [new ScoringSpanProcessor({ scorers })] : []
-    const provider = new BasicTracerProvider({ spanProcessors: [...beside, simple] })
+    const provider = new TracerProvider({ spanProcessors: [...beside, simple] })
     const attached = where === 'beside' ? undefined : attachScoring({ scorers, tracerProvider: provider })
     tracer = provider.getTracer('http')
     runAgent(tracer)
@@ -105,8 +105,8 @@ test.each(['attached, then detached', 'beside'] as const)(
 
 test('with a context manager, detaching restores the processors of the provider', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-  const simple = new SimpleSpanProcessor(new InMemorySpanExporter())
-  const provider = new BasicTracerProvider({ spanProcessors: [simple] })
+  const simple = new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })
+  const provider = new TracerProvider({ spanProcessors: [simple] })
   const active: unknown = Reflect.get(provider, '_activeSpanProcessor')
   if (typeof active !== 'object' || active === null) throw new Error('expected the SDK to have a list of processors')
   const scoring = attachScoring({ scorers: [judgeScorer('j')], tracerProvider: provider })
@@ -136,8 +136,8 @@ test('bytes and times that a scorer changes are exported as they were', async ()
       return { status: 'scored', value: 1 }
     },
   })
-  const scoring = new ScoringSpanProcessor({ scorers: [write, read], next: new SimpleSpanProcessor(exporter) })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const scoring = new ScoringSpanProcessor({ scorers: [write, read], next: new SimpleSpanProcessor({ exporter }) })
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   const span = tracer.startSpan('invoke_agent a', { attributes: agentAttributes('a') }, ROOT_CONTEXT)
   const attributes: unknown = Reflect.get(span, 'attributes')
   // SDK 3.x has byte arrays; an application may write anything.
@@ -159,7 +159,7 @@ test.each<[string, () => unknown]>([
     upstreamProbability: 'tracestate',
   })
   runAgent(
-    new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app'),
+    new TracerProvider({ spanProcessors: [scoring] }).getTracer('app'),
     'a',
     trace.setSpanContext(ROOT_CONTEXT, parent),
   )

@@ -1,7 +1,6 @@
 import { diag, DiagLogLevel, ROOT_CONTEXT } from '@opentelemetry/api'
-import type { TracerProvider } from '@opentelemetry/api'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
+import type { SpanProcessor } from '@opentelemetry/sdk-trace'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
@@ -43,7 +42,9 @@ function revoked(target: object = {}): object {
 
 /** A real provider whose list of processors is replaced. */
 function withList(change: (list: object) => unknown): object {
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
+  const provider = new TracerProvider({
+    spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })],
+  })
   const active: unknown = Reflect.get(provider, '_activeSpanProcessor')
   if (typeof active !== 'object' || active === null) throw new Error('expected the SDK to have a list of processors')
   Reflect.set(active, '_spanProcessors', change(Reflect.get(active, '_spanProcessors')))
@@ -54,7 +55,7 @@ const providers: Readonly<Record<string, () => unknown>> = {
   ...Object.fromEntries(
     traps.flatMap((trap) => [
       [`a proxy of nothing whose ${trap} throws`, () => new Proxy({ getTracer }, { [trap]: boom })],
-      [`a proxy of a provider whose ${trap} throws`, () => new Proxy(new BasicTracerProvider(), { [trap]: boom })],
+      [`a proxy of a provider whose ${trap} throws`, () => new Proxy(new TracerProvider(), { [trap]: boom })],
       [`a list whose ${trap} throws`, () => withList((list) => new Proxy(list, { [trap]: boom }))],
     ]),
   ),
@@ -100,8 +101,8 @@ describe('attachScoring to', () => {
 
   test('a frozen list keeps its processors working', () => {
     const exporter = new InMemorySpanExporter()
-    const others = [1, 2].map(() => new SimpleSpanProcessor(exporter))
-    const provider = new BasicTracerProvider({ spanProcessors: others })
+    const others = [1, 2].map(() => new SimpleSpanProcessor({ exporter }))
+    const provider = new TracerProvider({ spanProcessors: others })
     const active: unknown = Reflect.get(provider, '_activeSpanProcessor')
     if (typeof active !== 'object' || active === null) throw new Error('expected a list of processors')
     const target = [...others]
@@ -155,9 +156,11 @@ function readsOnce(): (target: SpanProcessor, key: string | symbol) => unknown {
 test('a processor behind with unreadable hooks throws nothing into the application', async () => {
   const scoring = new ScoringSpanProcessor({
     scorers: [createAnswerPresentScorer()],
-    next: new Proxy<SpanProcessor>(new SimpleSpanProcessor(new InMemorySpanExporter()), { get: readsOnce() }),
+    next: new Proxy<SpanProcessor>(new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() }), {
+      get: readsOnce(),
+    }),
   })
-  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  const provider = new TracerProvider({ spanProcessors: [scoring] })
   provider
     .getTracer('t')
     .startSpan('s', { attributes: agentAttributes('a') }, ROOT_CONTEXT)

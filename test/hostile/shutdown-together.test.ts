@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { diag, ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import { diag, logs, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Tracer } from '@opentelemetry/api'
-import { logs } from '@opentelemetry/api-logs'
 import { BatchLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import type { LoggerProvider, ReadableLogRecord } from '@opentelemetry/sdk-logs'
 import { AggregationTemporality, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics'
 import { NodeSDK } from '@opentelemetry/sdk-node'
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
@@ -61,11 +60,13 @@ function startSdk(scoring?: ScoringSpanProcessor) {
   const events: ReadableLogRecord[] = []
   const metrics = new Metrics()
   const batch = new BatchSpanProcessor({
-    export: (all, done) => {
-      spans.push(...all)
-      done({ code: 0 })
+    exporter: {
+      export: (all, done) => {
+        spans.push(...all)
+        done({ code: 0 })
+      },
+      shutdown: () => Promise.resolve(),
     },
-    shutdown: () => Promise.resolve(),
   })
   const sdk = new NodeSDK({
     instrumentations: [],

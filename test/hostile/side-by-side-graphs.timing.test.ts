@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Attributes, Span } from '@opentelemetry/api'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -46,7 +46,7 @@ async function play(requests: number): Promise<Found> {
     return 1
   })
   const scoring = new ScoringSpanProcessor({ scorers: [scorer], queueSize: GRAPHS })
-  const provider = new BasicTracerProvider({ spanProcessors: [scoring, new SimpleSpanProcessor(exporter)] })
+  const provider = new TracerProvider({ spanProcessors: [scoring, new SimpleSpanProcessor({ exporter })] })
   const tracer = provider.getTracer('@traceloop/instrumentation-langchain')
   const above = Array.from({ length: requests }, () => provider.getTracer('http').startSpan('GET /', {}, ROOT_CONTEXT))
   const start = (name: string, attributes: Attributes, index: number): Span => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -32,7 +32,7 @@ function request(index: number): string {
 async function longTurns(calls: number): Promise<readonly string[]> {
   const turns = new LongTurns(LONGEST_MS)
   const scoring = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()], queueSize: calls })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   const tool = tracer.startSpan('look', { attributes: { 'gen_ai.operation.name': 'execute_tool' } }, ROOT_CONTEXT)
   for (let index = 0; index < calls; index += 1) {
     const attributes = {

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -22,7 +22,7 @@ const REQUESTS = 35_000
 
 test('requests that never end, with an ended model call below each, take no memory once their runs are evicted', () => {
   const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c')], memoryBytes: 50_000 })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   const play = (): void => {
     for (let index = 0; index < REQUESTS; index += 1) {
       // The application forgets the span without ending it.

@@ -1,5 +1,5 @@
 import { ROOT_CONTEXT } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -13,7 +13,7 @@ test('a run that is split over traces stays together, whatever large traces are 
     return 1
   })
   const scoring = new ScoringSpanProcessor({ scorers: [scorer], queueSize: 10_000 })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   const question = { role: 'user', parts: [{ type: 'text', content: 'Which page is it?' }] }
   const asked = { role: 'assistant', parts: [{ type: 'tool_call', id: 'call_1', name: 'look', arguments: {} }] }
   const answered = { role: 'tool', parts: [{ type: 'tool_call_response', id: 'call_1', response: 'page 1' }] }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { ROOT_CONTEXT } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -35,7 +35,7 @@ async function longTurns(runs: number, held: number): Promise<readonly string[]>
       shutdown: () => Promise.resolve(),
     },
   })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('agents')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('agents')
   const attributes = { 'gen_ai.operation.name': 'invoke_agent' }
   for (let index = 0; index < runs; index += 1) tracer.startSpan('invoke_agent', { attributes }, ROOT_CONTEXT).end()
   expect(handedOn).toHaveLength(runs - held)

@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Attributes, Span } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, it } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -18,7 +18,7 @@ function endAs(span: Span, kind: Attributes): void {
 
 it('Agents that wait for their turn are decided, also if one among them still waits for a span', async () => {
   const processor = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()] })
-  const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer(LANGCHAIN)
+  const tracer = new TracerProvider({ spanProcessors: [processor] }).getTracer(LANGCHAIN)
   const below = (parent: Span | undefined): Span =>
     tracer.startSpan('step', {}, parent === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent))
   const top = below(undefined)

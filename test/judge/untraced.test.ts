@@ -1,9 +1,8 @@
 import { OpenTelemetry } from '@ai-sdk/otel'
 import { createOpenAI } from '@ai-sdk/openai'
-import { trace } from '@opentelemetry/api'
+import { context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
-import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { generateText, registerTelemetry } from 'ai'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -12,10 +11,11 @@ import { judgeReply } from '../../src/testing/judge-reply.ts'
 import { createScriptedOpenAIServer } from '../../src/testing/scripted-openai-server.ts'
 
 const exporter = new InMemorySpanExporter()
-const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
 
 beforeAll(() => {
-  provider.register({ contextManager: new AsyncLocalStorageContextManager() })
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  trace.setGlobalTracerProvider(provider)
   registerTelemetry(new OpenTelemetry())
 })
 afterAll(() => provider.shutdown())

@@ -1,7 +1,6 @@
 import { ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api'
 import type { Attributes, Context, Span } from '@opentelemetry/api'
-import { SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 
 import type { AgentRun } from '../../src/model/agent-run.ts'
 import { Noting } from '../corpus/play.ts'
@@ -51,9 +50,9 @@ export async function runProgram(product: Product, { spans, hooks }: Program): P
   let [spanIds, traceOf] = [0, 0]
   const newSpanId = (): string => (spanIds += 1).toString(16).padStart(16, '0')
   const traceId = (): string => (traceOf + 1).toString(16).padStart(32, '0')
-  const provider = new NodeTracerProvider({
+  const provider = new TracerProvider({
     idGenerator: { generateTraceId: traceId, generateSpanId: newSpanId },
-    spanProcessors: [noting.scoring, new SimpleSpanProcessor(noting.exporter)],
+    spanProcessors: [noting.scoring, new SimpleSpanProcessor({ exporter: noting.exporter })],
   })
   const started = new Map<number, Span>()
   let nowMs = 1_790_000_000_000

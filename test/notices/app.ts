@@ -1,13 +1,15 @@
 /** An application whose scoring is set up wrongly in one way: `node app.ts <case>`. What it prints is what the tests look at. */
+import { createRequire } from 'node:module'
+
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import type { Attributes } from '@opentelemetry/api'
 import {
   BatchSpanProcessor,
   InMemorySpanExporter,
-  NodeTracerProvider,
+  TracerProvider,
   TraceIdRatioBasedSampler,
   SimpleSpanProcessor,
-} from '@opentelemetry/sdk-trace-node'
+} from '@opentelemetry/sdk-trace'
 import {
   attachScoring,
   createRubricScorer,
@@ -17,7 +19,7 @@ import {
 } from 'spanscore'
 import { createScriptedJudge, createScriptedOpenAIServer, judgeReply, readJudgePrompt } from 'spanscore/testing'
 
-import { runAgent, SECRET, startProvider } from './spans.ts'
+import { registerProvider, runAgent, SECRET, startProvider } from './spans.ts'
 
 const criteria = [{ id: 'polite', question: 'Is it polite?' }]
 const tools = createToolCallAccuracyScorerCode({ expectedTool: 'weather' })
@@ -61,13 +63,13 @@ async function registerFor(waitMs: number): Promise<void> {
 async function exportTo(url: string): Promise<void> {
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: 1000 })
-  new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register()
+  registerProvider(new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] }))
 }
 
 /** Starts the SDK as most applications do. */
-async function createSdk(): Promise<{ start(): void }> {
+async function createSdk(): Promise<{ start(): void; shutdown(): Promise<void> }> {
   const { NodeSDK } = await import('@opentelemetry/sdk-node')
-  return new NodeSDK({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
+  return new NodeSDK({ spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })] })
 }
 
 /** Asks a model through the AI SDK. @param telemetries how often its telemetry is registered */
@@ -108,8 +110,8 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
   },
   'an SDK that is never registered': async () => {
     await registerFor(50)
-    const provider = new NodeTracerProvider()
-    provider.getTracer('agents').startSpan('lost').end()
+    // Only what is loaded as CommonJS can be seen.
+    createRequire(import.meta.url)('@opentelemetry/sdk-trace')
     await new Promise((resolve) => setTimeout(resolve, 400))
   },
   'an SDK that is not registered before the process ends': () => registerFor(50),
@@ -207,7 +209,9 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     await askModel()
   },
   'a provider of an older API': async () => {
-    const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
+    const provider = new TracerProvider({
+      spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })],
+    })
     Reflect.set(globalThis, Symbol.for('opentelemetry.js.api.1'), { version: '1.4.0', trace: provider })
     attachScoring({ scorers: [answer] })
     await askModel()
@@ -221,8 +225,8 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     runAgent('weather-agent')
   },
   'a provider that is not registered': async () => {
-    const tracerProvider = new NodeTracerProvider({
-      spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())],
+    const tracerProvider = new TracerProvider({
+      spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })],
     })
     attachScoring({ scorers: [answer], tracerProvider })
     await askModel()
@@ -230,11 +234,12 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
   },
   'a sampler that keeps nothing': async () => {
     process.env['OTEL_TRACES_SAMPLER'] = 'always_off'
-    const provider = startProvider()
+    const sdk = await createSdk()
+    sdk.start()
     attachScoring({ scorers: [answer] })
     runAgent('weather-agent')
     await askModel()
-    await provider.shutdown()
+    await sdk.shutdown()
   },
   'model calls with spans of other kinds': async () => {
     const provider = startProvider()
@@ -296,12 +301,16 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     process.exit(1)
   },
   'an end without a flush': () => {
-    new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(new InMemorySpanExporter())] }).register()
+    registerProvider(
+      new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter: new InMemorySpanExporter() })] }),
+    )
     attachScoring({ scorers: [answer] })
     runAgent('weather-agent')
   },
   'an end without a flush or a run': () => {
-    new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(new InMemorySpanExporter())] }).register()
+    registerProvider(
+      new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter: new InMemorySpanExporter() })] }),
+    )
     attachScoring({ scorers: [answer] })
     trace.getTracer('http').startSpan('GET /').end()
   },
@@ -340,7 +349,7 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
   },
   'no exporter': async () => {
     const scoring = new ScoringSpanProcessor({ scorers: [answer] })
-    new NodeTracerProvider({ spanProcessors: [scoring] }).register()
+    registerProvider(new TracerProvider({ spanProcessors: [scoring] }))
     runAgent('weather-agent')
     runAgent('weather-agent')
     await scoring.forceFlush()
@@ -388,12 +397,12 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
   },
   'a processor that can neither be flushed nor shut down, with stripContent': () => {
     // @ts-expect-error -- New Relic's processor has only these methods
-    new NodeTracerProvider({ spanProcessors: [{ onStart() {}, onEnd() {} }] }).register()
+    registerProvider(new TracerProvider({ spanProcessors: [{ onStart() {}, onEnd() {} }] }))
     attachScoring({ scorers: [tools], stripContent: true })
   },
   'a sampler of the application that keeps nothing': async () => {
-    const provider = new NodeTracerProvider({ sampler: new TraceIdRatioBasedSampler(0) })
-    provider.register()
+    const provider = new TracerProvider({ sampler: new TraceIdRatioBasedSampler(0) })
+    registerProvider(provider)
     attachScoring({ scorers: [answer] })
     await trace.getTracer('http').startActiveSpan('GET /', async (span) => {
       await askModel(1)

@@ -263,5 +263,5 @@ test('A process that exits with an error is not warned of pending scores', { tim
 test('SPANSCORE_LOG=info says what scoring was attached to', { timeout: 60_000 }, async () => {
   const { error, codes } = await play('attached', { SPANSCORE_LOG: 'info' })
   expect({ codes, error }).toMatchObject({ codes: ['SPANSCORE_ATTACHED'] })
-  expect(error).toMatch(/Attached to NodeTracerProvider, in front of 1 of its processors\. Scorers: .*answer/)
+  expect(error).toMatch(/Attached to TracerProvider, in front of 1 of its processors\. Scorers: .*answer/)
 })

@@ -1,15 +1,24 @@
-import { trace } from '@opentelemetry/api'
+import { context, trace } from '@opentelemetry/api'
 import type { Attributes } from '@opentelemetry/api'
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { InMemorySpanExporter, TracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 
 /** Content of the runs, which no notice may hold. */
 export const SECRET = 'content-that-nobody-may-see'
 
 /** Registers a tracer provider that keeps its spans. */
-export function startProvider(): NodeTracerProvider {
-  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
-  provider.register()
+export function startProvider(): TracerProvider {
+  const provider = new TracerProvider({
+    spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })],
+  })
+  registerProvider(provider)
   return provider
+}
+
+/** Registers a tracer provider, with a context manager. */
+export function registerProvider(provider: TracerProvider): void {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  trace.setGlobalTracerProvider(provider)
 }
 
 /** Writes the span of an agent of the given name, with content. */

@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Span, Tracer } from '@opentelemetry/api'
-import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { afterEach, expect, test, vi } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
@@ -39,7 +39,7 @@ async function createScoring(options: Partial<ScoringOptions> = {}) {
   })
   const memory = new InMemorySpanExporter()
   const pipeline = await createPipeline({
-    processors: (batch) => [scoring, batch, new SimpleSpanProcessor(memory)],
+    processors: (batch) => [scoring, batch, new SimpleSpanProcessor({ exporter: memory })],
     contextManager: false,
   })
   cleanup(() => expectBalanced(scoring.ledger()))

@@ -1,5 +1,5 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, it } from 'vitest'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createAnswerPresentScorer } from '../../src/scorers/code/answer-present.ts'
@@ -17,7 +17,7 @@ interface Program {
 /** Milliseconds of processor time that a chain of open spans takes, each below the previous one. */
 function chainMs(length: number, { callsAtEachDepth, endsOutermostFirst }: Program): number {
   const processor = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()] })
-  const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('application')
+  const tracer = new TracerProvider({ spanProcessors: [processor] }).getTracer('application')
   const before = process.cpuUsage()
   let context = ROOT_CONTEXT
   const spans = Array.from({ length }, () => {

@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Attributes, Span } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, it } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -33,7 +33,7 @@ it.each(ORDERS)('counts the second record of a call, and does not score it: %s, 
     },
   })
   const scoring = new ScoringSpanProcessor({ scorers: [seen], settleMs: 10 })
-  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  const provider = new TracerProvider({ spanProcessors: [scoring] })
   const framework = provider.getTracer('framework')
   const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'adder' }
   const agent = framework.startSpan('invoke_agent adder', { attributes })
@@ -60,7 +60,7 @@ it("counts a client's own record of a call that was scored before, and does not 
     },
   })
   const scoring = new ScoringSpanProcessor({ scorers: [seen], settleMs: 10 })
-  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  const provider = new TracerProvider({ spanProcessors: [scoring] })
   const instrumented = provider.getTracer('instrumentation').startSpan('chat m', { attributes: CALL }, ROOT_CONTEXT)
   const client = provider.getTracer('com.anthropic.sdk').startSpan('chat m', { attributes: CALL }, ROOT_CONTEXT)
   instrumented.end()

@@ -5,7 +5,7 @@
 import { createTraceState, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 
 import { createRandom } from '../../scripts/simulate/random.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
@@ -220,7 +220,7 @@ const messages = (role: string, content: string) => JSON.stringify([{ role, part
 
 /** One or two processes that score the same agent, and send to one backend. */
 class Processes {
-  readonly #each: { processor: ScoringSpanProcessor; provider: BasicTracerProvider; reader: Reader }[]
+  readonly #each: { processor: ScoringSpanProcessor; provider: TracerProvider; reader: Reader }[]
 
   constructor(given: EstimateCase, random: () => number) {
     const isJudge = given.kind === 'judge'
@@ -247,7 +247,7 @@ class Processes {
         queueSize: 100_000,
         ...given.options(random),
       })
-      return { processor, reader, provider: new BasicTracerProvider({ spanProcessors: [processor], idGenerator }) }
+      return { processor, reader, provider: new TracerProvider({ spanProcessors: [processor], idGenerator }) }
     })
   }
 

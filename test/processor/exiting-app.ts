@@ -1,7 +1,7 @@
 /** An application that scores an agent and comes to its end, or is ended by a signal: `node exiting-app.ts <receiver> <how>`. */
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { defineScorer } from '../../src/scoring/define-scorer.ts'
@@ -32,9 +32,9 @@ const scoring = new ScoringSpanProcessor({
       },
     }),
   ],
-  next: new BatchSpanProcessor(new OTLPTraceExporter({ url: `${url}/v1/traces` })),
+  next: new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${url}/v1/traces` }) }),
 })
-const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+const provider = new TracerProvider({ spanProcessors: [scoring] })
 
 /** The text is so long that reading it takes several turns of the event loop. */
 const results = Array.from({ length: how === 'shutdown of a large run' ? 40 : 0 }, () =>

@@ -1,6 +1,6 @@
 import { diag } from '@opentelemetry/api'
-import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { BasicTracerProvider, BatchSpanProcessor, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace'
+import { TracerProvider, BatchSpanProcessor, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { expect, test, vi } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -315,9 +315,9 @@ const exporters: Record<string, SpanExporter> = {
 }
 
 test.each(Object.keys(exporters))('an exporter that %s behind us does not reach the application', async (kind) => {
-  const next = new BatchSpanProcessor(exporters[kind]!, { exportTimeoutMillis: 50 })
+  const next = new BatchSpanProcessor({ exporter: exporters[kind]!, exportTimeoutMillis: 50 })
   const scoring = new ScoringSpanProcessor({ scorers: [judgeScorer('fitting')], next })
-  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  const provider = new TracerProvider({ spanProcessors: [scoring] })
   runAgent(provider.getTracer('agents'))
   await expect(provider.forceFlush()).resolves.toBeUndefined()
   await expect(provider.shutdown()).resolves.toBeUndefined()
@@ -340,15 +340,17 @@ test('a processor behind us that throws does not reach the application, nor keep
     shutdown: () => Promise.reject(new Error('shutdown')),
   }
   const { attachScoring } = await import('../../src/processor/attach/attach.ts')
-  const provider = new BasicTracerProvider({
+  const provider = new TracerProvider({
     spanProcessors: [
       throwing,
       new SimpleSpanProcessor({
-        export: (spans, done) => {
-          exported.push(...spans)
-          done({ code: 0 })
+        exporter: {
+          export: (spans, done) => {
+            exported.push(...spans)
+            done({ code: 0 })
+          },
+          shutdown: () => Promise.resolve(),
         },
-        shutdown: () => Promise.resolve(),
       }),
     ],
   })
@@ -399,7 +401,7 @@ test('a second copy of the package knows what the first has attached, claimed, a
   const second = await import('../../src/processor/attach/attach.ts')
   const secondIsolation = await import('../../src/scoring/isolation.ts')
   expect(second.attachScoring).not.toBe(first.attachScoring)
-  const provider = new BasicTracerProvider()
+  const provider = new TracerProvider()
   Reflect.set(Reflect.get(provider, '_activeSpanProcessor') as object, '_spanProcessors', [])
   const options = { scorers: [codeScorer('exact')], tracerProvider: provider }
   expect(second.attachScoring(options)).toBe(first.attachScoring(options))

@@ -1,4 +1,4 @@
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { toStoredRuns } from '../../src/otlp/runs-by-start.ts'
@@ -98,7 +98,7 @@ test('feedback joins the run of its trace, by the span of the request around it'
 })
 
 test('without a logger provider there is no event', () => {
-  const scoring = attachScoring({ scorers: [codeScorer('exact')], tracerProvider: new BasicTracerProvider() })
+  const scoring = attachScoring({ scorers: [codeScorer('exact')], tracerProvider: new TracerProvider() })
   expect(scoring.feedback({ ...ids, name: 'thumbs', value: true })).toBe(false)
   expect(attachNothing({ scorers: [] }).feedback({ ...ids, name: 'thumbs', value: true })).toBe(false)
 })
@@ -119,7 +119,7 @@ test.each<[unknown, string]>([
     'expected one of traceId, spanId, runId, name, value, label, comment, userId',
   ],
 ])('%j is refused', (given, message) => {
-  const scoring = attachScoring({ scorers: [codeScorer('exact')], tracerProvider: new BasicTracerProvider() })
+  const scoring = attachScoring({ scorers: [codeScorer('exact')], tracerProvider: new TracerProvider() })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what an application in JavaScript may pass
   expect(() => scoring.feedback(given as Feedback)).toThrow(message)
 })

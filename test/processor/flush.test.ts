@@ -1,15 +1,12 @@
-import { metrics } from '@opentelemetry/api'
-import { logs } from '@opentelemetry/api-logs'
+import { logs, metrics, trace } from '@opentelemetry/api'
 import { NodeSDK } from '@opentelemetry/sdk-node'
 import { BatchLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { SpanExporter } from '@opentelemetry/sdk-trace-base'
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
-import { trace } from '@opentelemetry/api'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import type { SpanExporter } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
@@ -40,13 +37,22 @@ test('one flush delivers the scored span, the event and the metric, in front', a
   expect(receiver.metrics.map(({ name }) => name)).toContain('spanscore.score')
 })
 
+/** As a provider of SDK 2.12 that was made with `forceFlushTimeoutMillis`, which waits for half a second. */
+class ImpatientProvider extends TracerProvider {
+  readonly ['_forceFlushTimeoutMillis'] = 500
+
+  override forceFlush(): Promise<void> {
+    return super.forceFlush({ timeoutMillis: 500 })
+  }
+}
+
 test('a flush of a provider that waits for half a second does not reject, and slow scores come later', async () => {
   const answers: (() => void)[] = []
   const answered = new Promise<void>((resolve) => answers.push(resolve))
   const slow = judgeScorer('slow', { assess: async () => (await answered, { status: 'scored', value: 0.5 }) as never })
   const { receiver, tracer, provider } = await createPipeline({
     processors: (batch) => [batch],
-    config: { forceFlushTimeoutMillis: 500 },
+    Provider: ImpatientProvider,
   })
   const scoring = attachScoring({ scorers: [slow] })
   runAgent(tracer)
@@ -102,9 +108,9 @@ test('a flush during another export does not end before that export', async () =
     export: (_spans, done) => void exports.push(() => done({ code: 0 })),
     shutdown: () => Promise.resolve(),
   }
-  const next = new BatchSpanProcessor(exporter)
+  const next = new BatchSpanProcessor({ exporter })
   const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('exact')], next })
-  runAgent(new NodeTracerProvider({ spanProcessors: [scoring] }).getTracer('agents'))
+  runAgent(new TracerProvider({ spanProcessors: [scoring] }).getTracer('agents'))
   const over: string[] = []
   const first = scoring.forceFlush().then(() => over.push('first'))
   const second = scoring.forceFlush().then(() => over.push('second'))
@@ -146,7 +152,7 @@ test('scores from before NodeSDK.shutdown arrive, and the rest is counted in the
   const receiver = await createOtlpReceiver()
   const sdk = new NodeSDK({
     instrumentations: [],
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` }))],
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` }) })],
     logRecordProcessors: [
       new BatchLogRecordProcessor({ exporter: new OTLPLogExporter({ url: `${receiver.url}/v1/logs` }) }),
     ],

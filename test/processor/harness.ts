@@ -1,14 +1,13 @@
-import { context, diag, DiagLogLevel, metrics, ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import { context, diag, DiagLogLevel, logs, metrics, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api'
-import { logs } from '@opentelemetry/api-logs'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { SpanProcessor, TracerConfig } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace'
+import type { SpanProcessor, TracerProviderOptions } from '@opentelemetry/sdk-trace'
 import { afterEach, expect } from 'vitest'
 
 import type { Evaluation } from '../../src/model/score.ts'
@@ -26,7 +25,7 @@ export interface Pipeline {
   readonly receiver: OtlpReceiver
   readonly batch: BatchSpanProcessor
   readonly tracer: Tracer
-  readonly provider: BasicTracerProvider
+  readonly provider: TracerProvider
   readonly diagnostics: string[]
   /** Everything that was exported, after loggers and meters are flushed too. */
   readonly flush: () => Promise<void>
@@ -38,7 +37,9 @@ export interface PipelineOptions {
   readonly logs?: boolean
   readonly metrics?: boolean
   readonly contextManager?: boolean
-  readonly config?: TracerConfig
+  readonly config?: TracerProviderOptions
+  /** @default that of the SDK */
+  readonly Provider?: typeof TracerProvider
 }
 
 const cleanups: (() => Promise<void> | void)[] = []
@@ -59,8 +60,9 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
   const diagnostics: string[] = []
   const note = (...parts: unknown[]) => void diagnostics.push(parts.join(' '))
   diag.setLogger({ error: note, warn: note, info: note, debug() {}, verbose() {} }, { logLevel: DiagLogLevel.INFO })
-  const batch = new BatchSpanProcessor(new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` }))
-  const provider = new BasicTracerProvider({ ...options.config, spanProcessors: options.processors(batch) })
+  const batch = new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` }) })
+  const Provider = options.Provider ?? TracerProvider
+  const provider = new Provider({ ...options.config, spanProcessors: options.processors(batch) })
   trace.setGlobalTracerProvider(provider)
   if (options.contextManager !== false) context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   const loggerProvider = new LoggerProvider({

@@ -1,5 +1,5 @@
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import type { TracerConfig } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
+import type { TracerProviderOptions } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -19,7 +19,10 @@ function waitingJudge(id = 'fitting') {
   return { scorer, waiting }
 }
 
-function createHolding(options: Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>, config: TracerConfig = {}) {
+function createHolding(
+  options: Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>,
+  config: TracerProviderOptions = {},
+) {
   const handedOn: EndedSpan[] = []
   const started: OpenSpan[] = []
   const scoring = new ScoringSpanProcessor({
@@ -31,7 +34,7 @@ function createHolding(options: Partial<ScoringOptions> & Pick<ScoringOptions, '
       shutdown: () => Promise.resolve(),
     },
   })
-  const provider = new BasicTracerProvider({ ...config, spanProcessors: [scoring] })
+  const provider = new TracerProvider({ ...config, spanProcessors: [scoring] })
   cleanup(async () => {
     await provider.shutdown()
     expectBalanced(scoring.ledger())
@@ -156,7 +159,7 @@ test('held spans are passed on when the process is about to exit', () => {
 test('if onEnding is not forwarded, code scores are on the view that next receives', () => {
   const { scoring, handedOn } = createHolding({ scorers: [codeScorer('exact')] })
   // @vercel/otel's CompositeSpanProcessor does this.
-  const provider = new BasicTracerProvider({
+  const provider = new TracerProvider({
     spanProcessors: [
       {
         onStart: (span, context) => scoring.onStart(span, context),

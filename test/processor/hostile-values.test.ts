@@ -1,9 +1,9 @@
 // oxlint-disable unicorn/no-thenable -- thenables that misbehave are what is tested here
 import { ROOT_CONTEXT } from '@opentelemetry/api'
 import type { Span, Tracer } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace'
 import { describe, expect, test } from 'vitest'
 
 import type { ScoringOptions } from '../../src/engine/config/scoring-options.ts'
@@ -133,7 +133,7 @@ async function expectSurvival(options: Partial<ScoringOptions>, more: { readonly
     shutdownTimeoutMs: 500,
     ...options,
   })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   for (let index = 0; index < 3; index += 1) runAgent(tracer)
   await scoring.forceFlush()
   await scoring.shutdown()
@@ -295,7 +295,7 @@ test.each(CALLBACKS)('spans that %s starts are neither recorded nor scored, with
     meterProvider: { getMeter: () => (on('meter'), noMeter) } as never,
     loggerProvider: { getLogger: () => ({ emit: () => void on('logger') }) },
   })
-  tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   runAgent(tracer)
   await scoring.forceFlush()
   await scoring.shutdown()
@@ -330,7 +330,7 @@ test('spans of a judge that end during a shutdown, or after it, reach no exporte
     },
   })
   const scoring = new ScoringSpanProcessor({ scorers: [slow], next: sink, shutdownTimeoutMs: 60 })
-  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  const provider = new TracerProvider({ spanProcessors: [scoring] })
   tracer = provider.getTracer('http')
   runAgent(tracer)
   while (opened.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -348,10 +348,10 @@ test.each([new Date(Number.NaN), Number.NaN, 1e300])('a run that ended at %s has
   const scoring = new ScoringSpanProcessor({
     scorers: [codeScorer('c')],
     emit: { lateSpans: 'always' },
-    tracerProvider: new BasicTracerProvider({ spanProcessors: [{ ...emptyProcessor, ...late }] }),
+    tracerProvider: new TracerProvider({ spanProcessors: [{ ...emptyProcessor, ...late }] }),
     loggerProvider: { getLogger: () => logger },
   })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   tracer.startSpan('invoke_agent a', { attributes: agentAttributes('a') }, ROOT_CONTEXT).end(end)
   await scoring.forceFlush()
   const nowSeconds = Date.now() / 1000
@@ -376,7 +376,7 @@ test.each([
       }),
   })
   const scoring = new ScoringSpanProcessor({ scorers: [slow], next: sink, ...options })
-  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  const provider = new TracerProvider({ spanProcessors: [scoring] })
   tracer = provider.getTracer('http')
   runAgent(tracer)
   await new Promise((resolve) => setTimeout(resolve, 40))
@@ -419,7 +419,7 @@ test('what a scorer writes to a run is neither exported nor seen by the next sco
   for (const value of [new Map(), new Uint8Array(1), new Float32Array(1), new URL('https://a.b'), [new Date()]]) {
     Reflect.set(resource.attributes, value.constructor.name, value)
   }
-  const tracer = new BasicTracerProvider({ resource, spanProcessors: [scoring, other] }).getTracer('app')
+  const tracer = new TracerProvider({ resource, spanProcessors: [scoring, other] }).getTracer('app')
   runAgent(tracer)
   await scoring.forceFlush()
   expect(JSON.stringify(spans.map((span) => [span.resource.attributes, span.attributes]))).not.toContain('SPOILT')
@@ -431,7 +431,7 @@ test('what a scorer writes to a run is neither exported nor seen by the next sco
 
 test('runs and answers that are too large to be read are skipped, and block nothing', async () => {
   const scoring = new ScoringSpanProcessor({ scorers: [createKeywordCoverageScorer({ keywords: ['zz'] })] })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   for (const megabytes of [2, 40]) {
     const attributes = agentAttributes('large', 'q', 'word '.repeat((megabytes * 2 ** 20) / 5))
     tracer.startSpan('invoke_agent large', { attributes }, ROOT_CONTEXT).end()
@@ -447,7 +447,7 @@ test('runs and answers that are too large to be read are skipped, and block noth
 test('code does not read more than 4 MiB of a run; judges, and scorers of names and counts, are asked', async () => {
   const scorers = [codeScorer('reads', { needs: ['toolResults'] }), codeScorer('counts'), judgeScorer('judged')]
   const scoring = new ScoringSpanProcessor({ scorers })
-  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  const tracer = new TracerProvider({ spanProcessors: [scoring] }).getTracer('app')
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
   const result = { ...toolAttributes('t'), 'gen_ai.tool.call.result': 'word '.repeat((20 * 2 ** 20) / 5) }
   open(tracer, 'execute_tool t', result, agent).end()

@@ -1,6 +1,5 @@
-import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import { logs, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { TracerProvider } from '@opentelemetry/api'
-import { logs } from '@opentelemetry/api-logs'
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import { afterEach, expect, test } from 'vitest'
 

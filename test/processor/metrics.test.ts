@@ -1,6 +1,6 @@
 import { metrics } from '@opentelemetry/api'
 import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
@@ -31,7 +31,7 @@ async function createMetrics() {
 test('two processors that write to one meter provider are counted together', async () => {
   const { tracer, total } = await createMetrics()
   attachScoring(options())
-  const other = new BasicTracerProvider()
+  const other = new TracerProvider()
   const second = attachScoring(options({ tracerProvider: other }))
   runAgent(tracer)
   runAgent(other.getTracer('other'))

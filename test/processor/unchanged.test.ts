@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
-import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { SpanProcessor } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'

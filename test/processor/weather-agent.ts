@@ -5,11 +5,13 @@ import { z } from 'zod'
 
 import { createScriptedOpenAIServer } from '../../src/testing/scripted-openai-server.ts'
 
-// Its tracer remains that of the first provider that it sees, so each test file has only one provider.
-registerTelemetry(new OpenTelemetry())
+let isRegistered = false
 
 /** A real agent of the AI SDK, whose model calls this tool and then answers. */
 export async function askWeatherAgent(calledTool: string): Promise<string> {
+  // Its tracer remains that of the provider that is there now, so each test file has only one provider.
+  if (!isRegistered) registerTelemetry(new OpenTelemetry())
+  isRegistered = true
   await using server = await createScriptedOpenAIServer([
     { toolCalls: [{ name: calledTool, arguments: { location: 'Oslo' } }] },
     { text: 'It is 4 degrees in Oslo.' },

@@ -6,13 +6,12 @@
 import { parseArgs } from 'node:util'
 import { getHeapSpaceStatistics } from 'node:v8'
 
-import { diag, metrics, trace } from '@opentelemetry/api'
+import { diag, logs, metrics, trace } from '@opentelemetry/api'
 import type { Tracer } from '@opentelemetry/api'
-import { logs } from '@opentelemetry/api-logs'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
 import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace'
 import { createToolCallAccuracyScorerCode, ScoringSpanProcessor } from 'spanscore'
 import type { LedgerSnapshot } from 'spanscore'
 
@@ -98,7 +97,7 @@ function usedByObjects(): number {
 
 /** One part of the soak: the load on one provider, warmed up and then measured. */
 async function measure(processor: SpanProcessor, warmUpSeconds: number, measuredSeconds: number) {
-  const provider = new BasicTracerProvider({ spanProcessors: [processor] })
+  const provider = new TracerProvider({ spanProcessors: [processor] })
   const tracers = new Map<string, Tracer>()
   const tracerOf = (scope: string): Tracer => {
     const known = tracers.get(scope) ?? provider.getTracer(scope, '1.0.0')

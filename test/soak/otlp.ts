@@ -2,14 +2,13 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-import { logs } from '@opentelemetry/api-logs'
-import { metrics } from '@opentelemetry/api'
+import { logs, metrics } from '@opentelemetry/api'
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace'
 
 /** What an OTLP receiver has counted. */
 export interface ReceivedCounts {
@@ -51,7 +50,8 @@ export async function createOtlpEnd(): Promise<OtlpEnd> {
   metrics.setGlobalMeterProvider(meterProvider)
   return {
     exportSpans: () =>
-      new BatchSpanProcessor(new OTLPTraceExporter({ url: `${String(url)}/v1/traces` }), {
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url: `${String(url)}/v1/traces` }),
         maxQueueSize: 200_000,
         maxExportBatchSize: SERIALISED_IN_ONE_TURN,
         scheduledDelayMillis: 500,

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { Providers } from '../../../src/processor/attach/tracer-providers.ts'
 import { onTracerProvider } from '../../../src/processor/attach/on-tracer-provider.ts'
 import { processorsOf } from '../../../src/processor/attach/provider-processors.ts'
+import { nameOfClass } from '../../../src/processor/attach/vendors.ts'
 import type { ScoringDescription } from '../../../src/processor/attach/other-processors.ts'
 import { ScoringSpanProcessor } from '../../../src/processor/scoring-span-processor.ts'
 import type { EndedSpan, SpanProcessorLike } from '../../../src/spans/sdk-types.ts'
@@ -51,8 +52,8 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   const write = (when: ProcessFacts['when']): void => {
     const api: unknown = Reflect.get(globalThis, API)
     const providers = new Providers({})
-    const meterProvider = providers.meterProvider()?.constructor?.name
-    const loggerProvider = providers.loggerProvider()?.constructor?.name
+    const meterProvider = nameOfClass(providers.meterProvider())
+    const loggerProvider = nameOfClass(providers.loggerProvider())
     const facts: ProcessFacts = {
       nodeVersion: process.version,
       pid: process.pid,
@@ -181,7 +182,7 @@ function listOf(composite: object): readonly SpanProcessorLike[] {
 
 function toProviderFacts(provider: object, observer: object, described: readonly ScoringDescription[]): ProviderFacts {
   // A bundler may leave the class without a name.
-  const name = provider.constructor?.name || 'a class without a name'
+  const name = nameOfClass(provider) ?? 'a class without a name'
   const processors = processorsOf(provider)
   if (processors === undefined) return { name }
   return {
@@ -192,9 +193,9 @@ function toProviderFacts(provider: object, observer: object, described: readonly
       .filter((each) => each !== observer && each.constructor !== Object)
       .map((each) => {
         const exporter: unknown = Reflect.get(each, '_exporter')
-        const exporterName = isRecord(exporter) ? exporter.constructor?.name : undefined
+        const exporterName = isRecord(exporter) ? nameOfClass(exporter) : undefined
         return {
-          name: each.constructor?.name ?? 'a processor',
+          name: nameOfClass(each) ?? 'a processor',
           ...(typeof exporterName === 'string' && { exporter: exporterName }),
         }
       }),

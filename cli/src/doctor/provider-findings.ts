@@ -18,7 +18,7 @@ export function providerFindings({ tracerProvider, packages, disabledBy }: Proce
       bad(
         'Tracer provider: none is registered.',
         hasSdk
-          ? 'The SDK is loaded: start it with sdk.start(), or call provider.register().'
+          ? 'The SDK is loaded: start it with sdk.start(), or call trace.setGlobalTracerProvider(provider).'
           : 'Start an OpenTelemetry SDK before the application: node --import ./telemetry.mjs app.js.',
       ),
     ]

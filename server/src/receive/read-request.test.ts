@@ -1,4 +1,4 @@
-import { SeverityNumber } from '@opentelemetry/api-logs'
+import { ROOT_CONTEXT, SeverityNumber, trace } from '@opentelemetry/api'
 import {
   JsonLogsSerializer,
   JsonTraceSerializer,
@@ -6,9 +6,8 @@ import {
   ProtobufTraceSerializer,
 } from '@opentelemetry/otlp-transformer'
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { describe, expect, it } from 'vitest'
-import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 
 import { placeIn } from '../traces/held-contents.ts'
 import { RequestReader } from './read-request.ts'
@@ -19,7 +18,9 @@ const LIMITS = { maxSpansPerRequest: 100, maxSpanBytes: 1_000_000 }
 function recorded() {
   const spans = new InMemorySpanExporter()
   const logs = new InMemoryLogRecordExporter()
-  const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }).getTracer('agents')
+  const tracer = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: spans })] }).getTracer(
+    'agents',
+  )
   const logger = new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter: logs })] }).getLogger(
     'agents',
   )

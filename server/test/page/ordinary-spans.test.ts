@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace'
 import { expect, it } from 'vitest'
 
 import { eventually, usePage } from './page-client.ts'
@@ -18,7 +18,7 @@ interface Shown {
 it('shows the spans of a database client within a run, in protobuf as SDKs send it', async () => {
   const { page } = service
   const exporter = new OTLPTraceExporter({ url: `http://127.0.0.1:${page.server.httpPort}/v1/traces` })
-  const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] })
+  const provider = new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] })
   const agent = provider.getTracer('my-agents').startSpan('invoke_agent clerk', {
     attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'clerk' },
   })

@@ -1,5 +1,5 @@
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace'
 import { createAnswerPresentScorer, ScoringSpanProcessor } from 'spanscore'
 import { describe, expect, it } from 'vitest'
 
@@ -26,9 +26,9 @@ it('shows the score that the application wrote on the span, where the service ha
   const exporter = new OTLPTraceExporter({ url: `http://127.0.0.1:${page.server.httpPort}/v1/traces` })
   const scoring = new ScoringSpanProcessor({
     scorers: [createAnswerPresentScorer()],
-    next: new BatchSpanProcessor(exporter),
+    next: new BatchSpanProcessor({ exporter }),
   })
-  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  const provider = new TracerProvider({ spanProcessors: [scoring] })
   provider
     .getTracer('my-agents')
     .startSpan('invoke_agent clerk', {

@@ -1,4 +1,4 @@
-import { NoopSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { NoopSpanProcessor } from '@opentelemetry/sdk-trace'
 import { describe, expect, test } from 'vitest'
 
 import { createLoopScorer } from '../../scorers/code/loop.ts'

@@ -50,8 +50,8 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_NO_PROVIDER: {
     level: 'error',
-    when: '`spanscore/register` found no tracer provider within 30 seconds, in a process that has loaded an OpenTelemetry SDK.',
-    cure: 'Start the SDK: `sdk.start()`, or `provider.register()`.',
+    when: '`spanscore/register` found no tracer provider within 30 seconds, in a process that has loaded an OpenTelemetry SDK as CommonJS, or a part of its API.',
+    cure: 'Start the SDK: `sdk.start()`, or `trace.setGlobalTracerProvider(provider)`.',
   },
   SPANSCORE_NOT_ATTACHED: {
     level: 'error',

@@ -4,7 +4,7 @@ import { notify } from '../../engine/notices/notify.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { OpenSpan } from '../../spans/sdk-types.ts'
 import { lookAt } from './look-at.ts'
-import { nameOfProvider, wayOfVendor } from './vendors.ts'
+import { nameOfClass, wayOfVendor } from './vendors.ts'
 
 /** The options with which scoring was attached to each provider, in comparable form. */
 const signatures = globalSlot('signatures', () => new WeakMap<object, string>(), isWeakMap)
@@ -35,7 +35,7 @@ export function reportWhenRead(
   options: ResolvedOptions,
 ): void {
   signatures.set(provider, signatureOf(options))
-  const name = nameOfProvider(provider) ?? 'a tracer provider'
+  const name = nameOfClass(provider) ?? 'a tracer provider'
   const before = processorsBehind === 0 ? 'beside its processors' : `in front of ${processorsBehind} of its processors`
   const ids = options.scorers.map(({ id }) => id).join(', ')
   whenRead.set(processor, { message: `Attached to ${name}, ${before}. Scorers: ${ids}.`, name })

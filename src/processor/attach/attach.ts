@@ -10,7 +10,7 @@ import { addProcessor, canBeNext, processorsOf, replaceProcessors } from './prov
 import { lookAt } from './look-at.ts'
 import { reportOtherOptions, reportWhenRead } from './attach-notices.ts'
 import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
-import { nameOfProvider, wayOfVendor } from './vendors.ts'
+import { nameOfClass, wayOfVendor } from './vendors.ts'
 import type { ScoringOptions } from '../../engine/config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../scoring-span-processor.ts'
 import type { SpanProcessorLike } from '../../spans/sdk-types.ts'
@@ -145,7 +145,7 @@ function whyNot(provider: object | undefined, options: ScoringOptions, canStrip:
       `${vendor}OTEL_TRACES_EXPORTER=none and OTEL_SDK_DISABLED=true leave none, and Mastra's OtelExporter registers none: use @mastra/otel-bridge.`
     )
   }
-  const name = nameOfProvider(provider) ?? 'The tracer provider'
+  const name = nameOfClass(provider) ?? 'The tracer provider'
   if (!canStrip)
     return `${name} has a span processor without forceFlush or shutdown, from which stripContent cannot take content.`
   if (stripsNothing(options) && lookAt(() => 'addSpanProcessor' in provider) === true) {

@@ -1,5 +1,5 @@
 import { trace } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { onTracerProvider } from './on-tracer-provider.ts'
@@ -16,7 +16,7 @@ afterEach(forgetGlobals)
 
 describe('The global tracer provider', () => {
   test('is found immediately if it is registered', () => {
-    const provider = new BasicTracerProvider()
+    const provider = new TracerProvider()
     trace.setGlobalTracerProvider(provider)
     const found: object[] = []
     onTracerProvider((each) => found.push(each))
@@ -27,18 +27,19 @@ describe('The global tracer provider', () => {
     const found: object[] = []
     onTracerProvider((each) => found.push(each))
     expect(found).toEqual([])
-    const provider = new BasicTracerProvider()
+    const provider = new TracerProvider()
     expect(trace.setGlobalTracerProvider(provider)).toBe(true)
     expect(found).toEqual([provider])
-    expect(trace.setGlobalTracerProvider(new BasicTracerProvider())).toBe(false)
+    expect(trace.setGlobalTracerProvider(new TracerProvider())).toBe(false)
     expect(found).toEqual([provider])
   })
 
   test('is found when it is registered after something else', () => {
-    Reflect.set(globalThis, API, { version: '1.9.1' })
+    trace.setGlobalTracerProvider(new TracerProvider())
+    trace.disable()
     const found: object[] = []
     onTracerProvider((each) => found.push(each))
-    const provider = new BasicTracerProvider()
+    const provider = new TracerProvider()
     expect(trace.setGlobalTracerProvider(provider)).toBe(true)
     expect(found).toEqual([provider])
   })
@@ -47,7 +48,7 @@ describe('The global tracer provider', () => {
     const found: string[] = []
     onTracerProvider(() => found.push('first'))
     onTracerProvider(() => found.push('second'))
-    trace.setGlobalTracerProvider(new BasicTracerProvider())
+    trace.setGlobalTracerProvider(new TracerProvider())
     expect(found).toEqual(['first', 'second'])
   })
 
@@ -62,14 +63,15 @@ describe('The global tracer provider', () => {
         this.#delegate = delegate
       }
     }
-    Reflect.set(globalThis, API, { version: '1.9.1' })
+    trace.setGlobalTracerProvider(new TracerProvider())
+    trace.disable()
     const found: object[] = []
     onTracerProvider((each) => found.push(each))
     const proxy = new b()
     const api: object = Reflect.get(globalThis, API)
     Reflect.set(api, 'trace', proxy)
     expect(found).toEqual([])
-    const provider = new BasicTracerProvider()
+    const provider = new TracerProvider()
     proxy.setDelegate(provider)
     expect(found).toEqual([provider])
   })
@@ -79,13 +81,13 @@ describe('The global tracer provider', () => {
     onTracerProvider((each) => found.push(each))
     trace.disable()
     Reflect.deleteProperty(globalThis, API)
-    const provider = new BasicTracerProvider()
+    const provider = new TracerProvider()
     trace.setGlobalTracerProvider(provider)
     expect(found).toEqual([provider])
   })
 
   test('is found each time that another one replaces it', () => {
-    const providers = [1, 2, 3].map(() => new BasicTracerProvider())
+    const providers = [1, 2, 3].map(() => new TracerProvider())
     const found: object[] = []
     onTracerProvider((each) => found.push(each))
     for (const provider of providers) {
@@ -97,7 +99,7 @@ describe('The global tracer provider', () => {
 
   test('leaves the API unchanged', () => {
     onTracerProvider(() => undefined)
-    trace.setGlobalTracerProvider(new BasicTracerProvider())
+    trace.setGlobalTracerProvider(new TracerProvider())
     const api: object = Reflect.get(globalThis, API)
     expect(Object.getOwnPropertyDescriptor(globalThis, API)).toMatchObject({ value: api, writable: true })
     expect(Object.getOwnPropertyDescriptor(api, 'trace')).toMatchObject({

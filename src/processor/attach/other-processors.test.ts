@@ -1,12 +1,12 @@
-import { BatchSpanProcessor, BasicTracerProvider, InMemorySpanExporter } from '@opentelemetry/sdk-trace-base'
+import { BatchSpanProcessor, TracerProvider, InMemorySpanExporter } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
 
 import { CompositeProcessor } from '../attach/composite-processor.ts'
 import { countUnsentSpans } from './other-processors.ts'
 
 test('Spans that wait in batch processors are counted, behind a composite too, until they are flushed', async () => {
-  const batch = new BatchSpanProcessor(new InMemorySpanExporter())
-  const provider = new BasicTracerProvider({ spanProcessors: [batch] })
+  const batch = new BatchSpanProcessor({ exporter: new InMemorySpanExporter() })
+  const provider = new TracerProvider({ spanProcessors: [batch] })
   const tracer = provider.getTracer('test')
   tracer.startSpan('one').end()
   tracer.startSpan('two').end()

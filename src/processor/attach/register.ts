@@ -78,7 +78,8 @@ function lookAgain(isThere: () => boolean, patienceMs: number): void {
   setTimeout(() => {
     clearInterval(looking)
     if (isThere() || !hasLoadedSdk()) return
-    const cure = 'start it with sdk.start(), or register its tracer provider with provider.register()'
+    const cure =
+      'start it with sdk.start(), or register its tracer provider with trace.setGlobalTracerProvider(provider)'
     const message = `an OpenTelemetry SDK is loaded, and no tracer provider is registered: ${cure}`
     complain('SPANSCORE_NO_PROVIDER', message)
   }, patienceMs).unref()
@@ -99,7 +100,7 @@ function complain(code: 'SPANSCORE_CONFIG' | 'SPANSCORE_NODE_VERSION' | 'SPANSCO
 /** Where every copy of `@opentelemetry/api` 1.x stores its globals. */
 const API = Symbol.for('opentelemetry.js.api.1')
 
-/** Whether this process has loaded an OpenTelemetry SDK. A bundled SDK cannot be seen. */
+/** Whether this process has loaded an OpenTelemetry SDK. A bundled SDK cannot be seen, nor one of version 3 that is loaded as an ES module. */
 function hasLoadedSdk(): boolean {
   // Other things are registered as well, such as a context manager or a meter provider.
   if (Reflect.get(globalThis, API) !== undefined) return true

@@ -3,10 +3,10 @@ import { lookAt } from './look-at.ts'
 
 const BESIDE = 'start an OpenTelemetry SDK such as NodeSDK beside it'
 
-/** The class name of a provider; `undefined` if it cannot be read. */
-export function nameOfProvider(provider: object): string | undefined {
-  const name: unknown = lookAt(() => provider.constructor?.name)
-  return typeof name === 'string' && name !== '' ? name.slice(0, 100) : undefined
+/** The name of an object's class, without what a bundler appended, as in `TracerProvider$1` of SDK 3; `undefined` if it cannot be read. */
+export function nameOfClass(value: object | undefined): string | undefined {
+  const name: unknown = lookAt(() => value?.constructor?.name)
+  return typeof name === 'string' && name !== '' ? name.replace(/\$\d+$/, '').slice(0, 100) : undefined
 }
 
 /**
@@ -17,7 +17,7 @@ export function nameOfProvider(provider: object): string | undefined {
  */
 export function wayOfVendor(provider: object | undefined): string | undefined {
   const sentry = lookAt(() => Reflect.get(globalThis, '__SENTRY__') as unknown)
-  const isSentry = provider === undefined ? isRecord(sentry) : nameOfProvider(provider)?.startsWith('Sentry') === true
+  const isSentry = provider === undefined ? isRecord(sentry) : nameOfClass(provider)?.startsWith('Sentry') === true
   if (isSentry) return wayOfSentry(Number.parseInt(String(isRecord(sentry) ? sentry['version'] : ''), 10))
   if (lookAt(() => Reflect.get(globalThis, Symbol.for('dd-trace')) as unknown) === undefined) return undefined
   return (

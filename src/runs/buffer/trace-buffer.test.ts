@@ -1,5 +1,5 @@
 import { trace } from '@opentelemetry/api'
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, it } from 'vitest'
 
 import { withoutPause } from '../../scoring/background.ts'
@@ -31,7 +31,7 @@ function createBuffer() {
     onWaiting: () => undefined,
   })
   const spans = new ProcessSpans(buffer, 0)
-  const provider = new BasicTracerProvider({
+  const provider = new TracerProvider({
     spanProcessors: [
       {
         onStart: (span, context) => void spans.start(span, trace.getSpan(context)),

@@ -1,11 +1,14 @@
 // Everything is attached, one of the scorers throws, and the AI SDK records neither inputs nor outputs.
+import { trace } from '@opentelemetry/api'
 import { OpenTelemetry } from '@ai-sdk/otel'
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter, TracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { generateText, registerTelemetry } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { attachScoring, createRunLimitsScorer, createScorer } from 'spanscore'
 
-new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] }).register()
+trace.setGlobalTracerProvider(
+  new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })] }),
+)
 const broken = createScorer({ id: 'broken', description: 'Throws.' }).generateScore(() => {
   throw new Error('broken')
 })

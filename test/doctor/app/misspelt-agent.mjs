@@ -1,9 +1,11 @@
 // A scorer for an agent that no run has, and an agent without spans of its model calls.
 import { trace } from '@opentelemetry/api'
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter, TracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { attachScoring, createToolCallAccuracyScorerCode } from 'spanscore'
 
-new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] }).register()
+trace.setGlobalTracerProvider(
+  new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })] }),
+)
 attachScoring({
   scorers: [{ scorer: createToolCallAccuracyScorerCode({ expectedTool: 'weather' }), agent: 'wether-agent' }],
 })

@@ -1,7 +1,7 @@
 // The provider is built, and not registered.
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { attachScoring, createLoopScorer } from 'spanscore'
 
-const provider = new NodeTracerProvider()
+const provider = new TracerProvider()
 attachScoring({ scorers: [createLoopScorer()] })
 provider.getTracer('agents').startSpan('lost').end()

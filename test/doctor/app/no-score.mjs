@@ -1,9 +1,11 @@
 // Everything is attached, and the spans hold no content.
 import { trace } from '@opentelemetry/api'
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter, TracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { attachScoring, createLoopScorer } from 'spanscore'
 
-new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] }).register()
+trace.setGlobalTracerProvider(
+  new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })] }),
+)
 const scoring = attachScoring({ scorers: [createLoopScorer()] })
 const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'mute' }
 trace.getTracer('agents').startSpan('invoke_agent mute', { attributes }).end()

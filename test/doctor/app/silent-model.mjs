@@ -1,10 +1,13 @@
 // An agent of the AI SDK in a server, whose telemetry nobody has registered.
+import { trace } from '@opentelemetry/api'
 import { createOpenAI } from '@ai-sdk/openai'
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter, TracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { generateText } from 'ai'
 import { attachScoring, createAnswerPresentScorer } from 'spanscore'
 
-new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] }).register()
+trace.setGlobalTracerProvider(
+  new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })] }),
+)
 attachScoring({ scorers: [createAnswerPresentScorer()] })
 const model = createOpenAI({ apiKey: 'none', baseURL: process.env.MODEL_URL })('gpt-5-mini')
 await generateText({ model, prompt: 'Hello' })

@@ -1,7 +1,9 @@
-// NodeTracerProvider without spanscore: scoring is what is missing.
+// TracerProvider without spanscore: scoring is what is missing.
 import { trace } from '@opentelemetry/api'
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter, TracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 
-new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] }).register()
+trace.setGlobalTracerProvider(
+  new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })] }),
+)
 const attributes = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' }
 trace.getTracer('agents').startSpan('chat m', { attributes }).end()

@@ -1,9 +1,11 @@
 // A scorer for one agent, and an agent whose name is not recorded.
 import { trace } from '@opentelemetry/api'
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter, TracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { attachScoring, createToolCallAccuracyScorerCode } from 'spanscore'
 
-new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] }).register()
+trace.setGlobalTracerProvider(
+  new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })] }),
+)
 attachScoring({
   scorers: [{ scorer: createToolCallAccuracyScorerCode({ expectedTool: 'weather' }), agent: 'weather-agent' }],
 })

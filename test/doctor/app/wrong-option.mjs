@@ -1,6 +1,9 @@
 // An option that is misspelt: attachScoring throws.
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { trace } from '@opentelemetry/api'
+import { InMemorySpanExporter, TracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import { attachScoring, createAnswerPresentScorer } from 'spanscore'
 
-new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] }).register()
+trace.setGlobalTracerProvider(
+  new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })] }),
+)
 attachScoring({ scorers: [createAnswerPresentScorer()], sampel: 0.1 })
