@@ -58,7 +58,7 @@ const FUNCTIONS: readonly (readonly [file: string, name: string, value: string])
 ]
 
 /** Hooks of dialects, and their quirks, which are taken from all dialects. */
-const HOOKS = ['aside', 'holdsOneRun', 'hasFinalForm', 'transcript', 'resumption', 'runnerOf', 'mayHideCalls']
+const HOOKS = ['aside', 'isSingleRun', 'hasFinalForm', 'transcript', 'resumption', 'runnerOf', 'mayHideCalls']
   .concat(['toolSpans', 'callsInInput', 'absence', 'conversationIn', 'retrieval', 'documents', 'outcome'])
   .concat(
     ['modelsEncloseLoops', 'modelsNest', 'isOfClient', 'formOfTwo', 'isFlat', 'startsBesideItsTool', 'requestId']

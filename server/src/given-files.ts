@@ -1,4 +1,4 @@
-import type { LogLevel } from './limited.ts'
+import type { LogLevel } from './log-line.ts'
 
 /** How often files are read again. Notifications of the system do not come from network and container file systems. */
 const READ_EVERY_MS = 1000

@@ -1,4 +1,4 @@
-import type { LogLevel } from './limited.ts'
+import type { LogLevel } from './log-line.ts'
 import { heldLimits, receivingLimits } from './config/limits.ts'
 import type { Limits } from './config/limits.ts'
 import { readCertificates, readKeyPair } from './given-certificates.ts'

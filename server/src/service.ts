@@ -19,8 +19,8 @@ import type { GatheredRecords } from './send/gathered-scores.ts'
 import type { LogPosition } from './traces/held-span.ts'
 import type { FinishedSpans, HeldTraces, SettledSpans } from './traces/held-traces.ts'
 import type { ServiceObserver } from './service-observer.ts'
-import { Turn } from './turn.ts'
-import { within } from './within.ts'
+import { Breather } from './breather.ts'
+import { withTimeout } from './with-timeout.ts'
 
 /** The parts of a scoring service. */
 export interface ServiceParts {
@@ -184,11 +184,11 @@ export class Service {
     // An unavailable destination is not waited for, because undelivered scores can be computed again from the log.
     const leftMs = (): number =>
       Math.max(0, Math.min(endMs - nowMs(), outbox.failingForMs > 0 ? FAILING_MS : timeoutMs))
-    await within(leftMs(), Promise.all([...this.#scoring, conversations?.settled()]))
+    await withTimeout(leftMs(), Promise.all([...this.#scoring, conversations?.settled()]))
     await outbox.flush(leftMs())
-    await within(leftMs(), Promise.all([...this.#storing, conversations?.stored()]))
+    await withTimeout(leftMs(), Promise.all([...this.#storing, conversations?.stored()]))
     const { undelivered } = outbox
-    await within(leftMs(), outbox.shutdown())
+    await withTimeout(leftMs(), outbox.shutdown())
     if (undelivered > 0) {
       report(
         `The scores of ${undelivered} runs were not delivered: ${log.isDurable ? 'their spans stay on the log, and are scored again at the next start' : 'they are lost, because nothing is kept on disk'}.`,
@@ -209,7 +209,7 @@ export class Service {
 
   /** @returns whether there was anything to score */
   async #scoreSettled(): Promise<boolean> {
-    const turn = new Turn()
+    const breather = new Breather()
     let scored = 0
     for (let each = this.#settled.take(); each !== undefined; each = this.#settled.take()) {
       scored += 1
@@ -218,9 +218,9 @@ export class Service {
       // After an outage many runs are complete together. They wait here, where nothing is refused.
       while ((this.#isPaused || this.#parts.scorer.isBusy) && !this.#isStopping) await sleep(BUSY_MS)
       if (this.#isStopping) break
-      await this.#track(this.#score(each, turn))
+      await this.#track(this.#score(each, breather))
       // Follow-up work of a scored run precedes the next run.
-      await (turn.hasRoomFor(0) ? undefined : turn.next())
+      await (breather.hasRoomFor(0) ? undefined : breather.next())
       if (this.#parts.nowMs() >= this.#nextSettlingMs) this.#settle()
     }
     return scored > 0
@@ -264,17 +264,17 @@ export class Service {
   }
 
   /** Resolves when all runs were passed to the scorers. */
-  async #score(settled: SettledSpans, turn: Turn): Promise<void> {
+  async #score(settled: SettledSpans, breather: Breather): Promise<void> {
     const { buffer, conversations, nowMs, observer, scorer } = this.#parts
     try {
-      const offers = await this.#offersOf(settled, turn)
+      const offers = await this.#offersOf(settled, breather)
       // The runs hold what they need.
       buffer.scored(settled)
       observer?.settled(settled, offers)
-      if (!turn.hasRoomFor(settled.spans.length)) await turn.next()
+      if (!breather.hasRoomFor(settled.spans.length)) await breather.next()
       const scores = []
       for (const offered of offers) {
-        if (turn.isOver) await turn.next()
+        if (breather.isOver) await breather.next()
         while (scorer.isBusy && !this.#isStopping) await sleep(BUSY_MS)
         scores.push(scorer.offer(offered, this.#released.signal))
       }
@@ -322,8 +322,8 @@ export class Service {
   }
 
   /** The settled runs that have not been scored in their current state. */
-  async #offersOf(settled: SettledSpans, turn: Turn): Promise<OfferedRun[]> {
-    const runs = await this.#runs.of(settled, turn)
+  async #offersOf(settled: SettledSpans, breather: Breather): Promise<OfferedRun[]> {
+    const runs = await this.#runs.of(settled, breather)
     const found = new RunSpans(settled)
     return runs.flatMap((run) => {
       const { spans, isNew, hasBeenScored } = found.of(run)

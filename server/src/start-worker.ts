@@ -7,8 +7,8 @@ import type { GivenFiles } from './given-files.ts'
 import { readinessOf } from './health.ts'
 import { Worker } from './kafka/worker.ts'
 import type { WorkerOptions } from './kafka/worker.ts'
-import { limited } from './limited.ts'
-import type { LogLevel } from './limited.ts'
+import { rateLimited } from './log-line.ts'
+import type { LogLevel } from './log-line.ts'
 import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
 import { describeJudges, JudgeTroubles } from './score/judge-troubles.ts'
@@ -66,7 +66,7 @@ const LONGEST_STOP_MS = 25_000
  */
 export async function startWorker(options: WorkerServerOptions): Promise<RunningWorker> {
   const { to, configPath, limits, traces, report: say } = options
-  const report = limited(say)
+  const report = rateLimited(say)
   const config = loadServiceConfig(configPath, say)
   refuseConversations(resolveOptions(config.options, true), 'A Kafka worker')
   const meters = new ServiceMeters(randomUUID(), to, report)

@@ -18,8 +18,8 @@ import { MemoryLog } from './log/memory-log.ts'
 import type { SpanIdsOf } from './log/migrations.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
 import type { GivenFiles } from './given-files.ts'
-import { limited } from './limited.ts'
-import type { LogCode, LogLevel } from './limited.ts'
+import { rateLimited } from './log-line.ts'
+import type { LogCode, LogLevel } from './log-line.ts'
 import { describeLackOfMemory } from './memory.ts'
 import { Conversations } from './conversations/conversations.ts'
 import { listen } from './listen.ts'
@@ -50,7 +50,7 @@ import { ServiceMeters } from './send/service-meters.ts'
 import { ServiceMetrics } from './send/service-metrics.ts'
 import { TakenSignals } from './send/taken-signals.ts'
 import { Service } from './service.ts'
-import { within } from './within.ts'
+import { withTimeout } from './with-timeout.ts'
 import { HeldTraces } from './traces/held-traces.ts'
 import type { HeldTracesOptions } from './traces/held-traces-options.ts'
 
@@ -132,7 +132,7 @@ const METRICS_MS = 2000
  * @throws Error if it cannot start: what was expected, what came, and what to do
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const report = limited(options.report)
+  const report = rateLimited(options.report)
   checkAddress(options)
   checkLimits(options)
   const config = loadServiceConfig(options.configPath, options.report)
@@ -338,7 +338,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         forwarder?.stop()
         await service.stop(leftMs())
         // A possibly unavailable destination delays nothing for long: metrics are small, and the next process continues counting.
-        await within(Math.min(METRICS_MS, leftMs()), Promise.all([metrics.shutdown(), scorer.shutdown()]))
+        await withTimeout(Math.min(METRICS_MS, leftMs()), Promise.all([metrics.shutdown(), scorer.shutdown()]))
         await page?.stop(leftMs())
       },
     }

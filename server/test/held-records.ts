@@ -1,5 +1,5 @@
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
-import { buildRunsOfPlaces } from 'spanscore/engine'
+import { buildRunsOfNodes } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 
 import type { DecodedRecord } from '../src/log/span-log.ts'
@@ -18,12 +18,12 @@ export function toRecord(spans: readonly SourceSpan[], logs: readonly SourceLog[
 
 /** The runs in settled spans that are still in memory. */
 export function runsOf({ spans, lacksSpans }: SettledSpans): readonly AgentRun[] {
-  const recorded = spans.flatMap((place) => {
-    if (!place.isRecognised) return []
-    const logs = place.held?.flatMap((log) => read<SourceLog>(log)) ?? []
-    return read<SourceSpan>(place).map((source) => ({ place, dialect: place.dialect, source, logs }))
+  const recorded = spans.flatMap((node) => {
+    if (!node.isRecognised) return []
+    const logs = node.held?.flatMap((log) => read<SourceLog>(log)) ?? []
+    return read<SourceSpan>(node).map((source) => ({ node, dialect: node.dialect, source, logs }))
   })
-  const steps = buildRunsOfPlaces(spans, recorded, { lacksSpans })
+  const steps = buildRunsOfNodes(spans, recorded, { lacksSpans })
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value

@@ -12,7 +12,7 @@ import type { ResolvedOptions, ResolvedScorer } from './config/options.ts'
 import { isForConversations } from './conversation-offers.ts'
 import { InlineScoring } from './inline-scoring.ts'
 import type { InlineScore } from './inline-scoring.ts'
-import type { ScorePlace } from './place.ts'
+import type { ScoreTarget } from './score-target.ts'
 import { EVICTED } from './rejections.ts'
 import type { Reporter } from './reporter.ts'
 import { RunScores, Task } from './run-scores.ts'
@@ -92,7 +92,7 @@ export class Engine {
    * @param createPlace called if the run is scored. Nothing is written to it before this returns unless a scorer scores at once
    * @returns `undefined` if the run is not scored
    */
-  offer(run: ScorableRun, createPlace: () => ScorePlace): RunScores | undefined {
+  offer(run: ScorableRun, createPlace: () => ScoreTarget): RunScores | undefined {
     const known = run.scoringState
     if (known === LEFT_OUT) return undefined
     if (known instanceof RunScores) return known
@@ -119,7 +119,7 @@ export class Engine {
    * @param isFinal false if spans of the run are still open; then it is called again once they have ended
    * @param createPlace for a run that is only found now
    */
-  settle(run: ScorableRun, isFinal: boolean, createPlace: () => ScorePlace): RunScores | undefined {
+  settle(run: ScorableRun, isFinal: boolean, createPlace: () => ScoreTarget): RunScores | undefined {
     const scores = this.offer(run, createPlace)
     if (scores === undefined) return undefined
     if (isFinal) scores.isSettled = true
@@ -131,7 +131,7 @@ export class Engine {
   }
 
   /** The run was evicted before its agent ended: no scorer is asked, and the ledger counts it for each. */
-  evict(run: ScorableRun, place: ScorePlace): void {
+  evict(run: ScorableRun, place: ScoreTarget): void {
     const scores = this.#scoresOf(run, place)
     for (const scorer of this.#ofRuns) {
       this.ledger.offered(scorer.id)
@@ -184,7 +184,7 @@ export class Engine {
     this.#reporter.notify('SPANSCORE_JUDGE', message, { subject: `${model}:effort` })
   }
 
-  #scoresOf(run: ScorableRun, place: ScorePlace): RunScores {
+  #scoresOf(run: ScorableRun, place: ScoreTarget): RunScores {
     return new RunScores({ run, place, point: this.#pointOf(run.traceId), upstream: this.#upstreamOf(place) })
   }
 
@@ -193,7 +193,7 @@ export class Engine {
   }
 
   /** Above 0, at most 1; `undefined` if the mean describes only the runs that this process saw. */
-  #upstreamOf({ target: { traceState } }: ScorePlace): number | undefined {
+  #upstreamOf({ target: { traceState } }: ScoreTarget): number | undefined {
     const source = this.options.upstreamProbability
     const probability = this.#reporter.guard('tracestate', () => upstreamProbability(source, traceState))
     if (probability === undefined && source === 'tracestate') {

@@ -7,7 +7,7 @@ import type { SamplePoint } from '../sampling/sample-point.ts'
 import type { WorkSteps } from '../scoring/background.ts'
 import { isComplete } from '../scoring/evaluate.ts'
 import type { ResolvedScorer } from './config/options.ts'
-import type { ScorePlace } from './place.ts'
+import type { ScoreTarget } from './score-target.ts'
 import { redactInSteps } from './redact.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScorableRun } from './scorable-run.ts'
@@ -16,7 +16,7 @@ import type { ScorerCall } from './scorer-call.ts'
 /** The parts of the scores of a run. */
 export interface RunScoresParts {
   readonly run: ScorableRun
-  readonly place: ScorePlace
+  readonly place: ScoreTarget
   readonly point: SamplePoint
   /** The probability with which the tracer kept the run, if the application configures it or trusts tracestate. */
   readonly upstream: number | undefined
@@ -25,7 +25,7 @@ export interface RunScoresParts {
 /** A run that has ended and is being scored, and what its scorers share. */
 export class RunScores {
   readonly run: ScorableRun
-  readonly place: ScorePlace
+  readonly place: ScoreTarget
   readonly point: SamplePoint
   readonly upstream: number | undefined
   /** Scorers that did not finish while the agent's span was ending. */

@@ -25,10 +25,10 @@ export type {
   ProtobufDecoder,
   ProtobufDecoderOptions,
 } from '../otlp/protobuf.ts'
-export { buildRuns, buildRunsOfPlaces } from '../runs/build-runs.ts'
+export { buildRuns, buildRunsOfNodes } from '../runs/build-runs.ts'
 export type { BuildRunsOptions } from '../runs/build-runs.ts'
 export type { RecordedSpan } from '../runs/buffer/recorded-tree.ts'
-export { TracePlace } from '../runs/buffer/trace-place.ts'
+export { TreeNode } from '../runs/buffer/tree-node.ts'
 export { TraceTree } from '../runs/buffer/trace-tree.ts'
 export { BoundedMap } from '../spans/bounded-map.ts'
 export type { Dialect, SpanRole } from '../spans/dialect.ts'
@@ -61,7 +61,7 @@ export { conversationOffers, isForConversations } from '../engine/conversation-o
 export type { ConversationOffer } from '../engine/conversation-offers.ts'
 export { Engine } from '../engine/engine.ts'
 export type { EngineParts } from '../engine/engine.ts'
-export type { ScorePlace } from '../engine/place.ts'
+export type { ScoreTarget } from '../engine/score-target.ts'
 export { redactedMember, redactInSteps } from '../engine/redact.ts'
 export { Reporter } from '../engine/reporter.ts'
 export { conversationToScore, toScorable } from '../engine/scorable-run.ts'

@@ -33,9 +33,9 @@ export async function requestReply<T>(
   const moreTokens = mostTokens(settings)
 
   let reply = await session.call({ prompt, schema, maxOutputTokens })
-  if (reply.ok && isCutOff(reply.value, read)) {
+  if (reply.ok && isTruncated(reply.value, read)) {
     if (session.callsLeft > 0) reply = await session.call({ prompt, schema, maxOutputTokens: moreTokens })
-    if (reply.ok && isCutOff(reply.value, read)) {
+    if (reply.ok && isTruncated(reply.value, read)) {
       return session.failed(
         'judge-invalid-reply',
         explain`was cut off at ${moreTokens} tokens. Raise judge.maxOutputTokens.`,
@@ -69,7 +69,7 @@ export async function requestReply<T>(
 }
 
 /** Whether a reply is incomplete. A reply that reached the token limit may still be complete. */
-function isCutOff<T>(
+function isTruncated<T>(
   reply: { readonly text: string; readonly finishReason: string },
   read: (text: string) => Parsed<T>,
 ): boolean {

@@ -16,7 +16,7 @@ import { lateSpanAttributes } from '../attributes/late-span-attributes.ts'
 import { scoreAttributes } from '../attributes/score-attributes.ts'
 import { weightOf } from '../sampling/weight.ts'
 import { storedWeight, StoredScores } from './stored-scores.ts'
-import type { ScoreAbout, StoredScore } from './stored-scores.ts'
+import type { ScoreIdentity, StoredScore } from './stored-scores.ts'
 
 const recorded = loadLibrary('ai-6.0.326').find((scenario) => scenario.id === '01-weather.generateText')
 if (recorded === undefined) throw new Error('expected the recording')
@@ -145,7 +145,7 @@ function storedOf({ scorer, score }: Evaluation): StoredScore {
   return { scorerId, status: score.status, reason, message: score.message }
 }
 
-function originOf({ scorer, revision, judge, probability, upstreamProbability }: Evaluation): ScoreAbout {
+function originOf({ scorer, revision, judge, probability, upstreamProbability }: Evaluation): ScoreIdentity {
   const { version, range, better } = scorer
   return {
     revision,

@@ -34,7 +34,7 @@ export interface StoredScore {
   /** Whether a user or another tool says it. */
   readonly isForeign?: true
   /** The origin of the score, if a spanscore event or late span has it. */
-  readonly about?: ScoreAbout
+  readonly about?: ScoreIdentity
   /** What the score is about, if it is not the run. */
   readonly level?: string
   /** The scores of the run's calls, of a scorer of calls. */
@@ -61,7 +61,7 @@ export interface StoredCallScore extends Omit<StoredScore, 'scorerId' | 'about' 
 }
 
 /** What is needed to weigh a stored score, and to compare it with scores of the same scorer and judge only. */
-export interface ScoreAbout {
+export interface ScoreIdentity {
   readonly revision: number
   /** The scorer's version: 8 characters. */
   readonly version: string
@@ -485,7 +485,7 @@ function toWeight(given: number | undefined): number | undefined {
 }
 
 /** `undefined` if another tool wrote the event. */
-function aboutIn(attributes: Attributes): ScoreAbout | undefined {
+function aboutIn(attributes: Attributes): ScoreIdentity | undefined {
   const version = readEventAttribute(attributes, 'gen_ai.evaluation.evaluator.version')
   if (version === undefined || !isOurs(attributes)) return undefined
   const judgeModel = readEventAttribute(attributes, 'spanscore.judge.model')

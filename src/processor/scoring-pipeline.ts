@@ -25,11 +25,11 @@ import { LogRecords } from './attach/log-records.ts'
 import { flushLimitOf, isOnlyProcessor, otherProcessorsOf } from './attach/other-processors.ts'
 import { Providers } from './attach/tracer-providers.ts'
 import { Flushing } from './deliver/flushing.ts'
-import { HeldSpans } from './deliver/held-spans.ts'
+import { DelayedExport } from './deliver/delayed-export.ts'
 import { createLogCapture } from './deliver/log-capture.ts'
 import type { LogRecordProcessorLike } from './deliver/log-capture.ts'
 import { ScoreWriter } from './deliver/score-writer.ts'
-import { SpanPlace } from './deliver/span-place.ts'
+import { SpanOutput } from './deliver/span-output.ts'
 import { viewOf } from './deliver/span-view.ts'
 import { atExit } from './node-process.ts'
 import { SetupNotices } from './notices/setup-notices.ts'
@@ -48,7 +48,7 @@ export class ScoringPipeline {
   readonly #metrics: ScoreMetrics
   readonly #providers: Providers
   readonly #sink: ProviderSink
-  readonly #held: HeldSpans
+  readonly #held: DelayedExport
   readonly #flushing: Flushing
   readonly #notices: SetupNotices
   readonly #writer: ScoreWriter
@@ -78,7 +78,7 @@ export class ScoringPipeline {
     })
     this.#engine = engine
     this.#providers = new Providers(options)
-    this.#held = new HeldSpans({
+    this.#held = new DelayedExport({
       holdMs: options.holdMs,
       release: (span, scores) => this.#toNext(span, { scores, stripContent: options.stripContent }),
     })
@@ -184,7 +184,7 @@ export class ScoringPipeline {
   /** Hands an ended span on to `next`, now or after holding it for its scores. */
   handOn(span: EndedSpan, scores: RunScores | undefined): void {
     const { holdMs, next, stripContent } = this.#options
-    const place = scores?.place instanceof SpanPlace ? scores.place : undefined
+    const place = scores?.place instanceof SpanOutput ? scores.place : undefined
     if (next !== undefined && holdMs > 0 && scores?.isAwaited === true) {
       this.#reporter.guard('Holding a span', () => place?.hold(this.#held.hold(span)))
       return
@@ -236,13 +236,13 @@ export class ScoringPipeline {
 
   #runEnded(live: EndedRun, at: OpenSpan | 'ended'): RunScores | undefined {
     const scores = this.#engine.offer(live, () => this.#placeOf(live, at))
-    if (scores?.place instanceof SpanPlace) scores.place.endingIsOver()
+    if (scores?.place instanceof SpanOutput) scores.place.endingIsOver()
     return scores
   }
 
   /** @param at the live span in `onEnding`, `ended` in `onEnd`, or `gone` if it was handed on */
-  #placeOf({ span }: EndedRun, at: OpenSpan | 'ended' | 'gone'): SpanPlace {
-    return new SpanPlace({
+  #placeOf({ span }: EndedRun, at: OpenSpan | 'ended' | 'gone'): SpanOutput {
+    return new SpanOutput({
       span,
       at,
       hasNext: this.#options.next !== undefined,

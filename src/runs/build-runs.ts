@@ -3,10 +3,10 @@ import { toSourceSpan } from '../spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { withoutLogCopies } from './layout/log-copies.ts'
-import { layOut } from './buffer/lay-out.ts'
+import { layOut } from './buffer/link-spans.ts'
 import { placeSpans, recordedTree } from './buffer/recorded-tree.ts'
 import type { RecordedSpan } from './buffer/recorded-tree.ts'
-import type { TracePlace } from './buffer/trace-place.ts'
+import type { TreeNode } from './buffer/tree-node.ts'
 import type { RunPlan } from './layout/run-layout.ts'
 import { markIncomplete } from './layout/run-layout.ts'
 import { ReconstructedRun } from './view/run.ts'
@@ -32,21 +32,21 @@ export function buildRuns(spans: readonly SourceSpan[], options: BuildRunsOption
 }
 
 /**
- * The runs in some places of a trace's tree, in a few steps.
+ * The runs in some nodes of a trace's tree, in a few steps.
  *
- * @param places all that are laid out together
+ * @param nodes all that are laid out together
  * @param recorded the spans of those that may be recognised, with their log records in any order
  */
-export function* buildRunsOfPlaces(
-  places: Iterable<TracePlace>,
+export function* buildRunsOfNodes(
+  nodes: Iterable<TreeNode>,
   recorded: readonly RecordedSpan[],
   options: Pick<BuildRunsOptions, 'lacksSpans'>,
 ): Generator<undefined, AgentRun[]> {
   placeSpans(recorded.map(({ logs, ...each }) => ({ ...each, logs: logs.length < 2 ? logs : inOrder(logs) })))
   yield
-  const plans = layOut(outermost(new Set(places)))
-  // The plans refer to the spans. Places outlive a layout; the next layout gives them new spans.
-  for (const { place } of recorded) place.span = undefined
+  const plans = layOut(outermost(new Set(nodes)))
+  // The plans refer to the spans. Nodes outlive a layout; the next layout gives them new spans.
+  for (const { node } of recorded) node.span = undefined
   yield
   return runsOf(plans, options)
 }
@@ -56,12 +56,12 @@ function runsOf(plans: readonly RunPlan[], { lacksSpans }: Pick<BuildRunsOptions
   return plans.map((plan) => new ReconstructedRun(plan, 1))
 }
 
-/** The places that are below no other one. What is between two of them may have come since they were chosen. */
-function* outermost(places: ReadonlySet<TracePlace>): Iterable<TracePlace> {
-  for (const place of places) {
-    let { above } = place
-    while (above !== undefined && !places.has(above)) above = above.above
-    if (above === undefined) yield place
+/** The nodes that are below no other one. What is between two of them may have come since they were chosen. */
+function* outermost(nodes: ReadonlySet<TreeNode>): Iterable<TreeNode> {
+  for (const node of nodes) {
+    let { above } = node
+    while (above !== undefined && !nodes.has(above)) above = above.above
+    if (above === undefined) yield node
   }
 }
 

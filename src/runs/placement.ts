@@ -34,7 +34,7 @@ export interface Below {
 /** A span as the placement rule sees it. */
 export interface Placed {
   readonly role: SpanRole
-  readonly holdsOneRun: boolean
+  readonly isSingleRun: boolean
   /** The span of an earlier run that an agent goes on with. */
   readonly resumedFrom: string | undefined
 }
@@ -56,7 +56,7 @@ const IN_ASIDE: Above = { ...IN_RUN, isBelowAside: true }
 const EXCLUDED: Above = { ...OUTSIDE, isExcluded: true }
 
 /**
- * The only rule for what starts a run. `buffer/standing.ts` says when it can be applied although spans are open. The outermost agent starts one. An agent below a tool of another run,
+ * The only rule for what starts a run. `buffer/readiness.ts` says when it can be applied although spans are open. The outermost agent starts one. An agent below a tool of another run,
  * or below a span that only serves that run, starts a child run. So does an entry that holds one run, directly below an agent: a callback
  * started it anew. An agent directly below another agent is part of that agent's run. An `entry` counts as an agent if models or tools
  * are below it and no agent is, or if it holds the agents below as one run.
@@ -64,7 +64,7 @@ const EXCLUDED: Above = { ...OUTSIDE, isExcluded: true }
 export function placementOf(span: Placed, above: Above, below: Below): Placement {
   if (above.isExcluded || !mayStartRun(span, below)) return 'part'
   if (!above.isInRun) return 'run'
-  const startsAgain = above.isBelowAgent && span.role === 'entry' && span.holdsOneRun
+  const startsAgain = above.isBelowAgent && span.role === 'entry' && span.isSingleRun
   const isServing = above.isBelowAside && startsBelowAside(span)
   if (above.isBelowTool || isServing || startsAgain) return 'nested'
   return startsAnew(span, above.resumedFrom) ? 'run' : 'part'
@@ -79,14 +79,14 @@ export function startsAnew(
 }
 
 /** Whether a span starts a run below one that only serves a run. A chain there is a part of it, whose model calls are side calls. */
-export function startsBelowAside({ role, holdsOneRun }: Pick<Placed, 'role' | 'holdsOneRun'>): boolean {
-  return role === 'agent' || holdsOneRun
+export function startsBelowAside({ role, isSingleRun }: Pick<Placed, 'role' | 'isSingleRun'>): boolean {
+  return role === 'agent' || isSingleRun
 }
 
 /** Whether a span starts a run somewhere, by what is below it. */
 function mayStartRun(span: Placed, below: Below): boolean {
   if (span.role !== 'entry') return span.role === 'agent'
-  return below.hasWork && (!below.hasAgents || span.holdsOneRun)
+  return below.hasWork && (!below.hasAgents || span.isSingleRun)
 }
 
 /** The ancestors for the children of a span. */

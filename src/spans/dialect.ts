@@ -149,7 +149,7 @@ export interface Dialect {
    * For roles `agent` and `entry`: whether all agents directly below form one run and hand over to one another (an enclosing trace, a
    * swarm, a graph). That run is this span's, under the name of the first agent.
    */
-  holdsOneRun?(span: SourceSpan): boolean
+  isSingleRun?(span: SourceSpan): boolean
   /**
    * `always`: every tool that runs has a span, so a call without one was not executed. `always-or-refused`: likewise, and the library itself
    * answers calls that it does not execute, so that an answer without a span does not show that a span is lost. `sometimes` (the default): calls without a span may

@@ -202,8 +202,8 @@ export class SpanFacts {
     return guarded(() => this.dialect.absence?.(this.span, fact, this.logs))
   }
 
-  get holdsOneRun(): boolean {
-    return guarded(() => this.dialect.holdsOneRun?.(this.span)) ?? false
+  get isSingleRun(): boolean {
+    return guarded(() => this.dialect.isSingleRun?.(this.span)) ?? false
   }
 
   get resumedFrom(): string | undefined {

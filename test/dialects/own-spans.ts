@@ -19,7 +19,7 @@ export function ownSpans(): ReadonlyMap<Dialect, readonly SourceSpan[]> {
 /** Everything that is read of a span. */
 export function factsOf(facts: SpanFacts): unknown {
   const { agent, outcome, systemInstructions, input, output, toolCalls, transcript, toolDefinitions } = facts
-  const { model, usage, tool, toolArguments, toolResult, ids, holdsOneRun, hasFinalForm } = facts
+  const { model, usage, tool, toolArguments, toolResult, ids, isSingleRun, hasFinalForm } = facts
   const said = { systemInstructions, input, output, toolCalls, transcript, toolDefinitions, toolArguments, toolResult }
-  return { agent, outcome, ...said, model, usage, tool, ids, holdsOneRun, hasFinalForm }
+  return { agent, outcome, ...said, model, usage, tool, ids, isSingleRun, hasFinalForm }
 }

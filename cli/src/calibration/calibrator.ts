@@ -45,7 +45,7 @@ export interface MisplacedLabel {
   readonly found?: string
 }
 
-interface Verdict {
+interface VerdictSums {
   runs: number
   w: number
   w2: number
@@ -58,8 +58,8 @@ interface Verdict {
 
 interface Group {
   readonly judge: JudgeIdentity
-  readonly pass: Verdict
-  readonly fail: Verdict
+  readonly pass: VerdictSums
+  readonly fail: VerdictSums
   fromMs: number
   toMs: number
   labelledAt: string
@@ -177,7 +177,7 @@ function isLater(time: string, than: string): boolean {
   return than === '' || Date.parse(time) > Date.parse(than)
 }
 
-function newVerdict(): Verdict {
+function newVerdict(): VerdictSums {
   const rest = { w: 0, w2: 0, wf: 0, wf2: 0 }
   return { runs: 0, w: 0, w2: 0, labelled: [], rest, byProbability: new Map() }
 }
@@ -227,7 +227,7 @@ function toCalibration({ judge, pass, fail, ...of }: Group): Calibration {
   const w = pass.w + fail.w
   const n = w ** 2 / (pass.w2 + fail.w2)
   const rates = ratesOf(toVerdictGroup(pass, w), toVerdictGroup(fail, w), n)
-  const toPpi = (verdict: Verdict) => ({
+  const toPpi = (verdict: VerdictSums) => ({
     share: verdict.w / w,
     labelled: verdict.labelled,
     unlabelled: verdict.rest,
@@ -246,7 +246,7 @@ function toCalibration({ judge, pass, fail, ...of }: Group): Calibration {
   }
 }
 
-function toVerdictGroup({ w, labelled }: Verdict, all: number): VerdictGroup {
+function toVerdictGroup({ w, labelled }: VerdictSums, all: number): VerdictGroup {
   let [sum, squares, passed] = [0, 0, 0]
   for (const { weight, truth } of labelled) {
     sum += weight

@@ -1,4 +1,4 @@
-import { within } from '../within.ts'
+import { withTimeout } from '../with-timeout.ts'
 import { isAnswer, isProtocolError } from './answered-errors.ts'
 import type { AssignedPartition } from './assigned-partition.ts'
 import type { GroupMember } from './group-member.ts'
@@ -80,13 +80,13 @@ export class Commits {
   async commitUntil(endMs: number): Promise<void> {
     const leftMs = () => Math.max(0, endMs - this.#parts.now())
     // A commit in progress may be older than the latest delivered scores.
-    await within(leftMs(), this.#all(this.#underWay))
+    await withTimeout(leftMs(), this.#all(this.#underWay))
     while (leftMs() > 0) {
       let isCommitted = false
       const whole = this.#all(this.commit()).then((accepted) => {
         isCommitted = accepted.every(Boolean)
       })
-      await within(leftMs(), whole)
+      await withTimeout(leftMs(), whole)
       if (isCommitted || this.#isGone) return
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
     }

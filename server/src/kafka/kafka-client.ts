@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { AuthenticationError, Base, protocolAPIsById } from '@platformatic/kafka'
 import type { BaseOptions, Connection } from '@platformatic/kafka'
 
-import { within } from '../within.ts'
+import { withTimeout } from '../with-timeout.ts'
 import { isProtocolError } from './answered-errors.ts'
 import { clusterIn } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
@@ -112,7 +112,7 @@ export class KafkaClient {
       const unknown = NEEDED_REQUESTS.find((versions) => latestOf(versions, known) === undefined)
       if (unknown !== undefined) failure ??= tooOld(node, unknown)
     }
-    await within(CHECK_MS, Promise.allSettled([...brokers.keys()].map(check)))
+    await withTimeout(CHECK_MS, Promise.allSettled([...brokers.keys()].map(check)))
     if (failure !== undefined) throw failure
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-import { reportLine } from '../limited.ts'
+import { reportLine } from '../log-line.ts'
 
 /** The parts of a request to the page that are noted. */
 interface Noted {

@@ -12,7 +12,7 @@ import type { OfferedRun } from '../score/run-scorer.ts'
 import type { ScoredUnit } from '../score/service-scorer.ts'
 import type { ServiceObserver } from '../service-observer.ts'
 import type { SettledSpans } from '../traces/held-traces.ts'
-import { boundedSaid } from './store/said.ts'
+import { boundedRemark } from './store/remarks.ts'
 import type { Forgotten, PageRuns, Person } from '../person.ts'
 import type { AboutForgetting, ConversationCounts, FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 
@@ -268,7 +268,7 @@ export class Page implements ServiceObserver, PageRuns {
 
   /** Shows what a sender's event says of a span, however late it comes. */
   said(log: SourceLog): void {
-    this.feedback(boundedSaid(log))
+    this.feedback(boundedRemark(log))
   }
 
   /** Shows what a user said by `POST /v1/feedback`. */

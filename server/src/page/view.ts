@@ -15,7 +15,7 @@ import { NO_CONTENT, readContentOf, saveContent } from './store/content.ts'
 import { findConversation, saveConversationScore, saveTurn, turnsOf } from './store/conversations.ts'
 import { openTemporaryDatabase } from './store/page-database.ts'
 import { searchText, summarise } from './store/run-summary.ts'
-import { boundedSaid, saveSaid } from './store/said.ts'
+import { boundedRemark, saveSaid } from './store/remarks.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
 import { TraitStore } from './store/traits.ts'
 import { Trials } from './trials.ts'
@@ -168,7 +168,7 @@ class Loader {
     const ids = saveContent(this.#database, traceId, { spans, logs }, 0)
     for (const log of logs) {
       const isOurs = log.attributes['spanscore.revision'] !== undefined
-      if (log.eventName === EVENT_NAME && !isOurs) saveSaid(this.#database, boundedSaid(log), log.timeMs)
+      if (log.eventName === EVENT_NAME && !isOurs) saveSaid(this.#database, boundedRemark(log), log.timeMs)
     }
     this.#contentIds.set(traceId, ids)
     return ids

@@ -22,7 +22,7 @@ import type {
   Evaluation,
   ExplanationRules,
   ScorableRun,
-  ScorePlace,
+  ScoreTarget,
   ScoringOptions,
   TextRedactor,
 } from 'spanscore/engine'
@@ -215,7 +215,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
     this.#outputs.metricsOf(resource).countConversation(hasBeenScored ? 'revised' : closed, agent.name)
   }
 
-  #placeOfConversation(key: string, run: AgentRun, isCounted: boolean): ScorePlace {
+  #placeOfConversation(key: string, run: AgentRun, isCounted: boolean): ScoreTarget {
     const target = targetOf(run)
     const { resource, endTimeMs, conversation } = run
     const extra = this.#copied.of({ attributes: {}, resource: { attributes: resource } })
@@ -259,7 +259,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
   }
 
   /** @returns false if another process scores it */
-  async #settle(scorable: ScorableRun, createPlace: () => ScorePlace, lost: AbortSignal): Promise<boolean> {
+  async #settle(scorable: ScorableRun, createPlace: () => ScoreTarget, lost: AbortSignal): Promise<boolean> {
     const scores = this.#engine.settle(scorable, true, createPlace)
     if (scores === undefined) return true
     const withdraw = () => this.#engine.tasks.withdraw(scores)
@@ -276,7 +276,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
   }
 
   /** @param run the offered run, or one that is nested in it */
-  #placeOf({ spans, isCounted }: OfferedRun, run: AgentRun): ScorePlace {
+  #placeOf({ spans, isCounted }: OfferedRun, run: AgentRun): ScoreTarget {
     const { resource, endTimeMs, attributes, surrounding } = run
     const target = targetOf(run)
     const extra = this.#copied.of({ attributes, surrounding, resource: { attributes: resource } })

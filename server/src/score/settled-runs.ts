@@ -1,11 +1,11 @@
-import { buildRunsOfPlaces } from 'spanscore/engine'
+import { buildRunsOfNodes } from 'spanscore/engine'
 import type { AgentRun, RecordedSpan, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { RecordContents } from '../log/record-contents.ts'
 import type { RequestReader } from '../receive/read-request.ts'
 import type { HeldLog, HeldSpan } from '../traces/held-span.ts'
 import type { SettledSpans } from '../traces/held-traces.ts'
-import type { Turn } from '../turn.ts'
+import type { Breather } from '../breather.ts'
 
 /** Reads settled spans, and reconstructs their runs. */
 export class SettledRuns {
@@ -17,19 +17,19 @@ export class SettledRuns {
     this.#contents = contents
   }
 
-  async of({ spans, lacksSpans }: SettledSpans, turn: Turn): Promise<readonly AgentRun[]> {
+  async of({ spans, lacksSpans }: SettledSpans, breather: Breather): Promise<readonly AgentRun[]> {
     const recorded: RecordedSpan[] = []
     for (const span of spans) {
       if (!span.isRecognised) continue
-      if (turn.isOver) await turn.next()
+      if (breather.isOver) await breather.next()
       const source = this.#sourceOf(span)
-      if (source !== undefined) recorded.push({ place: span, dialect: span.dialect, source, logs: this.#logsOf(span) })
+      if (source !== undefined) recorded.push({ node: span, dialect: span.dialect, source, logs: this.#logsOf(span) })
     }
     // Content was deleted while it waited: what is left is no whole run.
     if (spans.some(({ isOver }) => isOver)) return []
-    const steps = buildRunsOfPlaces(spans, recorded, { lacksSpans })
+    const steps = buildRunsOfNodes(spans, recorded, { lacksSpans })
     for (;;) {
-      if (!turn.hasRoomFor(spans.length)) await turn.next()
+      if (!breather.hasRoomFor(spans.length)) await breather.next()
       const step = steps.next()
       if (step.done === true) return step.value
     }

@@ -1,4 +1,4 @@
-import { recognise, roleOf, TracePlace } from 'spanscore/engine'
+import { recognise, roleOf, TreeNode } from 'spanscore/engine'
 import type { Dialect, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { RecordBody, RecordBytes } from '../log/record-body.ts'
@@ -19,7 +19,7 @@ const OBJECT_BYTES = 400
  * The place of a span in the tree of its trace, with the facts that decide what belongs together. The rest of the span is decoded when its
  * run is complete.
  */
-export class HeldSpan extends TracePlace implements HeldBytes, LogPosition {
+export class HeldSpan extends TreeNode implements HeldBytes, LogPosition {
   declare above: HeldSpan | undefined
   declare below: HeldSpan[] | undefined
   readonly traceId: string

@@ -7,7 +7,7 @@ import { countHours, durationAt } from '../../src/page/store/hours.ts'
 import { readNow } from '../../src/page/store/now.ts'
 import { first, openTemporaryDatabase, run as execute } from '../../src/page/store/page-database.ts'
 import { listRuns } from '../../src/page/store/run-list.ts'
-import { saveSaid } from '../../src/page/store/said.ts'
+import { saveSaid } from '../../src/page/store/remarks.ts'
 import { runIdAt, storeScoredRun } from './made-score.ts'
 
 const HOUR_MS = 3_600_000

@@ -3,7 +3,7 @@ import { unref } from '../../scoring/keep-process-alive.ts'
 import type { TraceBuffer } from '../../runs/buffer/trace-buffer.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { HeldSpans } from './held-spans.ts'
+import type { DelayedExport } from './delayed-export.ts'
 import { holdShutdown } from './hold-shutdown.ts'
 import { SharedWork } from './shared-work.ts'
 import { countUnsentSpans } from '../attach/other-processors.ts'
@@ -41,7 +41,7 @@ export interface FlushingParts {
   readonly options: ResolvedOptions
   readonly engine: Engine
   readonly buffer: Pick<TraceBuffer, 'flush' | 'settleAgents' | 'giveUpWaiting'>
-  readonly held: HeldSpans
+  readonly held: DelayedExport
   readonly metrics: ScoreMetrics
   readonly sink: Pick<ProviderSink, 'beginShutdown' | 'lostEvents' | 'lateSpansOfShutdown'>
   readonly providers: Providers

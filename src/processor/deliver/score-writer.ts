@@ -10,7 +10,7 @@ import type { Evaluation } from '../../model/score.ts'
 import { FailingJudgeNotice, reportFailure, reportMissingJudge } from '../notices/judge-notices.ts'
 import type { ResolvedOptions } from '../../engine/config/options.ts'
 import type { Reporter } from '../../engine/reporter.ts'
-import type { SpanPlace } from './span-place.ts'
+import type { SpanOutput } from './span-output.ts'
 import { withOwnFacts } from '../../runs/view/with-own-facts.ts'
 
 /** What a score writer needs. */
@@ -38,7 +38,7 @@ export class ScoreWriter {
    * @param run absent if the run was left out before it was put together
    * @param isFirst false for a second evaluation of a run by one scorer, which is written but not counted again
    */
-  write(place: SpanPlace, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
+  write(place: SpanOutput, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
     const { options, reporter } = this.#parts
     reporter.guard('Writing a score', () => this.#emit(place, evaluation, run, isFirst))
     const { onScore } = options
@@ -55,7 +55,7 @@ export class ScoreWriter {
     }
   }
 
-  #emit(place: SpanPlace, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
+  #emit(place: SpanOutput, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
     const { emitter, options } = this.#parts
     if (evaluation.score.status === 'scored' && !this.#hasScored) {
       this.#hasScored = true
@@ -90,7 +90,7 @@ export class ScoreWriter {
   }
 
   /** Writes attributes to the agent's span, or to the copy for `next`; false if neither is possible any more. */
-  #writeToSpan(place: SpanPlace, attributes: ScoreAttributes): boolean {
+  #writeToSpan(place: SpanOutput, attributes: ScoreAttributes): boolean {
     if (!this.#parts.options.emit.attributes || (place.target.traceFlags & TraceFlags.SAMPLED) === 0) return false
     return this.#parts.reporter.guard('Writing to a span', () => place.stamp(attributes)) ?? false
   }

@@ -1,31 +1,31 @@
 import type { RunPlan } from '../layout/run-layout.ts'
 import { ReadEstimate } from '../read-bytes.ts'
 import type { HandingOver } from './handing-over.ts'
-import { layOut } from './lay-out.ts'
-import { standingOf } from './standing.ts'
-import type { PlacedSpan, TracePlace } from './trace-place.ts'
+import { layOut } from './link-spans.ts'
+import { spanReadiness } from './readiness.ts'
+import type { LiveSpan, TreeNode } from './tree-node.ts'
 import type { TraceBufferOptions } from './trace-buffer-options.ts'
-import type { Unit } from './unit.ts'
-import type { Units } from './units.ts'
+import type { OpenTrace } from './open-trace.ts'
+import type { OpenTraces } from './open-traces.ts'
 
 /** The parts of the buffer that agents' runs need. */
 export interface AgentRunsParts {
   readonly options: TraceBufferOptions
-  readonly units: Units
+  readonly traces: OpenTraces
   readonly handingOver: HandingOver
   /** Looks again whether a dialect recognises an open span. */
-  readonly recognise: (place: TracePlace) => void
-  /** Must be called when nothing in a unit is open. */
-  readonly quiet: (unit: Unit) => void
+  readonly recognise: (node: TreeNode) => void
+  /** Must be called when nothing in an open trace is open. */
+  readonly quiet: (trace: OpenTrace) => void
 }
 
 /** Decides when the runs of ended agents are laid out: at once, when nothing below them is open any more, or when they have waited enough. */
 export class AgentRuns {
   readonly #parts: AgentRunsParts
   /** Ended agents that wait for open spans below them: since when. Those that have waited longest come first. */
-  readonly #waiting = new Map<TracePlace, number>()
-  /** Units with runs that are too large to be laid out while a span is ending. */
-  readonly #large = new Set<Unit>()
+  readonly #waiting = new Map<TreeNode, number>()
+  /** OpenTraces with runs that are too large to be laid out while a span is ending. */
+  readonly #large = new Set<OpenTrace>()
 
   constructor(parts: AgentRunsParts) {
     this.#parts = parts
@@ -40,91 +40,91 @@ export class AgentRuns {
   }
 
   /** Lays out an ended agent with all below it, if nothing there is open and no open span above can be its agent. */
-  decide(place: TracePlace, unit: Unit): void {
-    const { span } = place
-    if (span === undefined || span.isOpen || (!span.isAgent && unit.candidates.size === 0)) return
-    const standing = standingOf(place, span, this.#parts)
-    if (standing === 'not-yet' || (standing === 'run' && unit.mayOwnLost(place))) return
-    this.#waiting.delete(place)
-    unit.candidates.delete(place)
-    if (standing === 'part') return
-    const isSmall = surveyOf(place, this.#parts.options.maxSyncBytes).readBytes <= this.#parts.options.maxSyncBytes
-    if (standing === 'nested') {
+  decide(node: TreeNode, trace: OpenTrace): void {
+    const { span } = node
+    if (span === undefined || span.isOpen || (!span.isAgent && trace.candidates.size === 0)) return
+    const readiness = spanReadiness(node, span, this.#parts)
+    if (readiness === 'not-yet' || (readiness === 'run' && trace.mayOwnLost(node))) return
+    this.#waiting.delete(node)
+    trace.candidates.delete(node)
+    if (readiness === 'part') return
+    const isSmall = surveyOf(node, this.#parts.options.maxSyncBytes).readBytes <= this.#parts.options.maxSyncBytes
+    if (readiness === 'nested') {
       // Otherwise it is handed over with the run around it.
       const plan = isSmall ? planOf(span) : undefined
-      if (plan !== undefined) this.#parts.handingOver.finalNested(plan, unit)
-    } else if (isSmall) this.#parts.handingOver.final(layOut([place]), false)
-    else this.#layOutLater(place, span, unit)
+      if (plan !== undefined) this.#parts.handingOver.finalNested(plan, trace)
+    } else if (isSmall) this.#parts.handingOver.final(layOut([node]), false)
+    else this.#layOutLater(node, span, trace)
   }
 
-  #layOutLater(place: TracePlace, span: PlacedSpan, unit: Unit): void {
-    unit.large.add(place)
-    this.#large.add(unit)
+  #layOutLater(node: TreeNode, span: LiveSpan, trace: OpenTrace): void {
+    trace.large.add(node)
+    this.#large.add(trace)
     this.#parts.options.onWaiting()
-    if (span.role === 'agent') this.#parts.handingOver.promise(span, unit)
+    if (span.role === 'agent') this.#parts.handingOver.promise(span, trace)
   }
 
   /** An agent has ended, and spans below it are open. Attributes can only be written now, so scorers that need no more may run at once. */
-  waitForBelow(place: TracePlace, span: PlacedSpan, unit: Unit): void {
+  waitForBelow(node: TreeNode, span: LiveSpan, trace: OpenTrace): void {
     const { maxSyncBytes, now, onWaiting } = this.#parts.options
-    const isByParents = !unit.isFlat && !unit.isBeside
-    const standing = isByParents ? standingOf(place, span, this.#parts) : 'not-yet'
-    if (standing === 'part') {
-      unit.candidates.delete(place)
+    const isByParents = !trace.isFlat && !trace.isBeside
+    const readiness = isByParents ? spanReadiness(node, span, this.#parts) : 'not-yet'
+    if (readiness === 'part') {
+      trace.candidates.delete(node)
       return
     }
-    this.#waiting.set(place, now())
+    this.#waiting.set(node, now())
     onWaiting()
-    if (standing === 'not-yet' || (standing === 'run' && unit.mayOwnLost(place))) return
-    const { readBytes, hasUnknown } = surveyOf(place, maxSyncBytes)
+    if (readiness === 'not-yet' || (readiness === 'run' && trace.mayOwnLost(node))) return
+    const { readBytes, hasUnknown } = surveyOf(node, maxSyncBytes)
     // Of an entry, it is only known that it is the agent once all below it have shown that they are none.
-    if (hasUnknown && span.role === 'entry' && !span.holdsOneRun) return
+    if (hasUnknown && span.role === 'entry' && !span.isSingleRun) return
     if (readBytes > maxSyncBytes) {
-      if (standing === 'run' && span.role === 'agent') this.#parts.handingOver.promise(span, unit)
+      if (readiness === 'run' && span.role === 'agent') this.#parts.handingOver.promise(span, trace)
       return
     }
     const plan = planOf(span)
-    if (plan !== undefined) this.#parts.handingOver.early(plan, standing)
+    if (plan !== undefined) this.#parts.handingOver.early(plan, readiness)
   }
 
-  /** Must be called when nothing in a unit waits any more. */
-  leave(unit: Unit): void {
-    for (const place of unit.candidates) this.#waiting.delete(place)
-    unit.candidates.clear()
-    unit.large.clear()
-    this.#large.delete(unit)
+  /** Must be called when nothing in an open trace waits any more. */
+  leave(trace: OpenTrace): void {
+    for (const node of trace.candidates) this.#waiting.delete(node)
+    trace.candidates.clear()
+    trace.large.clear()
+    this.#large.delete(trace)
   }
 
   /** Hands over, in steps, the runs that have waited for open spans since before that time. */
   *expire(beforeMs: number): Generator<undefined, void> {
-    for (const [place, sinceMs] of this.#waiting) {
+    for (const [node, sinceMs] of this.#waiting) {
       if (sinceMs > beforeMs) break
-      this.#waiting.delete(place)
-      this.#expire(place)
+      this.#waiting.delete(node)
+      this.#expire(node)
       yield* this.#parts.handingOver.passOn()
     }
   }
 
   /** Lays out large runs, in steps. */
   *layOutLarge(): Generator<undefined, void> {
-    for (const unit of this.#large) {
-      this.#large.delete(unit)
-      for (const place of unit.large) {
-        unit.large.delete(place)
-        if (place.span !== undefined) this.#parts.handingOver.final(layOut([place]), false)
+    for (const trace of this.#large) {
+      this.#large.delete(trace)
+      for (const node of trace.large) {
+        trace.large.delete(node)
+        if (node.span !== undefined) this.#parts.handingOver.final(layOut([node]), false)
         yield* this.#parts.handingOver.passOn()
       }
-      if (!unit.isDone && unit.open === 0) this.#parts.quiet(unit)
+      if (!trace.isDone && trace.open === 0) this.#parts.quiet(trace)
     }
   }
 
   /** The run of an agent has waited long enough for the open spans below it. */
-  #expire(place: TracePlace): void {
-    const { span } = place
-    const unit = span && this.#parts.units.get(span.span.traceId)
-    if (span === undefined || unit === undefined || !unit.candidates.has(place)) return
-    const isByParents = !unit.isFlat && !unit.isBeside && unit.lost === 0
-    const plans = layOut(isByParents ? [place] : unit.roots)
+  #expire(node: TreeNode): void {
+    const { span } = node
+    const trace = span && this.#parts.traces.get(span.span.traceId)
+    if (span === undefined || trace === undefined || !trace.candidates.has(node)) return
+    const isByParents = !trace.isFlat && !trace.isBeside && trace.lost === 0
+    const plans = layOut(isByParents ? [node] : trace.roots)
     const plan = plans.find(({ root }) => root === span)
     if (plan === undefined) return
     if (this.#parts.options.rescore) this.#parts.handingOver.unfinished(plan)
@@ -133,8 +133,8 @@ export class AgentRuns {
 }
 
 /** The run of an agent, from all that is in its part of the tree; `undefined` if the span is none. */
-function planOf(agent: PlacedSpan): RunPlan | undefined {
-  return layOut([agent.place]).find(({ root }) => root === agent)
+function planOf(agent: LiveSpan): RunPlan | undefined {
+  return layOut([agent.node]).find(({ root }) => root === agent)
 }
 
 /** What is known of a part of a tree without laying it out. */
@@ -145,13 +145,13 @@ interface Survey {
   readonly hasUnknown: boolean
 }
 
-/** Looks over a place with all below it, up to a limit: an agent may be nested in thousands of others, each of which is surveyed. */
-function surveyOf(top: TracePlace, maxBytes: number): Survey {
+/** Looks over a node with all below it, up to a limit: an agent may be nested in thousands of others, each of which is surveyed. */
+function surveyOf(top: TreeNode, maxBytes: number): Survey {
   const estimate = new ReadEstimate()
   let hasUnknown = false
   const waiting = [top]
-  for (let place = waiting.pop(); place !== undefined && estimate.leastBytes <= maxBytes; place = waiting.pop()) {
-    const { span, below } = place
+  for (let node = waiting.pop(); node !== undefined && estimate.leastBytes <= maxBytes; node = waiting.pop()) {
+    const { span, below } = node
     if (span !== undefined) {
       estimate.add(span)
       if (span.isOpen) {

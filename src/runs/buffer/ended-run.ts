@@ -5,7 +5,7 @@ import type { TraceSpan } from '../trace-span.ts'
 import { ReconstructedRun } from '../view/run.ts'
 import { readBytesOf } from '../read-bytes.ts'
 import { readAhead } from './read-ahead.ts'
-import { PlacedSpan } from './trace-place.ts'
+import { LiveSpan } from './tree-node.ts'
 
 /** What is known of an ended run without its spans. */
 export interface RunPlace {
@@ -33,9 +33,9 @@ export class EndedRun {
   /** False if no scorer could want the run. Then `current` returns `undefined`. */
   readonly wanted: boolean
   /** The span that identifies the run. */
-  readonly #root: PlacedSpan
+  readonly #root: LiveSpan
   #plan: RunPlan | undefined
-  #spans: readonly PlacedSpan[] = []
+  #spans: readonly LiveSpan[] = []
   #state = ''
   #revision = 1
   #built: AgentRun | undefined
@@ -43,7 +43,7 @@ export class EndedRun {
   #readBytes: number
 
   /** @param readBytes an estimate, as long as it is not laid out */
-  constructor(root: PlacedSpan, { span, traceId, kind, wanted }: RunPlace, readBytes: number) {
+  constructor(root: LiveSpan, { span, traceId, kind, wanted }: RunPlace, readBytes: number) {
     this.#root = root
     this.span = span
     this.traceId = traceId
@@ -73,13 +73,13 @@ export class EndedRun {
   }
 
   /** Its spans, with those of the runs that its tools started. */
-  get spans(): readonly PlacedSpan[] {
+  get spans(): readonly LiveSpan[] {
     return this.#spans
   }
 
   /** Whether recognised spans of the run are open. */
   get hasOpenSpans(): boolean {
-    return !this.isFinal && this.#root.place.isActive
+    return !this.isFinal && this.#root.node.isActive
   }
 
   /** Takes the latest layout of the run. Returns whether it differs from the one before. */
@@ -123,8 +123,8 @@ export class EndedRun {
 }
 
 /** All spans of a run, with those of the runs that its tools started. */
-export function spansOf(top: RunPlan): readonly PlacedSpan[] {
-  const spans: PlacedSpan[] = []
+export function spansOf(top: RunPlan): readonly LiveSpan[] {
+  const spans: LiveSpan[] = []
   const waiting = [top]
   for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
     const { root, inside, models, asides, sideModels, retrievals, tools, children } = plan
@@ -133,8 +133,8 @@ export function spansOf(top: RunPlan): readonly PlacedSpan[] {
     const others = retrievals.length === 0 ? [] : othersOf(retrievals, asides)
     for (const some of [agents, inside, models, asides, tools, sideModels.map(({ model }) => model), others]) {
       for (const span of some) {
-        if (span instanceof PlacedSpan) spans.push(span)
-        for (const inner of span.inner) if (inner instanceof PlacedSpan) spans.push(inner)
+        if (span instanceof LiveSpan) spans.push(span)
+        for (const inner of span.inner) if (inner instanceof LiveSpan) spans.push(inner)
       }
     }
     if (children.length > 0) waiting.push(...children)
@@ -149,7 +149,7 @@ function othersOf(retrievals: RunPlan['retrievals'], asides: RunPlan['asides']):
 }
 
 /** The span that identifies a run of a buffer. */
-export function rootOf({ root }: RunPlan): PlacedSpan {
-  if (root instanceof PlacedSpan) return root
-  throw new TypeError('Expected a run that was laid out from a tree, got one whose spans have no place.')
+export function rootOf({ root }: RunPlan): LiveSpan {
+  if (root instanceof LiveSpan) return root
+  throw new TypeError('Expected a run that was laid out from a tree, got one whose spans have no node.')
 }

@@ -1,14 +1,14 @@
 import type { Dialect } from '../../spans/dialect.ts'
 import { markIncomplete } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
-import { takeIds } from '../layout/record-ids.ts'
+import { inheritIds } from '../layout/record-ids.ts'
 import { MAX_APART_MS } from '../layout/run-records.ts'
 import { EndedRun, rootOf, spansOf } from './ended-run.ts'
-import { PlacedSpan } from './trace-place.ts'
-import type { TracePlace } from './trace-place.ts'
+import { LiveSpan } from './tree-node.ts'
+import type { TreeNode } from './tree-node.ts'
 import type { Eviction, TraceBufferOptions } from './trace-buffer-options.ts'
-import type { Unit } from './unit.ts'
-import type { Units } from './units.ts'
+import type { OpenTrace } from './open-trace.ts'
+import type { OpenTraces } from './open-traces.ts'
 
 type HandingOverOptions = Pick<
   TraceBufferOptions,
@@ -21,17 +21,17 @@ const MAX_KNOWN = 64
 /** Hands over the runs of layouts: each once when it is final, and earlier if it may be scored before. */
 export class HandingOver {
   readonly #options: HandingOverOptions
-  readonly #units: Units
+  readonly #traces: OpenTraces
   /** Runs that became final, until somebody takes them. */
   readonly #due = new Set<EndedRun>()
   readonly #known: { readonly plan: RunPlan; readonly bytes: number }[] = []
   #knownBytes = 0
   readonly #forms = { newer: false, older: false }
   /** Agents of the latest runs that were dropped because they are in a library's older form. */
-  readonly #dropped: PlacedSpan[] = []
+  readonly #dropped: LiveSpan[] = []
 
-  constructor(units: Units, options: HandingOverOptions) {
-    this.#units = units
+  constructor(traces: OpenTraces, options: HandingOverOptions) {
+    this.#traces = traces
     this.#options = options
   }
 
@@ -40,34 +40,34 @@ export class HandingOver {
     if (quirks?.formOfTwo !== undefined) this.#forms[quirks.formOfTwo] = true
   }
 
-  /** Final runs whose calls another instrumentation may have recorded in one of these units. */
-  knownBeside(units: ReadonlySet<Unit>): readonly RunPlan[] {
+  /** Final runs whose calls another instrumentation may have recorded in one of these open traces. */
+  knownBeside(traces: ReadonlySet<OpenTrace>): readonly RunPlan[] {
     if (this.#known.length === 0) return []
-    const traceIds = new Set(Array.from(units, ({ traceId }) => traceId))
+    const traceIds = new Set(Array.from(traces, ({ traceId }) => traceId))
     return this.#known.map(({ plan }) => plan).filter(({ root }) => !traceIds.has(root.span.traceId))
   }
 
   /** The run of an agent that is handed over before it is final: its scorers that need no more may run while its span is ending. */
   early(plan: RunPlan, kind: 'run' | 'nested'): EndedRun | undefined {
     const root = rootOf(plan)
-    const unit = this.#unitOf(root)
-    if (unit === undefined || this.#isSecondForm(root)) return undefined
-    const run = this.#runOf(unit, root, kind)
+    const trace = this.#traceOf(root)
+    if (trace === undefined || this.#isSecondForm(root)) return undefined
+    const run = this.#runOf(trace, root, kind)
     this.#give(run, plan)
     return run
   }
 
   /** The run of an agent that is too large to be laid out while its span is ending. */
-  promise(root: PlacedSpan, unit: Unit): EndedRun | undefined {
-    return this.#isSecondForm(root) ? undefined : this.#runOf(unit, root, 'run')
+  promise(root: LiveSpan, trace: OpenTrace): EndedRun | undefined {
+    return this.#isSecondForm(root) ? undefined : this.#runOf(trace, root, 'run')
   }
 
   /** Hands over agents' runs at their deadline, although spans of them are open. */
   unfinished(plan: RunPlan): void {
     const root = rootOf(plan)
-    const unit = this.#unitOf(root)
-    if (unit === undefined || root.isOpen || root.role === 'model' || this.#isSecondForm(root)) return
-    const run = this.#runOf(unit, root, 'run')
+    const trace = this.#traceOf(root)
+    if (trace === undefined || root.isOpen || root.role === 'model' || this.#isSecondForm(root)) return
+    const run = this.#runOf(trace, root, 'run')
     if (run.isFinal) return
     this.#give(run, plan)
     this.#options.onSettled(run, false)
@@ -77,19 +77,19 @@ export class HandingOver {
   final(plans: readonly RunPlan[], withAgentless: boolean): void {
     for (const plan of plans) {
       const root = rootOf(plan)
-      const unit = this.#unitOf(root)
-      if (unit === undefined || root.isOpen || (root.role === 'model' && !withAgentless)) continue
+      const trace = this.#traceOf(root)
+      if (trace === undefined || root.isOpen || (root.role === 'model' && !withAgentless)) continue
       if (this.#isSecondForm(root)) this.duplicate(plan)
-      else if (!root.isCovered || unit.runs.has(root))
-        this.#finish(plan, unit, root.role === 'model' ? 'agentless' : 'run')
+      else if (!root.isCovered || trace.runs.has(root))
+        this.#finish(plan, trace, root.role === 'model' ? 'agentless' : 'run')
     }
   }
 
   /** A nested run is final, although the run around it is not. */
-  finalNested(plan: RunPlan, unit: Unit): void {
+  finalNested(plan: RunPlan, trace: OpenTrace): void {
     const root = rootOf(plan)
     if (this.#isSecondForm(root)) return
-    const run = this.#runOf(unit, root, 'nested')
+    const run = this.#runOf(trace, root, 'nested')
     if (run.isFinal) return
     this.#give(run, plan)
     run.isFinal = true
@@ -99,30 +99,30 @@ export class HandingOver {
   /** Counts a run that was recorded before. */
   readonly duplicate = (plan: RunPlan): void => {
     const root = rootOf(plan)
-    if (root.isCovered || this.#unitOf(root) === undefined) return
+    if (root.isCovered || this.#traceOf(root) === undefined) return
     if (this.#isSecondForm(root) && this.#dropped.push(root) > MAX_KNOWN) this.#dropped.shift()
     this.#cover(spansOf(plan))
     this.#options.onDuplicate()
   }
 
   /** Counts model calls without an agent that no scorer could want. */
-  unwanted(unit: Unit): void {
-    let last: PlacedSpan | undefined
-    for (const { span } of unit.byId.values()) if (span?.isWork === true && !span.isCovered) last = span
+  unwanted(trace: OpenTrace): void {
+    let last: LiveSpan | undefined
+    for (const { span } of trace.byId.values()) if (span?.isWork === true && !span.isCovered) last = span
     if (last?.sdk === undefined) return
-    const run = new EndedRun(last, { span: last.sdk, traceId: unit.traceId, kind: 'agentless', wanted: false }, 0)
+    const run = new EndedRun(last, { span: last.sdk, traceId: trace.traceId, kind: 'agentless', wanted: false }, 0)
     run.isFinal = true
     this.#due.add(run)
-    for (const top of unit.tops) this.#units.close(unit, top)
+    for (const top of trace.tops) this.#traces.close(trace, top)
   }
 
   /** Gives up what began and is not final. */
-  evict(unit: Unit, why: Eviction): void {
-    for (const top of unit.tops) {
-      this.#units.close(unit, top)
+  evict(trace: OpenTrace, why: Eviction): void {
+    for (const top of trace.tops) {
+      this.#traces.close(trace, top)
       if (top.sdk === undefined) continue
-      const place = { span: top.sdk, traceId: unit.traceId, kind: 'run', wanted: unit.isWanted } as const
-      this.#options.onEvicted(unit.runs.get(top) ?? new EndedRun(top, place, 0), why)
+      const node = { span: top.sdk, traceId: trace.traceId, kind: 'run', wanted: trace.isWanted } as const
+      this.#options.onEvicted(trace.runs.get(top) ?? new EndedRun(top, node, 0), why)
     }
   }
 
@@ -140,17 +140,17 @@ export class HandingOver {
     }
   }
 
-  #finish(plan: RunPlan, unit: Unit, kind: 'run' | 'agentless'): void {
+  #finish(plan: RunPlan, trace: OpenTrace, kind: 'run' | 'agentless'): void {
     const root = rootOf(plan)
-    const run = this.#runOf(unit, root, kind, lastCallOf(plan))
+    const run = this.#runOf(trace, root, kind, lastCallOf(plan))
     if (run.isFinal) return
     this.#give(run, plan)
     if (this.#options.countsNested) this.#finishNested(plan)
     const size = this.#cover(run.spans)
     run.isFinal = true
-    if (root.place.isActive) cutOpen(root.place)
+    if (root.node.isActive) cutOpen(root.node)
     this.#due.add(run)
-    if (kind !== 'agentless') unit.addFinal(root.place, size)
+    if (kind !== 'agentless') trace.addFinal(root.node, size)
     this.#know(plan, run.contentBytes)
   }
 
@@ -158,7 +158,7 @@ export class HandingOver {
     this.#known.push({ plan, bytes })
     this.#knownBytes += bytes
     // While nothing else is held, nothing can record its calls again.
-    const most = this.#units.size < 2 ? 0 : MAX_KNOWN
+    const most = this.#traces.size < 2 ? 0 : MAX_KNOWN
     while (this.#known.length > most || this.#knownBytes > this.#options.memoryBytes / 8) {
       this.#knownBytes -= this.#known.shift()?.bytes ?? 0
     }
@@ -168,8 +168,8 @@ export class HandingOver {
     const waiting = [...top.children]
     for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
       waiting.push(...plan.children)
-      const unit = this.#unitOf(rootOf(plan))
-      if (unit !== undefined && !plan.root.isOpen && plan.root.role !== 'model') this.finalNested(plan, unit)
+      const trace = this.#traceOf(rootOf(plan))
+      if (trace !== undefined && !plan.root.isOpen && plan.root.role !== 'model') this.finalNested(plan, trace)
     }
   }
 
@@ -191,62 +191,62 @@ export class HandingOver {
     )
     const [other] = found
     // Of several, nothing shows which is the record of this run.
-    if (other !== undefined && found.length === 1) takeIds(root, { root: other, models: [], tools: [] })
+    if (other !== undefined && found.length === 1) inheritIds(root, { root: other, models: [], tools: [] })
   }
 
-  *#openTops(): Generator<PlacedSpan, void> {
-    for (const { tops } of this.#units) for (const top of tops) if (top.isOpen) yield top
+  *#openTops(): Generator<LiveSpan, void> {
+    for (const { tops } of this.#traces) for (const top of tops) if (top.isOpen) yield top
   }
 
   /** @returns how many of a run's spans are covered by it, and were not before */
-  #cover(spans: readonly PlacedSpan[]): number {
+  #cover(spans: readonly LiveSpan[]): number {
     let size = 0
     for (const span of spans) {
-      const unit = this.#unitOf(span)
-      if (span.isCovered || unit === undefined) continue
+      const trace = this.#traceOf(span)
+      if (span.isCovered || trace === undefined) continue
       size += 1
       span.top.size -= 1
-      unit.cover(span)
-      this.#units.close(unit, span.outermost)
+      trace.cover(span)
+      this.#traces.close(trace, span.outermost)
     }
     return size
   }
 
-  #runOf(unit: Unit, root: PlacedSpan, kind: 'run' | 'nested' | 'agentless', last: PlacedSpan = root): EndedRun {
-    const known = unit.runs.get(root)
+  #runOf(trace: OpenTrace, root: LiveSpan, kind: 'run' | 'nested' | 'agentless', last: LiveSpan = root): EndedRun {
+    const known = trace.runs.get(root)
     if (known !== undefined) return known
     const span = kind === 'agentless' ? (last.sdk ?? root.sdk) : root.sdk
     if (span === undefined) throw new Error('Expected a span of this process, got one of a file.')
-    const place = { span, traceId: unit.traceId, kind, wanted: unit.isWanted }
-    const run = new EndedRun(root, place, this.#options.maxSyncBytes + 1)
-    unit.runs.set(root, run)
+    const node = { span, traceId: trace.traceId, kind, wanted: trace.isWanted }
+    const run = new EndedRun(root, node, this.#options.maxSyncBytes + 1)
+    trace.runs.set(root, run)
     return run
   }
 
   /** Once a library wrote runs in its newer form, it writes each run in both, and those in the older form are second records. */
-  #isSecondForm({ dialect }: PlacedSpan): boolean {
+  #isSecondForm({ dialect }: LiveSpan): boolean {
     return dialect.quirks?.formOfTwo === 'older' && this.#forms.newer
   }
 
-  #unitOf({ span }: PlacedSpan): Unit | undefined {
-    return this.#units.get(span.traceId)
+  #traceOf({ span }: LiveSpan): OpenTrace | undefined {
+    return this.#traces.get(span.traceId)
   }
 }
 
 /** A run is final although spans below its agent are open: their ends will be late. */
-function cutOpen(agent: TracePlace): void {
+function cutOpen(agent: TreeNode): void {
   const waiting = [agent]
-  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    if (place.span?.isOpen === true) {
-      place.isOver = true
-      place.isCut = true
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (node.span?.isOpen === true) {
+      node.isOver = true
+      node.isCut = true
     }
-    waiting.push(...(place.below ?? []))
+    waiting.push(...(node.below ?? []))
   }
 }
 
 /** The last model call, whose span receives the score of a run without an agent. */
-function lastCallOf({ models }: RunPlan): PlacedSpan | undefined {
+function lastCallOf({ models }: RunPlan): LiveSpan | undefined {
   const last = models.at(-1)
-  return last instanceof PlacedSpan ? last : undefined
+  return last instanceof LiveSpan ? last : undefined
 }

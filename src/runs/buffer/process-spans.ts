@@ -7,7 +7,7 @@ import { dialectOfSdkSpan } from '../../spans/recognise.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 import type { EndedRun } from './ended-run.ts'
 import type { TraceBuffer } from './trace-buffer.ts'
-import { TracePlace } from './trace-place.ts'
+import { TreeNode } from './tree-node.ts'
 
 /** The active span when another one starts: a span of this process, or only its ids. */
 export interface ParentSpan {
@@ -22,17 +22,17 @@ export interface ParentSpan {
 const MAX_OPEN = 10_000
 
 /**
- * The spans of this process. Each has a property that leads to its place. A span of a library that has nothing to do with agents has no place
+ * The spans of this process. Each has a property that leads to its node. A span of a library that has nothing to do with agents has no node
  * of its own: it leads to that of its parent.
  */
 export class ProcessSpans {
-  /** A key of this instance, so that two processors of one provider do not share places. */
-  readonly #key: symbol = Symbol('spanscore.place')
+  /** A key of this instance, so that two processors of one provider do not share nodes. */
+  readonly #key: symbol = Symbol('spanscore.node')
   readonly #buffer: TraceBuffer
   /** When it began to receive spans, in milliseconds since the epoch. */
   readonly #sinceMs: number
   /** Open spans that no dialect recognises, for children that name their parent by its ids. */
-  readonly #open = new Map<string, TracePlace>()
+  readonly #open = new Map<string, TreeNode>()
   #started = 0
 
   constructor(buffer: TraceBuffer, sinceMs: number) {
@@ -43,118 +43,118 @@ export class ProcessSpans {
   /** Must be called when a span starts, with the active span and the baggage of its parent context. Returns whether it may be in a run. */
   start(span: SdkSpanLike, parent: ParentSpan | undefined, baggage?: BaggageLike): boolean {
     const parentId = span.parentSpanContext?.spanId ?? span.parentSpanId ?? ''
-    const above = parentId === '' || parent === undefined ? undefined : this.#placeOfParent(span, parentId, parent)
+    const above = parentId === '' || parent === undefined ? undefined : this.#nodeOfParent(span, parentId, parent)
     const dialect = above?.isSkipped === true ? 'ordinary' : dialectOfSdkSpan(span)
     // Nobody has to know a span that is never in a run: its children are its parent's.
     if (dialect === 'ordinary' && above !== undefined) {
       linked(span)[this.#key] = above
       return false
     }
-    const place = this.#begin(span, parentId, above, dialect)
-    if (baggage !== undefined) place.idsInBaggage = idsInBaggage(baggage)
-    linked(span)[this.#key] = place
-    return place.span !== undefined
+    const node = this.#begin(span, parentId, above, dialect)
+    if (baggage !== undefined) node.idsInBaggage = idsInBaggage(baggage)
+    linked(span)[this.#key] = node
+    return node.span !== undefined
   }
 
   /** Must be called when a span is ending. Returns the run whose agent it is. */
   ending(span: SdkSpanLike): EndedRun | undefined {
-    const place = this.#own(span)
-    if (place === undefined) return undefined
-    if (place.span === undefined && !place.isAsked && place.isOpen && !place.isOver) {
+    const node = this.#own(span)
+    if (node === undefined) return undefined
+    if (node.span === undefined && !node.isAsked && node.isOpen && !node.isOver) {
       // Most hand-written spans get their attributes after their start.
       const dialect = dialectOfSdkSpan(span)
-      if (dialect !== undefined && dialect !== 'ordinary') this.#hold(span, place, dialect)
-      place.isAsked = true
+      if (dialect !== undefined && dialect !== 'ordinary') this.#hold(span, node, dialect)
+      node.isAsked = true
     }
     // A recognised span whose trace is finished has only its role left.
-    return place.span === undefined && place.role === undefined ? undefined : this.#buffer.end(place)
+    return node.span === undefined && node.role === undefined ? undefined : this.#buffer.end(node)
   }
 
   /** Must be called when a span has ended, after `ending`. Returns the role of a recognised span. */
   ended(span: SdkSpanLike): SpanRole | undefined {
-    const place = this.#own(span)
-    if (place === undefined) return undefined
-    this.#open.delete(place.spanId)
-    const role = place.role
-    this.#buffer.ended(place, span.spanContext().traceId)
+    const node = this.#own(span)
+    if (node === undefined) return undefined
+    this.#open.delete(node.spanId)
+    const role = node.role
+    this.#buffer.ended(node, span.spanContext().traceId)
     return role
   }
 
   /** Whether a span is recognised, or was before its run was final. */
   isRecognised(span: SdkSpanLike): boolean {
-    const place = this.#own(span)
-    return place !== undefined && (place.span !== undefined || place.isOver)
+    const node = this.#own(span)
+    return node !== undefined && (node.span !== undefined || node.isOver)
   }
 
   /** Takes a log record in which an instrumentation wrote messages. */
   addLog(log: SourceLog): void {
-    const place = this.#openPlace(log.traceId, log.spanId) ?? this.#buffer.placeOf(log.traceId, log.spanId)
-    if (place !== undefined) this.#buffer.addLog(place, log)
+    const node = this.#openNode(log.traceId, log.spanId) ?? this.#buffer.nodeOf(log.traceId, log.spanId)
+    if (node !== undefined) this.#buffer.addLog(node, log)
   }
 
   #begin(
     span: SdkSpanLike,
     parentId: string,
-    above: TracePlace | undefined,
+    above: TreeNode | undefined,
     dialect: ReturnType<typeof dialectOfSdkSpan>,
-  ): TracePlace {
+  ): TreeNode {
     this.#started += 1
     const { spanId } = span.spanContext()
     const isRemote = above === undefined && span.parentSpanContext?.isRemote === true
-    const place = new TracePlace({ spanId, parentId, isRemote }, above, span, this.#started)
+    const node = new TreeNode({ spanId, parentId, isRemote }, above, span, this.#started)
     if (dialect === undefined || dialect === 'ordinary') {
-      this.#open.set(spanId, place)
-      if (this.#open.size > MAX_OPEN) for (const oldest of this.#open.keys()) return this.#drop(oldest, place)
-    } else this.#hold(span, place, dialect)
-    return place
+      this.#open.set(spanId, node)
+      if (this.#open.size > MAX_OPEN) for (const oldest of this.#open.keys()) return this.#drop(oldest, node)
+    } else this.#hold(span, node, dialect)
+    return node
   }
 
-  #drop(oldest: string, place: TracePlace): TracePlace {
+  #drop(oldest: string, node: TreeNode): TreeNode {
     this.#open.delete(oldest)
-    return place
+    return node
   }
 
   #hold(
     span: SdkSpanLike,
-    place: TracePlace,
+    node: TreeNode,
     dialect: Exclude<ReturnType<typeof dialectOfSdkSpan>, 'ordinary' | undefined>,
   ): void {
-    this.#buffer.hold(place, new SdkSourceSpan(span, place.startOrder), dialect)
+    this.#buffer.hold(node, new SdkSourceSpan(span, node.startOrder), dialect)
   }
 
-  /** The place of a span, if it has one of its own. */
-  #own(span: SdkSpanLike): TracePlace | undefined {
-    const place = linked(span)[this.#key]
-    return place?.sdk === span ? place : undefined
+  /** The node of a span, if it has one of its own. */
+  #own(span: SdkSpanLike): TreeNode | undefined {
+    const node = linked(span)[this.#key]
+    return node?.sdk === span ? node : undefined
   }
 
-  #placeOfParent(span: SdkSpanLike, parentId: string, parent: ParentSpan): TracePlace | undefined {
+  #nodeOfParent(span: SdkSpanLike, parentId: string, parent: ParentSpan): TreeNode | undefined {
     const known = linked(parent)[this.#key]
     if (known !== undefined) return known
     const { traceId } = span.spanContext()
-    return this.#openPlace(traceId, parentId) ?? this.#buffer.placeOf(traceId, parentId) ?? this.#unseen(parent)
+    return this.#openNode(traceId, parentId) ?? this.#buffer.nodeOf(traceId, parentId) ?? this.#unseen(parent)
   }
 
-  #openPlace(traceId: string, spanId: string): TracePlace | undefined {
-    const place = this.#open.get(spanId)
-    return place?.sdk?.spanContext().traceId === traceId ? place : undefined
+  #openNode(traceId: string, spanId: string): TreeNode | undefined {
+    const node = this.#open.get(spanId)
+    return node?.sdk?.spanContext().traceId === traceId ? node : undefined
   }
 
-  /** The place of a recognised span that started before there was a buffer. Its run lacks spans. */
-  #unseen(parent: ParentSpan): TracePlace | undefined {
+  /** The node of a recognised span that started before there was a buffer. Its run lacks spans. */
+  #unseen(parent: ParentSpan): TreeNode | undefined {
     if (!isSdkSpan(parent) || parent.startTime[0] * 1000 + parent.startTime[1] / 1e6 >= this.#sinceMs) return undefined
     const dialect = dialectOfSdkSpan(parent)
     if (dialect === undefined || dialect === 'ordinary') return undefined
-    const place = this.#begin(parent, '', undefined, dialect)
-    linked(parent)[this.#key] = place
-    if (place.span !== undefined) place.span.isTruncated = true
-    return place
+    const node = this.#begin(parent, '', undefined, dialect)
+    linked(parent)[this.#key] = node
+    if (node.span !== undefined) node.span.isTruncated = true
+    return node
   }
 }
 
-function linked(span: object): Record<symbol, TracePlace | undefined> {
+function linked(span: object): Record<symbol, TreeNode | undefined> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property of our own on someone else's object
-  return span as Record<symbol, TracePlace | undefined>
+  return span as Record<symbol, TreeNode | undefined>
 }
 
 /** Whether this is an SDK's own span, and not just a span context. */

@@ -3,7 +3,7 @@ import { frozenInSteps } from '../view/frozen.ts'
 import { readHoldsUnparsed } from '../view/unparsed.ts'
 import { readLogMessage } from '../../spans/content/semconv-content.ts'
 import { isFlat } from '../trace-span.ts'
-import type { PlacedSpan } from './trace-place.ts'
+import type { LiveSpan } from './tree-node.ts'
 
 /** Maximum number of tool calls of a span that are read per step. */
 const CALLS_OF_A_STEP = 100
@@ -18,8 +18,8 @@ type Steps = Generator<undefined, void>
  * Reads the content of a large run's spans before the run is put together, in steps. Each span caches its facts. A model's input is only
  * read if the run needs it: few scorers do, but it may be the only place with the results of tool calls.
  */
-export function* readAhead(spans: readonly PlacedSpan[]): Steps {
-  const models: PlacedSpan[] = []
+export function* readAhead(spans: readonly LiveSpan[]): Steps {
+  const models: LiveSpan[] = []
   let [asked, answered] = [0, 0]
   /** Models without tool calls; the next model's input may contain their calls. */
   let silent = 0
@@ -46,7 +46,7 @@ export function* readAhead(spans: readonly PlacedSpan[]): Steps {
 const LARGE_BYTES = 16 * 1024
 
 /** Reads, in steps, what the layout reads of spans, and of large spans also what their run reads. */
-export function* readForLayout(spans: Iterable<PlacedSpan>): Steps {
+export function* readForLayout(spans: Iterable<LiveSpan>): Steps {
   for (const span of spans) {
     if (span.isRead) continue
     span.isRead = true
@@ -60,12 +60,12 @@ export function* readForLayout(spans: Iterable<PlacedSpan>): Steps {
 }
 
 /** Reads everything in a large span, in steps. Never throws. */
-function* readWhole(span: PlacedSpan): Steps {
+function* readWhole(span: LiveSpan): Steps {
   yield* quietly(readContent(span))
   yield* quietly(readInput(span))
 }
 
-function* readContent(span: PlacedSpan): Steps {
+function* readContent(span: LiveSpan): Steps {
   span.readLogs()
   const { logs } = span
   // The run of a nested agent may have read it already.
@@ -95,7 +95,7 @@ function countOf(read: () => readonly unknown[]): number {
   }
 }
 
-function* readInput(span: PlacedSpan): Steps {
+function* readInput(span: LiveSpan): Steps {
   yield* freezeAll(span.input)
 }
 

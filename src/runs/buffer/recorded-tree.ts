@@ -3,13 +3,13 @@ import type { Dialect } from '../../spans/dialect.ts'
 import { recognise } from '../../spans/recognise.ts'
 import { isRedactionMark } from '../../spans/redaction-mark.ts'
 import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
-import { PlacedSpan, TracePlace } from './trace-place.ts'
+import { LiveSpan, TreeNode } from './tree-node.ts'
 import { TraceTree } from './trace-tree.ts'
 
-/** A recorded span, the log records in which its library wrote content, and its place in the tree of its trace. */
+/** A recorded span, the log records in which its library wrote content, and its node in the tree of its trace. */
 export interface RecordedSpan {
-  /** Its place in the tree of its trace. */
-  readonly place: TracePlace
+  /** Its node in the tree of its trace. */
+  readonly node: TreeNode
   /** The dialect that `recognise` found for it, if any. */
   readonly dialect: Dialect | undefined
   /** The record. */
@@ -31,13 +31,13 @@ export function recordedTree(
   const tree = new TraceTree(traceId)
   const recorded = Array.from(withoutCopies(spans), (source) => {
     const { spanId, parentSpanId = '', parentIsRemote = false } = source
-    const place = new TracePlace({ spanId, parentId: parentSpanId, isRemote: parentIsRemote }, undefined, undefined, 0)
-    tree.record(place)
+    const node = new TreeNode({ spanId, parentId: parentSpanId, isRemote: parentIsRemote }, undefined, undefined, 0)
+    tree.record(node)
     const dialect = recognise(source.scope.name, source.attributes, source.name)
-    return { place, dialect, source, logs: logs.get(spanId) ?? NO_LOGS }
+    return { node, dialect, source, logs: logs.get(spanId) ?? NO_LOGS }
   })
   placeSpans(recorded)
-  for (const { place } of recorded) if (place.span !== undefined) tree.add(place, place.span)
+  for (const { node } of recorded) if (node.span !== undefined) tree.add(node, node.span)
   return tree
 }
 
@@ -46,10 +46,10 @@ const NO_LOGS: readonly SourceLog[] = []
 /** Places the recognised ones of a trace's recorded spans. */
 export function placeSpans(recorded: readonly RecordedSpan[]): void {
   const withoutScopes = dialectsWithoutScopes(recorded.map(({ source }) => source))
-  for (const { place, dialect: general, source, logs } of recorded) {
+  for (const { node, dialect: general, source, logs } of recorded) {
     const dialect = general && dialectWithoutScope(source, general, withoutScopes)
-    place.describe(source.attributes, dialect)
-    if (dialect !== undefined) place.span = new PlacedSpan(place, source, dialect, { logs })
+    node.describe(source.attributes, dialect)
+    if (dialect !== undefined) node.span = new LiveSpan(node, source, dialect, { logs })
   }
 }
 

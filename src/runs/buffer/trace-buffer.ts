@@ -5,24 +5,24 @@ import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
 import { AgentRuns } from './agent-runs.ts'
 import type { EndedRun } from './ended-run.ts'
 import { HandingOver } from './handing-over.ts'
-import { layOut } from './lay-out.ts'
+import { layOut } from './link-spans.ts'
 import { Settling } from './settling.ts'
-import { nearestAbove } from './standing.ts'
-import { PlacedSpan } from './trace-place.ts'
-import type { TracePlace } from './trace-place.ts'
+import { nearestAbove } from './readiness.ts'
+import { LiveSpan } from './tree-node.ts'
+import type { TreeNode } from './tree-node.ts'
 import type { Eviction, TraceBufferOptions } from './trace-buffer-options.ts'
 import { lower } from './trace-tree.ts'
-import type { Unit } from './unit.ts'
-import { Units } from './units.ts'
-import { WaitingUnits } from './waiting-units.ts'
+import type { OpenTrace } from './open-trace.ts'
+import { OpenTraces } from './open-traces.ts'
+import { WaitingTraces } from './waiting-traces.ts'
 
-/** Ordinary places of a trace by which children may find their parent. */
+/** Ordinary nodes of a trace by which children may find their parent. */
 const MAX_PLACES = 10_000
-/** A trace with more places is laid out in a later turn. */
+/** A trace with more nodes is laid out in a later turn. */
 const MAX_PLACES_IN_HOOK = 1000
 /** Log records of a span that no dialect has recognised yet. */
 const MAX_EARLY_LOGS = 1000
-/** Units that are evicted at a time. One large attribute may take the place of thousands of them. */
+/** Open traces that are evicted at a time. One large attribute may take the place of thousands of them. */
 const MOST_EVICTED = 100
 /** Milliseconds of one turn of the event loop for runs that are due. */
 const SLICE_MS = 10
@@ -34,103 +34,103 @@ const SLICE_MS = 10
  */
 export class TraceBuffer {
   readonly #options: TraceBufferOptions
-  readonly #units: Units
+  readonly #traces: OpenTraces
   readonly #handingOver: HandingOver
-  readonly #waiting: WaitingUnits
+  readonly #waiting: WaitingTraces
   readonly #settling: Settling
   readonly #agents: AgentRuns
   /** The runs of agents whose span is ending. */
-  readonly #ending = new Map<TracePlace, EndedRun>()
+  readonly #ending = new Map<TreeNode, EndedRun>()
   /** Work that is done in slices. */
   #work: Generator<undefined, void> | undefined
 
   constructor(options: TraceBufferOptions) {
     this.#options = options
-    this.#units = new Units(options)
-    this.#handingOver = new HandingOver(this.#units, options)
-    this.#waiting = new WaitingUnits(options)
+    this.#traces = new OpenTraces(options)
+    this.#handingOver = new HandingOver(this.#traces, options)
+    this.#waiting = new WaitingTraces(options)
     this.#agents = new AgentRuns({
       options,
-      units: this.#units,
+      traces: this.#traces,
       handingOver: this.#handingOver,
-      recognise: (place) => this.#askAgain(place),
-      quiet: (unit) => this.#quiet(unit),
+      recognise: (node) => this.#askAgain(node),
+      quiet: (trace) => this.#quiet(trace),
     })
     this.#settling = new Settling({
-      units: this.#units,
+      traces: this.#traces,
       handingOver: this.#handingOver,
       waiting: this.#waiting,
-      finish: (unit) => this.#finish(unit),
+      finish: (trace) => this.#finish(trace),
     })
   }
 
   /** Runs that have begun and are not final. */
   get openRuns(): number {
-    return this.#units.openRuns
+    return this.#traces.openRuns
   }
 
   /** Estimated bytes in memory. */
   get heldBytes(): number {
-    return this.#units.heldBytes
+    return this.#traces.heldBytes
   }
 
   /** The next deadline, on the clock of `now`; `undefined` if there is none. */
   get nextDeadlineMs(): number | undefined {
     const { now, settleMs } = this.#options
-    if (this.#work !== undefined || this.#units.isOverBounds) return now()
-    const [tooIdleMs, agentMs, unitMs] = [this.#units.tooIdleMs, this.#agents.nextMs, this.#waiting.nextMs(settleMs)]
+    if (this.#work !== undefined || this.#traces.isOverBounds) return now()
+    const [tooIdleMs, agentMs, traceMs] = [this.#traces.tooIdleMs, this.#agents.nextMs, this.#waiting.nextMs(settleMs)]
     if (tooIdleMs === undefined) return undefined
-    return Math.min(tooIdleMs, agentMs ?? tooIdleMs, unitMs ?? tooIdleMs)
+    return Math.min(tooIdleMs, agentMs ?? tooIdleMs, traceMs ?? tooIdleMs)
   }
 
-  /** The place of a span of a held trace. */
-  placeOf(traceId: string, spanId: string): TracePlace | undefined {
-    return this.#units.get(traceId)?.byId.get(spanId)
+  /** The node of a span of a held trace. */
+  nodeOf(traceId: string, spanId: string): TreeNode | undefined {
+    return this.#traces.get(traceId)?.byId.get(spanId)
   }
 
   /** Must be called when a dialect recognises an open span. Returns whether it is held. */
-  hold(place: TracePlace, source: SourceSpan, dialect: Dialect): boolean {
-    const nearest = nearestAbove(place, (above) => this.#askAgain(above))
+  hold(node: TreeNode, source: SourceSpan, dialect: Dialect): boolean {
+    const nearest = nearestAbove(node, (above) => this.#askAgain(above))
     if (nearest?.isOver === true) {
-      place.isOver = true
-      place.isAsked = true
+      node.isOver = true
+      node.isAsked = true
       this.#options.onLate()
       return false
     }
     const above = nearest?.span
-    const span = new PlacedSpan(place, source, dialect, { above })
+    const span = new LiveSpan(node, source, dialect, { above })
     const { top } = span
     if (top !== span) {
       if (top.size >= this.#options.maxSpansPerRun) {
         top.isTruncated = true
-        place.isAsked = true
+        node.isAsked = true
         this.#options.onLate()
         return false
       }
       top.size += 1
     }
-    const unit = this.#units.of(source.traceId)
+    const trace = this.#traces.of(source.traceId)
     this.#handingOver.began(dialect)
-    unit.add(place, span)
-    unit.open += 1
-    this.#waiting.leave(unit)
-    this.#units.add(unit, span)
+    trace.add(node, span)
+    trace.open += 1
+    this.#waiting.leave(trace)
+    this.#traces.add(trace, span)
     if (above === undefined) {
-      place.isSkipped = !unit.isWanted && !this.#options.countsNested && span.role === 'agent'
+      node.isSkipped = !trace.isWanted && !this.#options.countsNested && span.role === 'agent'
     }
-    for (const log of place.logs ?? []) this.#units.addLog(unit, span, log)
-    place.logs = undefined
+    for (const log of node.logs ?? []) this.#traces.addLog(trace, span, log)
+    node.logs = undefined
     this.#keepBounds()
     return true
   }
 
   /** Stores a log record in which an instrumentation wrote messages, with its span. */
-  addLog(place: TracePlace, log: SourceLog): void {
-    if (place.isOver) return
-    const { span } = place
-    const unit = span && this.#units.get(log.traceId)
-    if (span !== undefined && unit !== undefined) this.#units.addLog(unit, span, log)
-    else if (place.isOpen && (place.logs?.length ?? 0) < MAX_EARLY_LOGS) (place.logs ??= []).push(log)
+  addLog(node: TreeNode, log: SourceLog): void {
+    if (node.isOver) return
+    const { span } = node
+    const trace = span && this.#traces.get(log.traceId)
+    if (span !== undefined && trace !== undefined) this.#traces.addLog(trace, span, log)
+    else if (node.isOpen && (node.logs?.length ?? 0) < MAX_EARLY_LOGS) (node.logs ??= []).push(log)
     this.#keepBounds()
   }
 
@@ -138,49 +138,49 @@ export class TraceBuffer {
    * Must be called when a recognised span is ending, from `onEnding`, or from `onEnd` if `onEnding` was not called. Returns the run whose
    * agent it is, if any, for scorers that run now.
    */
-  end(place: TracePlace): EndedRun | undefined {
-    const { span } = place
-    const unit = span && this.#units.get(span.span.traceId)
-    if (span === undefined || unit === undefined || !span.isOpen) return this.#ending.get(place)
+  end(node: TreeNode): EndedRun | undefined {
+    const { span } = node
+    const trace = span && this.#traces.get(span.span.traceId)
+    if (span === undefined || trace === undefined || !span.isOpen) return this.#ending.get(node)
     const { saidItsKind } = span
-    this.#units.end(unit, span)
-    place.role = span.role
-    place.isOpen = false
-    unit.open -= 1
-    if (span.isWork && !place.isOver) unit.work += 1
-    if (span.isAgent && !place.isOver) unit.candidates.add(place)
-    const quiet: TracePlace[] = []
-    lower(place, (each) => {
-      if (each === place || unit.candidates.has(each)) quiet.push(each)
+    this.#traces.end(trace, span)
+    node.role = span.role
+    node.isOpen = false
+    trace.open -= 1
+    if (span.isWork && !node.isOver) trace.work += 1
+    if (span.isAgent && !node.isOver) trace.candidates.add(node)
+    const quiet: TreeNode[] = []
+    lower(node, (each) => {
+      if (each === node || trace.candidates.has(each)) quiet.push(each)
     })
     // Agents below it may have waited for its kind.
-    if (!saidItsKind && place.isActive) quiet.push(...[...unit.candidates].filter((each) => !each.isActive))
-    if (!unit.isFlat && !unit.isBeside) for (const each of quiet) this.#agents.decide(each, unit)
-    if (place.isActive && unit.candidates.has(place)) this.#agents.waitForBelow(place, span, unit)
-    if (unit.open === 0) this.#quiet(unit)
-    const run = unit.runs.get(span)
-    if (run !== undefined) this.#ending.set(place, run)
+    if (!saidItsKind && node.isActive) quiet.push(...[...trace.candidates].filter((each) => !each.isActive))
+    if (!trace.isFlat && !trace.isBeside) for (const each of quiet) this.#agents.decide(each, trace)
+    if (node.isActive && trace.candidates.has(node)) this.#agents.waitForBelow(node, span, trace)
+    if (trace.open === 0) this.#quiet(trace)
+    const run = trace.runs.get(span)
+    if (run !== undefined) this.#ending.set(node, run)
     this.#keepBounds()
     return run
   }
 
   /** Must be called when any span has ended, after `end` if it is recognised. Passes on the runs that are final. */
-  ended(place: TracePlace, traceId: string): void {
-    if (place.span === undefined && this.#units.size > 0) {
-      const unit = this.#units.get(traceId)
+  ended(node: TreeNode, traceId: string): void {
+    if (node.span === undefined && this.#traces.size > 0) {
+      const trace = this.#traces.get(traceId)
       // A child may still name it by its ids.
-      if (unit !== undefined && unit.byId.size < MAX_PLACES) unit.register(place)
+      if (trace !== undefined && trace.byId.size < MAX_PLACES) trace.register(node)
     }
-    place.isOpen = false
-    if (place.span === undefined && place.below !== undefined) place.surrounding = place.describes()
-    place.sdk = undefined
-    this.#ending.delete(place)
-    if (place.isCut) this.#options.onLate()
-    if (place.isAwaited) {
-      for (const unit of this.#waiting.around(place)) {
-        if (unit.isDone || unit.open > 0 || this.#waiting.waitsAround(unit)) continue
-        if (isFinished(unit)) this.#finish(unit)
-        else this.#waiting.free(unit)
+    node.isOpen = false
+    if (node.span === undefined && node.below !== undefined) node.surrounding = node.describes()
+    node.sdk = undefined
+    this.#ending.delete(node)
+    if (node.isCut) this.#options.onLate()
+    if (node.isAwaited) {
+      for (const trace of this.#waiting.around(node)) {
+        if (trace.isDone || trace.open > 0 || this.#waiting.waitsAround(trace)) continue
+        if (isFinished(trace)) this.#finish(trace)
+        else this.#waiting.free(trace)
       }
     }
     if (this.#handingOver.hasDue) for (const _ of this.#handingOver.passOn());
@@ -210,57 +210,57 @@ export class TraceBuffer {
   /** Hands over, in steps, the runs of all agents that have ended, for example at shutdown. */
   *settleAgents(): Generator<undefined, void> {
     yield* this.#goOn()
-    for (const unit of Array.from(this.#units)) {
-      if (unit.candidates.size + unit.large.size > 0) this.#handingOver.final(layOut(unit.roots), false)
-      this.#agents.leave(unit)
+    for (const trace of Array.from(this.#traces)) {
+      if (trace.candidates.size + trace.large.size > 0) this.#handingOver.final(layOut(trace.roots), false)
+      this.#agents.leave(trace)
       yield* this.#handingOver.passOn()
     }
   }
 
   /** Hands over, in steps, everything that has ended, whatever is open around it. Must be called after `settleAgents`. */
   *giveUpWaiting(): Generator<undefined, void> {
-    yield* this.#settling.settle(Array.from(this.#units), true)
+    yield* this.#settling.settle(Array.from(this.#traces), true)
     // A sweep may have begun meanwhile.
     yield* this.#goOn()
     yield* this.#handingOver.passOn()
   }
 
   /** Most hand-written spans get their attributes after their start. */
-  #askAgain(place: TracePlace): void {
-    const { sdk } = place
-    if (sdk === undefined || place.isAsked) return
+  #askAgain(node: TreeNode): void {
+    const { sdk } = node
+    if (sdk === undefined || node.isAsked) return
     const dialect = dialectOfSdkSpan(sdk)
     if (dialect !== undefined && dialect !== 'ordinary') {
-      this.hold(place, new SdkSourceSpan(sdk, place.startOrder), dialect)
+      this.hold(node, new SdkSourceSpan(sdk, node.startOrder), dialect)
     }
   }
 
-  /** Must be called when no recognised span of a unit is open. */
-  #quiet(unit: Unit): void {
-    if (unit.large.size > 0) return
-    if (unit.isFlat) {
-      this.#waiting.pause(unit)
-      if (unit.candidates.size === 0) return
+  /** Must be called when no recognised span of an open trace is open. */
+  #quiet(trace: OpenTrace): void {
+    if (trace.large.size > 0) return
+    if (trace.isFlat) {
+      this.#waiting.pause(trace)
+      if (trace.candidates.size === 0) return
       // Once the last graph has ended, all flat spans can be placed.
-      const flat = Array.from(this.#units).filter((each) => each.isFlat)
+      const flat = Array.from(this.#traces).filter((each) => each.isFlat)
       if (flat.every(({ open }) => open === 0)) for (const _ of this.#settling.settleTogether(flat));
       return
     }
-    if (unit.candidates.size > 0) {
-      if (unit.byId.size > MAX_PLACES_IN_HOOK) {
-        this.#waiting.free(unit)
+    if (trace.candidates.size > 0) {
+      if (trace.byId.size > MAX_PLACES_IN_HOOK) {
+        this.#waiting.free(trace)
         return
       }
-      this.#handingOver.final(layOut(unit.roots), false)
-      this.#agents.leave(unit)
+      this.#handingOver.final(layOut(trace.roots), false)
+      this.#agents.leave(trace)
     }
     // While a span around it is open, more spans may come.
-    if (this.#waiting.waitsAround(unit)) {
-      this.#units.forgetFinal(unit)
+    if (this.#waiting.waitsAround(trace)) {
+      this.#traces.forgetFinal(trace)
       return
     }
-    if (isFinished(unit)) this.#finish(unit)
-    else this.#waiting.pause(unit)
+    if (isFinished(trace)) this.#finish(trace)
+    else this.#waiting.pause(trace)
   }
 
   *#goOn(): Generator<undefined, void> {
@@ -273,7 +273,7 @@ export class TraceBuffer {
   *#due(): Generator<undefined, void> {
     const { now, settleMs } = this.#options
     this.#keepBounds()
-    const { oldest, tooIdleMs = Number.POSITIVE_INFINITY } = this.#units
+    const { oldest, tooIdleMs = Number.POSITIVE_INFINITY } = this.#traces
     if (oldest !== undefined && tooIdleMs <= now()) this.#evict(oldest, 'idle')
     const beforeMs = now() - settleMs
     yield* this.#agents.expire(beforeMs)
@@ -282,29 +282,29 @@ export class TraceBuffer {
     yield* this.#handingOver.passOn()
   }
 
-  #finish(unit: Unit): void {
-    this.#waiting.leave(unit)
-    this.#agents.leave(unit)
-    this.#units.finish(unit)
+  #finish(trace: OpenTrace): void {
+    this.#waiting.leave(trace)
+    this.#agents.leave(trace)
+    this.#traces.finish(trace)
   }
 
-  /** Evicts the units in which nothing has happened for longest while there are too many open runs, or they hold too much. The next sweep evicts what is left. */
+  /** Evicts the open traces in which nothing has happened for longest while there are too many open runs, or they hold too much. The next sweep evicts what is left. */
   #keepBounds(): void {
-    for (let left = MOST_EVICTED; this.#units.isOverBounds; left -= 1) {
+    for (let left = MOST_EVICTED; this.#traces.isOverBounds; left -= 1) {
       if (left === 0) return this.#options.onWaiting()
-      if (this.#units.oldest !== undefined) this.#evict(this.#units.oldest, 'bounds')
+      if (this.#traces.oldest !== undefined) this.#evict(this.#traces.oldest, 'bounds')
     }
   }
 
-  /** Hands over what has ended of a unit, and gives up the rest. */
-  #evict(unit: Unit, why: Eviction): void {
-    if (unit.candidates.size + unit.large.size > 0) this.#handingOver.final(layOut(unit.roots), false)
-    this.#handingOver.evict(unit, why)
-    this.#finish(unit)
+  /** Hands over what has ended of an open trace, and gives up the rest. */
+  #evict(trace: OpenTrace, why: Eviction): void {
+    if (trace.candidates.size + trace.large.size > 0) this.#handingOver.final(layOut(trace.roots), false)
+    this.#handingOver.evict(trace, why)
+    this.#finish(trace)
   }
 }
 
-/** Whether all that a unit has done is in final runs. An agent that has ended without work may still get some. */
-function isFinished({ work, runs }: Unit): boolean {
+/** Whether all that an open trace has done is in final runs. An agent that has ended without work may still get some. */
+function isFinished({ work, runs }: OpenTrace): boolean {
   return work <= 0 && runs.size > 0
 }

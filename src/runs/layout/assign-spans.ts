@@ -276,12 +276,12 @@ function findBelow(spans: readonly TraceSpan[]): readonly Below[] {
 /** Adds the properties of a child, and of everything below it, to its parent. */
 export function addBelow(
   above: { hasWork: boolean; hasAgents: boolean },
-  child: Pick<TraceSpan, 'role' | 'holdsOneRun'>,
+  child: Pick<TraceSpan, 'role' | 'isSingleRun'>,
   below: Below,
 ): void {
   const isTool = child.role === 'tool' || child.role === 'handoff'
   const startsOwnRuns = isTool || child.role === 'aside'
-  const isAgent = child.role === 'agent' || (child.role === 'entry' && below.hasWork && child.holdsOneRun)
+  const isAgent = child.role === 'agent' || (child.role === 'entry' && below.hasWork && child.isSingleRun)
   if (isAgent || (below.hasAgents && !startsOwnRuns)) above.hasAgents = true
   if (isTool || isAgent || child.role === 'model' || below.hasWork) above.hasWork = true
 }

@@ -1,7 +1,7 @@
 import { AgentsAtWork } from './agents-at-work.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import type { RunPlan } from './run-layout.ts'
-import { takeIds } from './record-ids.ts'
+import { inheritIds } from './record-ids.ts'
 import { MAX_APART_MS, RunRecords, signsOf } from './run-records.ts'
 
 /**
@@ -66,7 +66,7 @@ function withoutDuplicates(
     duplicates.set(other, duplicate)
   }
   for (const [duplicate, other] of duplicates) {
-    takeIds(other.root, duplicate)
+    inheritIds(other.root, duplicate)
     handOver(duplicate.children, other)
   }
   return duplicates.size === 0 ? plans : plans.filter((plan) => !duplicates.has(plan))

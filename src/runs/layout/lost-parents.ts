@@ -2,7 +2,7 @@ import { isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /** The place of a span whose parent is named but was never seen. */
-interface LostPlace {
+interface LostParent {
   /** The innermost agent or tool that must be above it; `undefined` if several outermost agents were active. */
   readonly at: TraceSpan | undefined
   /** True if several active runs could own the span, so that none of them gets it. */
@@ -23,7 +23,7 @@ const MAX_COMPARISONS = 1_000_000
  */
 export function nestLost(spans: readonly TraceSpan[]): void {
   if (!spans.some(isLost)) return
-  const places = new Map<string, LostPlace | undefined>()
+  const places = new Map<string, LostParent | undefined>()
   let open: TraceSpan[] = []
   let comparisons = 0
   for (const span of spans) {
@@ -60,7 +60,7 @@ function isPlace({ role }: TraceSpan): boolean {
  *
  * @param open Agents and tools that were open then, sorted by start.
  */
-function placeOfLost(lost: TraceSpan, open: readonly TraceSpan[]): LostPlace | undefined {
+function placeOfLost(lost: TraceSpan, open: readonly TraceSpan[]): LostParent | undefined {
   if (open.length === 0 || open.length > MAX_OPEN) return undefined
   const around = new Map<TraceSpan, TraceSpan | undefined>()
   const inAgent = new Set<TraceSpan>()

@@ -22,6 +22,6 @@ function addIds(to: IdsOnSpan[], { ids }: TraceSpan): void {
 }
 
 /** Gives a run the ids of another record of it, which is dropped: only one of two formats may have them. */
-export function takeIds(root: TraceSpan, dropped: Parameters<typeof idsAround>[0]): void {
+export function inheritIds(root: TraceSpan, dropped: Parameters<typeof idsAround>[0]): void {
   for (const ids of idsAround(dropped)) root.otherIds = { ...ids, ...root.otherIds }
 }

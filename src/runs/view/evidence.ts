@@ -12,7 +12,7 @@ import type { Loop } from './loop.ts'
 import { Memo } from './memo.ts'
 import { assistantText, emptyText, isAround, lastUserText, withoutSystem } from './message-text.ts'
 import { firstOf } from './model-call.ts'
-import { saidOf, wrappersOf } from './output-tool.ts'
+import { finalText, wrappersOf } from './output-tool.ts'
 import { endedWithoutSum, endsInAbortedTool, endsOnTools, isFailed, isForTools } from './run-ending.ts'
 import { answerIn, ComparedText } from './same-answer.ts'
 import { starterOf } from './starter.ts'
@@ -76,7 +76,7 @@ export const ORDER: { readonly [Fact in keyof DecidedFacts]: readonly Row<Decide
     ['own span', ({ loop }) => stated(loop.stated)],
     ['undecided', ({ loop }) => (loop.undecided === 'nothing' ? undefined : 'undecided')],
     ['last call', (run) => stated(run.lastCallSaid)],
-    ['agent inside', (run) => stated(run.asksAlone ? undefined : (run.remoteAnswer ?? saidOf(run.loop.plan)))],
+    ['agent inside', (run) => stated(run.asksAlone ? undefined : (run.remoteAnswer ?? finalText(run.loop.plan)))],
     ['empty answer', (run) => stated(run.emptyAnswer)],
     ['tool that started it', (run) => stated(isFailed(run.root.outcome) ? undefined : run.starter?.output)],
     ['failed', (run) => (run.failure !== undefined || endsInAbortedTool(run.loop.plan) ? 'stopped' : undefined)],
@@ -164,7 +164,7 @@ export class Evidence {
 
   /** Whether the run's own span is an agent's, and not one around agents that hand over to one another. */
   get isAgentItself(): boolean {
-    return this.root.role === 'agent' && !this.root.holdsOneRun
+    return this.root.role === 'agent' && !this.root.isSingleRun
   }
 
   /** The agent that worked first, if it is not the root itself. */

@@ -12,7 +12,7 @@ import type { TraceSpan } from '../trace-span.ts'
 import { ownTurns } from './asked-calls.ts'
 import type { DecidedFacts, Evidence } from './evidence.ts'
 import { idOf, isHandoff, nameOf } from './join-tool-calls.ts'
-import { holdsText, isCutOff } from './retrieval.ts'
+import { holdsText, hasMoreDocuments } from './retrieval.ts'
 import { endsOnTools, isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
 
@@ -37,7 +37,7 @@ function missingInRetrievals(run: AgentRun, plan: RunPlan): readonly Missing[] {
     if (!holdsText(documents)) {
       return [{ what, ...(span === undefined ? FILE_SEARCH_RESULTS : explain('documents', span, span)) }]
     }
-    return span !== undefined && isCutOff(span) ? [{ what, why: 'limit' }] : []
+    return span !== undefined && hasMoreDocuments(span) ? [{ what, why: 'limit' }] : []
   })
 }
 

@@ -17,13 +17,13 @@ export function outputToolOf(plan: RunPlan): string | undefined {
   if (last === undefined || last === root) return undefined
   const calls = callsOf(last).filter((call) => call.providerExecuted !== true && !hasRun(call, tools))
   if (calls.length === 0) return undefined
-  const text = saidOf(plan)
+  const text = finalText(plan)
   const answer = text?.startsWith('{') === true ? parseJson(text) : undefined
   return isRecord(answer) ? calls.find((call) => isAnswer(call.arguments, answer))?.name : undefined
 }
 
 /** The answer on the run's own span, or a span that it only wraps, or that of the agent that worked last. */
-export function saidOf({ models, root }: RunPlan): string | undefined {
+export function finalText({ models, root }: RunPlan): string | undefined {
   const last = models.at(-1)
   for (const span of [root, ...wrappersOf(root)]) {
     const text = assistantText(span.output)

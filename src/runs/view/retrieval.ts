@@ -62,7 +62,7 @@ export function retrievalKindOf(span: TraceSpan): Retrieval['kind'] | undefined 
 }
 
 /** Whether more documents were recorded than a run has. */
-export function isCutOff(span: TraceSpan): boolean {
+export function hasMoreDocuments(span: TraceSpan): boolean {
   return (foundBy(span)?.length ?? 0) > MAX_DOCUMENTS
 }
 

@@ -4,7 +4,7 @@ import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ToolCallInfo } from '../../scoring/given/calls.ts'
-import { GivenRun, inputMessages, outputMessages } from '../../scoring/given/run.ts'
+import { PassedRun, inputMessages, outputMessages } from '../../scoring/given/run.ts'
 import { failed } from '../../scoring/unscored.ts'
 import type { Scorer, ScoringContext } from '../../scoring/scorer.ts'
 import { expectedTools } from './expected-tools.ts'
@@ -131,7 +131,7 @@ export function createToolCallAccuracyScorerCode(
       if (expected.tool === undefined && order === undefined) {
         return skip('not-applicable', explain`${contentFree(id)}: no tool is expected of this run.`)
       }
-      const infos = reads.run instanceof GivenRun ? reads.run.toolCallInfos : []
+      const infos = reads.run instanceof PassedRun ? reads.run.toolCallInfos : []
       const all = infos.length > 0 ? infos : toInfos(run)
       if (all.length === 0 && run.availableTools?.length === 0) {
         return skip('not-applicable', explain`${contentFree(id)}: the run was offered no tools.`)

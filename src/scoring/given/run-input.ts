@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { isRecord } from '../../spans/json.ts'
 import { refusePromise, toGivenResult } from './result.ts'
-import { checkInput, checkOutput, GivenRun } from './run.ts'
+import { checkInput, checkOutput, PassedRun } from './run.ts'
 import type { GivenInput, ScorerInput } from '../scorer.ts'
 import { formatValue } from '../format-value.ts'
 
@@ -28,7 +28,7 @@ export function toRunInput(value: ScorerInput, anyForm = false): RunInput {
     throw new TypeError(`Expected an AgentRun or { input, output }, got ${formatValue(given)}.`)
   }
   return {
-    run: new GivenRun(anyForm ? readable(given) : given),
+    run: new PassedRun(anyForm ? readable(given) : given),
     given: hasBoth(given) ? given : { ...given, input: given.input, output: given.output },
   }
 }

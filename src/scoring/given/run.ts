@@ -22,7 +22,7 @@ const SCOPE = Object.freeze({ name: 'spanscore' })
 const [NO_TRACE, NO_SPAN] = ['0'.repeat(32), '0'.repeat(16)]
 
 /** A run whose messages were passed to `.run()`. Like a run made from spans, it reads a fact only when something asks for it. */
-export class GivenRun implements AgentRun {
+export class PassedRun implements AgentRun {
   static {
     printAsJson(this.prototype, ['toolCallInfos'])
   }

@@ -22,7 +22,7 @@ export const ag2: Dialect = {
     const type = textOf(span.attributes[TYPE])
     return type === undefined ? genAi.roleOf(span) : (ROLES.get(type) ?? 'step')
   },
-  holdsOneRun: (span) => span.attributes[TYPE] === 'conversation',
+  isSingleRun: (span) => span.attributes[TYPE] === 'conversation',
 
   // A conversation bears the name of the agent that began it, which is the one that asks.
   agent: (span) => (span.attributes[TYPE] === 'conversation' ? undefined : genAi.agent?.(span)),

@@ -34,7 +34,7 @@ export const agentOps: Dialect = {
   aside: (span) => asideKind(span.attributes[KIND]),
   mayBecomeAgent: (span) => span.attributes[KIND] === undefined,
   // The agents in it hand over to one another.
-  holdsOneRun: isTrace,
+  isSingleRun: isTrace,
 
   agent(span) {
     const role = agentOps.roleOf(span)

@@ -22,7 +22,7 @@ export const crewAi: Dialect = {
     return TASK.test(span.name) ? 'agent' : genAi.roleOf(span)
   },
   // A crew that was given inputs states the question, and what it returns.
-  holdsOneRun: (span) => TASK.test(span.name) || (textOf(span.attributes['crewai.crew.inputs']) ?? 'null') !== 'null',
+  isSingleRun: (span) => TASK.test(span.name) || (textOf(span.attributes['crewai.crew.inputs']) ?? 'null') !== 'null',
 
   agent(span) {
     const name =

@@ -50,7 +50,7 @@ export const genAi: Dialect = {
     (span.attributes['mcp.method.name'] === READ_RESOURCE ? 'retrieval' : middlewareNode(span.name)),
 
   // The agents of a workflow that states question or answer work on it. One that states neither may be a session with many questions.
-  holdsOneRun(span) {
+  isSingleRun(span) {
     const operation = operationOf(span.attributes) ?? span.name
     if (/^invoke_(swarm|graph)\b/.test(operation) || ONE_RUN.test(span.scope.name)) return true
     const { 'gen_ai.input.messages': asked, 'gen_ai.output.messages': said } = span.attributes

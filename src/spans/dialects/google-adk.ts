@@ -41,7 +41,7 @@ export const googleAdk: Dialect = {
 
   agent: (span) => genAi.agent?.(span),
   // In Python, agents that hand over to one another are siblings.
-  holdsOneRun: (span) => span.name.startsWith('invoke_workflow'),
+  isSingleRun: (span) => span.name.startsWith('invoke_workflow'),
 
   quirks: { returnsLastText: true },
 

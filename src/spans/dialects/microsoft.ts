@@ -25,7 +25,7 @@ export const microsoft: Dialect = {
   quirks: { modelsEncloseLoops: true },
 
   // The agents of a workflow work on one answer.
-  holdsOneRun: (span) => isWorkflow(span) || genAi.holdsOneRun?.(span) === true,
+  isSingleRun: (span) => isWorkflow(span) || genAi.isSingleRun?.(span) === true,
 
   absence(span, fact) {
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'

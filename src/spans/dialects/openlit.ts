@@ -26,7 +26,7 @@ export const openLit: Dialect = {
     return role === 'agent' && !isAgent(span) ? 'step' : role
   },
   // The agents in it hand over to one another.
-  holdsOneRun: (span) => isOf(span, 'openai_agents') && operationOf(span.attributes) === 'invoke_workflow',
+  isSingleRun: (span) => isOf(span, 'openai_agents') && operationOf(span.attributes) === 'invoke_workflow',
 
   systemInstructions(span, logs) {
     // Of CrewAI an agent's span has no more than its backstory.

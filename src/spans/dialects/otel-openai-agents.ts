@@ -35,7 +35,7 @@ export const otelOpenAiAgents: Dialect = {
     return isTrace(span) ? 'entry' : genAi.roleOf(span)
   },
 
-  holdsOneRun: (span) => operationOf(span.attributes) === 'invoke_workflow' || isTrace(span),
+  isSingleRun: (span) => operationOf(span.attributes) === 'invoke_workflow' || isTrace(span),
 
   agent: (span) => (genAi.roleOf(span) === 'agent' ? genAi.agent?.(span) : undefined),
 

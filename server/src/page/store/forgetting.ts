@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 
 import { forgetConversationScores, forgetIfEmpty } from './conversations.ts'
 import { all, first, run as execute } from './page-database.ts'
-import { forgetSaid, saidBytes } from './said.ts'
+import { forgetSaid, saidBytes } from './remarks.ts'
 import { forgetTraits, UnusedTraits } from './traits.ts'
 
 /** The limits of what is kept. */

@@ -5,7 +5,7 @@ import type { Evaluation, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import { readContentRow } from './content.ts'
 import { all } from './page-database.ts'
-import { readSaid } from './said.ts'
+import { readSaid } from './remarks.ts'
 import { shownScores } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 

@@ -40,7 +40,7 @@ export const langfuse: Dialect = {
   aside: (span) => asideKind(span.attributes['langfuse.observation.type']) ?? middlewareNode(span.name),
 
   // A graph whose agents hand over to one another.
-  holdsOneRun: (span) => isWholeGraph(metadataOf(span)),
+  isSingleRun: (span) => isWholeGraph(metadataOf(span)),
 
   agent(span) {
     const role = langfuse.roleOf(span)

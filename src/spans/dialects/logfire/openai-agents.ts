@@ -30,7 +30,7 @@ export const logfireOpenAiAgents: Dialect = {
 
   aside: (span) => (span.name.startsWith('Guardrail') ? 'guardrail' : undefined),
 
-  holdsOneRun: () => true,
+  isSingleRun: () => true,
 
   agent(span) {
     const name = logfireOpenAiAgents.roleOf(span) === 'agent' ? textOf(span.attributes.name) : undefined

@@ -36,7 +36,7 @@ export const mlflow: Dialect = {
   aside: (span) => asideKind(typeOf(span)) ?? middlewareNode(span.name),
 
   // Its agents hand over to one another.
-  holdsOneRun: (span) => isRunner(span) || span.name === 'Agent workflow',
+  isSingleRun: (span) => isRunner(span) || span.name === 'Agent workflow',
 
   agent(span) {
     const role = isRunner(span) ? 'step' : mlflow.roleOf(span)

@@ -18,7 +18,7 @@ export const openInferenceAgno: Dialect = {
   },
 
   // A workflow has question and answer. The agents of its steps work on them.
-  holdsOneRun: isWorkflow,
+  isSingleRun: isWorkflow,
 
   agent(span) {
     if (isWorkflow(span)) return named(textOf(span.attributes['graph.node.name']))

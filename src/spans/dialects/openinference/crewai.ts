@@ -32,7 +32,7 @@ export const openInferenceCrewAi: Dialect = {
   },
 
   // A crew that was given inputs states the question, and what it returns.
-  holdsOneRun: (span) => kindOf(span) === 'CHAIN' && isRecord(jsonAttribute(span, 'crew_inputs')),
+  isSingleRun: (span) => kindOf(span) === 'CHAIN' && isRecord(jsonAttribute(span, 'crew_inputs')),
 
   // A failed task has no output, so the model's input is used.
   input: (span) =>

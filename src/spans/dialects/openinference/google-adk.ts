@@ -25,7 +25,7 @@ export const openInferenceGoogleAdk: Dialect = {
   roleOf: (span): SpanRole => (span.name.includes('(merged') ? 'none' : openInference.roleOf(span)),
 
   // The runner's span has question and answer. The agents in it hand over to one another.
-  holdsOneRun: (span) => kindOf(span) === 'CHAIN',
+  isSingleRun: (span) => kindOf(span) === 'CHAIN',
 
   agent(span) {
     const kind = kindOf(span)

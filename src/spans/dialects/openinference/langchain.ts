@@ -48,7 +48,7 @@ export const openInferenceLangChain: Dialect = {
   mayBecomeAgent: (span) => kindOf(span) === 'CHAIN' && span.attributes.metadata === undefined,
 
   // A graph whose agents hand over to one another.
-  holdsOneRun: (span) => isWholeGraph(metadataOf(span)),
+  isSingleRun: (span) => isWholeGraph(metadataOf(span)),
 
   agent(span) {
     const role = openInferenceLangChain.roleOf(span)

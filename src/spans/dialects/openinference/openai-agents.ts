@@ -27,7 +27,7 @@ export const openInferenceOpenAiAgents: Dialect = {
     return kind === 'TOOL' && isHandoff ? 'handoff' : openInference.roleOf(span)
   },
 
-  holdsOneRun: () => true,
+  isSingleRun: () => true,
 
   agent(span) {
     const name = textOf(span.attributes['graph.node.id']) ?? (kindOf(span) === 'AGENT' ? textOf(span.name) : undefined)

@@ -16,7 +16,7 @@ import { fromLangChain, isFlatSpan, isGraph, isHandoffBack, isLangChain } from '
 import { collectionOf, isRetrieval, isVectorQuery, queryResults, VECTOR_KEYS, VECTOR_SCOPE } from './retrieval.ts'
 import {
   agentOfTask,
-  holdsOneRun,
+  isSingleRun,
   isAgentsSdk,
   isInTool,
   isPythonGraph,
@@ -67,7 +67,7 @@ export const openLlmetry: Dialect = {
     genAi.aside?.(span),
 
   quirks: { isFlat: isFlatSpan, startsBesideItsTool: isAgentsSdk },
-  holdsOneRun: (span) => holdsOneRun(span),
+  isSingleRun: (span) => isSingleRun(span),
 
   agent(span) {
     const named = genAi.agent?.(span)

@@ -15,7 +15,7 @@ export function isAgentsSdk({ scope }: SourceSpan): boolean {
 }
 
 /** Whether its agents hand over to one another: a workflow of the OpenAI Agents SDK, or a graph of LangGraph. */
-export function holdsOneRun(span: SourceSpan): boolean {
+export function isSingleRun(span: SourceSpan): boolean {
   const { attributes } = span
   if (isAgentsSdk(span)) return attributes['traceloop.span.kind'] === 'workflow'
   return attributes['gen_ai.workflow.nodes'] !== undefined || isWholeGraph(metadataOf(span))

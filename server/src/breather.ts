@@ -5,7 +5,7 @@ const SLICE_MS = 20
 const MANY_SPANS = 2000
 
 /** Divides long work into turns of the event loop. */
-export class Turn {
+export class Breather {
   #startMs = performance.now()
 
   /** Whether this turn has taken long enough. */

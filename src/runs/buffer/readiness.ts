@@ -1,6 +1,6 @@
 import { mayBeNested } from '../layout/lost-parents.ts'
 import { startsAnew, startsBelowAside } from '../placement.ts'
-import type { PlacedSpan, TracePlace } from './trace-place.ts'
+import type { LiveSpan, TreeNode } from './tree-node.ts'
 
 /** How many unrecognised spans above one are looked at again. */
 const MAX_ASKED = 16
@@ -15,7 +15,7 @@ const MAX_CLIMB = 128
  * - `part`: inside another agent's run, or below an evaluation of runs.
  * - `not-yet`: an open span above may turn out to be its agent, or the layout may put it below another one.
  */
-export type Standing = 'run' | 'nested' | 'part' | 'not-yet'
+export type Readiness = 'run' | 'nested' | 'part' | 'not-yet'
 
 /**
  * The rule of `placement.ts` for a span that has ended, while spans above it are open.
@@ -23,20 +23,20 @@ export type Standing = 'run' | 'nested' | 'part' | 'not-yet'
  * @param recognise looks again whether a span above is recognised by now
  * @param options if nested runs do not count, they are parts
  */
-export function standingOf(
-  place: TracePlace,
-  span: PlacedSpan,
+export function spanReadiness(
+  node: TreeNode,
+  span: LiveSpan,
   {
     recognise,
     options,
-  }: { readonly recognise: (place: TracePlace) => void; readonly options: { readonly countsNested: boolean } },
-): Standing {
+  }: { readonly recognise: (node: TreeNode) => void; readonly options: { readonly countsNested: boolean } },
+): Readiness {
   let isBelowTool = !span.isAgent
   let isServing = false
-  let found: Standing | undefined
+  let found: Readiness | undefined
   let steps = 0
-  let [top, topSpan] = [place, span]
-  for (let { above } = place; above !== undefined; above = above.above) {
+  let [top, topSpan] = [node, span]
+  for (let { above } = node; above !== undefined; above = above.above) {
     steps += 1
     top = above
     if (above.span === undefined && steps <= MAX_ASKED) recognise(above)
@@ -54,12 +54,12 @@ export function standingOf(
     if (!around.saidItsKind) return 'not-yet'
     // An entry that has ended may only now get the work that makes it the agent.
     if (role === 'entry' && !around.isOpen) return 'not-yet'
-    if (role === 'agent' || (role === 'entry' && around.holdsOneRun)) {
+    if (role === 'agent' || (role === 'entry' && around.isSingleRun)) {
       if (!isBelowTool && startsAnew(span, around.resumedFrom)) {
         found = 'run'
         continue
       }
-      const startsAgain = role === 'agent' && span.role === 'entry' && span.holdsOneRun
+      const startsAgain = role === 'agent' && span.role === 'entry' && span.isSingleRun
       if (!options.countsNested || !span.isAgent || !(isBelowTool || startsAgain)) return 'part'
       found = 'nested'
       continue
@@ -75,10 +75,10 @@ export function standingOf(
   return top.isLost && mayBeNested(topSpan) ? 'not-yet' : 'run'
 }
 
-/** The nearest place above a span that is recognised, or whose run is final. */
-export function nearestAbove(place: TracePlace, recognise: (place: TracePlace) => void): TracePlace | undefined {
+/** The nearest node above a span that is recognised, or whose run is final. */
+export function nearestAbove(node: TreeNode, recognise: (node: TreeNode) => void): TreeNode | undefined {
   let steps = 0
-  for (let { above } = place; above !== undefined && steps < MAX_CLIMB; above = above.above) {
+  for (let { above } = node; above !== undefined && steps < MAX_CLIMB; above = above.above) {
     steps += 1
     if (above.isOver) return above
     if (above.span === undefined && steps <= MAX_ASKED) recognise(above)

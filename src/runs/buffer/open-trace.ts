@@ -1,13 +1,13 @@
 import { addBelow } from '../layout/assign-spans.ts'
 import type { EndedRun } from './ended-run.ts'
-import type { PlacedSpan, TracePlace } from './trace-place.ts'
+import type { LiveSpan, TreeNode } from './tree-node.ts'
 import { TraceTree } from './trace-tree.ts'
 
 /** Above so many spans of final runs, those of the oldest are dropped, because a trace may go on for days. */
 const MAX_COVERED = 256
 
 /** A trace whose runs are not all final: its tree, with what is open in it and what waits. */
-export class Unit extends TraceTree {
+export class OpenTrace extends TraceTree {
   /** When a span of it last began or ended, on the buffer's clock. */
   activeMs: number
   /** Whether any scorer could want a run of this trace. */
@@ -19,21 +19,21 @@ export class Unit extends TraceTree {
   /** Estimated bytes in memory. */
   heldBytes = 0
   /** Ended agents whose runs are not final. */
-  readonly candidates: Set<TracePlace> = new Set()
+  readonly candidates: Set<TreeNode> = new Set()
   /** Outermost spans of runs that are not final. */
-  readonly tops: Set<PlacedSpan> = new Set()
+  readonly tops: Set<LiveSpan> = new Set()
   /** What was handed over, by the span that identifies the run. */
-  readonly runs: Map<PlacedSpan, EndedRun> = new Map()
+  readonly runs: Map<LiveSpan, EndedRun> = new Map()
   /** Agents that are laid out in a later turn, because their runs are large. */
-  readonly large: Set<TracePlace> = new Set()
+  readonly large: Set<TreeNode> = new Set()
   isDone = false
   /** The open span around it for whose end it waits. */
-  around: TracePlace | undefined
-  /** Its neighbours in the order of units. Only `Units` writes them. */
-  older: Unit | undefined
-  newer: Unit | undefined
-  /** The places of agents with final runs, and how many spans these have. */
-  readonly #final: { readonly top: TracePlace; readonly size: number }[] = []
+  around: TreeNode | undefined
+  /** Its neighbours in the order of open traces. Only `OpenTraces` writes them. */
+  older: OpenTrace | undefined
+  newer: OpenTrace | undefined
+  /** The nodes of agents with final runs, and how many spans these have. */
+  readonly #final: { readonly top: TreeNode; readonly size: number }[] = []
   #covered = 0
 
   constructor(traceId: string, isWanted: boolean, nowMs: number) {
@@ -43,21 +43,21 @@ export class Unit extends TraceTree {
   }
 
   /** Records that a span is in a final run: it belongs to no other one, and what begins below it is late. */
-  cover(span: PlacedSpan): void {
+  cover(span: LiveSpan): void {
     span.isCovered = true
-    span.place.isOver = true
-    if (span.isWork && !span.isOpen && !span.place.isCut) this.work -= 1
-    this.candidates.delete(span.place)
+    span.node.isOver = true
+    if (span.isWork && !span.isOpen && !span.node.isCut) this.work -= 1
+    this.candidates.delete(span.node)
   }
 
   /** Records that the run of an agent is final. */
-  addFinal(top: TracePlace, size: number): void {
+  addFinal(top: TreeNode, size: number): void {
     this.#final.push({ top, size })
     this.#covered += size
   }
 
   /** Drops the oldest final runs if there are many. Calls back for each of their spans. */
-  forgetFinal(onForgotten: (span: PlacedSpan) => void): void {
+  forgetFinal(onForgotten: (span: LiveSpan) => void): void {
     while (this.#covered > MAX_COVERED) {
       const oldest = this.#final.shift()
       if (oldest === undefined) return
@@ -66,7 +66,7 @@ export class Unit extends TraceTree {
     }
   }
 
-  #forget(top: TracePlace, agent: PlacedSpan, onForgotten: (span: PlacedSpan) => void): void {
+  #forget(top: TreeNode, agent: LiveSpan, onForgotten: (span: LiveSpan) => void): void {
     let { above } = top
     while (above !== undefined && above.span === undefined) above = above.above
     // A workflow with an agent below it is none.
@@ -75,30 +75,30 @@ export class Unit extends TraceTree {
       addBelow(forgotten, agent, { hasWork: true, hasAgents: true })
       above.span.forgottenBelow = forgotten
     }
-    this.remove(top, (place) => {
-      const { span } = place
+    this.remove(top, (node) => {
+      const { span } = node
       if (span !== undefined) {
         this.runs.delete(span)
         onForgotten(span)
       }
-      leave(place)
+      leave(node)
     })
   }
 
-  /** Forgets all places. Those of the SDK's spans, which may be in a queue for long, refer to nothing from now on. */
+  /** Forgets all nodes. Those of the SDK's spans, which may be in a queue for long, refer to nothing from now on. */
   finish(): void {
     this.isDone = true
-    for (const place of this.byId.values()) leave(place)
+    for (const node of this.byId.values()) leave(node)
   }
 }
 
-function leave(place: TracePlace): void {
-  if (place.span?.isOpen === true) {
-    place.isOver = true
-    place.isCut = true
+function leave(node: TreeNode): void {
+  if (node.span?.isOpen === true) {
+    node.isOver = true
+    node.isCut = true
   }
-  place.span = undefined
-  place.below = undefined
-  place.isListed = false
-  place.openBelow = 0
+  node.span = undefined
+  node.below = undefined
+  node.isListed = false
+  node.openBelow = 0
 }

@@ -4,7 +4,7 @@ import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
 
 /** Where the scores of a run go. */
-export interface ScorePlace {
+export interface ScoreTarget {
   /** The span for the scores. */
   readonly target: SpanContext
   /** Whether a span waits for its scores. Judges then continue during a shutdown. */

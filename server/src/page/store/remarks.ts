@@ -7,7 +7,7 @@ import type { RunContent } from './content.ts'
 import { all, run as execute } from './page-database.ts'
 
 /** What a user or another tool says of a run, or of a tool call. */
-export interface Said extends Omit<StoredScore, 'about' | 'isForeign'> {
+export interface Remark extends Omit<StoredScore, 'about' | 'isForeign'> {
   readonly runId: string
   /** The index of the tool call, if it is said of its span. */
   readonly toolCall?: number
@@ -24,7 +24,7 @@ const KEY = 'spanscore.score.key'
  * What the page keeps of an event of some sender: a bounded number of characters, and not the key, so that nobody replaces what came to
  * `POST /v1/feedback`, whose key anybody can compute.
  */
-export function boundedSaid({ eventName, traceId, spanId, timeMs, attributes, scope }: SourceLog): SourceLog {
+export function boundedRemark({ eventName, traceId, spanId, timeMs, attributes, scope }: SourceLog): SourceLog {
   const kept: Record<string, unknown> = {}
   let left = MAX_EVENT
   for (const [name, given] of Object.entries(attributes)) {
@@ -105,7 +105,7 @@ export function readSaid(database: DatabaseSync, traceId: string): readonly Sour
 }
 
 /** What users and other tools say of the runs in some content: as events, on spans of evaluators, or as annotations. */
-export function saidInTrace(database: DatabaseSync, traceId: string, { spans, logs }: RunContent): readonly Said[] {
+export function saidInTrace(database: DatabaseSync, traceId: string, { spans, logs }: RunContent): readonly Remark[] {
   const kept = readSaid(database, traceId)
   // The page gets events of senders apart, and keeps them in their bounded form.
   const others = kept.length === 0 ? logs : logs.filter(({ eventName }) => eventName !== EVENT_NAME)

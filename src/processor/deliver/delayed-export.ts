@@ -31,7 +31,7 @@ interface Entry {
 }
 
 /** Holds each agent span until its scores are in, for at most `holdMs`. The queue bounds how many are held: each waits for a score in it. */
-export class HeldSpans {
+export class DelayedExport {
   readonly #options: HeldSpansOptions
   /** In the order in which they ended. */
   readonly #held = new Set<Entry>()

@@ -1,7 +1,7 @@
 import type { RunPlan } from '../layout/run-layout.ts'
 import { planTraces } from '../layout/plan-traces.ts'
 import type { TraceSpan } from '../trace-span.ts'
-import type { TracePlace, PlacedSpan } from './trace-place.ts'
+import type { TreeNode, LiveSpan } from './tree-node.ts'
 import { topOf } from './trace-tree.ts'
 
 /** How to lay out runs. */
@@ -12,11 +12,8 @@ export interface LayoutOptions {
   readonly onDuplicate?: (plan: RunPlan) => void
 }
 
-/** Lays out the runs of whole traces, or of parts of their trees: all that is in these places. */
-export function layOut(
-  roots: Iterable<TracePlace>,
-  { known = [], onDuplicate }: LayoutOptions = {},
-): readonly RunPlan[] {
+/** Lays out the runs of whole traces, or of parts of their trees: all that is in these nodes. */
+export function layOut(roots: Iterable<TreeNode>, { known = [], onDuplicate }: LayoutOptions = {}): readonly RunPlan[] {
   const spans = linked(roots)
   const traceId = spans[0]?.span.traceId
   const isOneTrace = spans.every(({ span }) => span.traceId === traceId)
@@ -25,7 +22,7 @@ export function layOut(
 }
 
 interface Waiting {
-  readonly place: TracePlace
+  readonly node: TreeNode
   /** The nearest recognised span above it. */
   readonly parent: TraceSpan | undefined
   readonly topId: string
@@ -33,17 +30,17 @@ interface Waiting {
 }
 
 /** Links each recognised span to the nearest recognised one above it. */
-function linked(roots: Iterable<TracePlace>): readonly PlacedSpan[] {
-  const spans: PlacedSpan[] = []
+function linked(roots: Iterable<TreeNode>): readonly LiveSpan[] {
+  const spans: LiveSpan[] = []
   const waiting: Waiting[] = []
-  for (const place of roots) {
+  for (const node of roots) {
     // The root of a part of a tree is outermost, whatever is above it.
-    const topId = nearestAbove(place)?.spanId ?? topIdOf(place)
-    waiting.push({ place, parent: undefined, topId, isOrphan: place.isLost })
+    const topId = nearestAbove(node)?.spanId ?? topIdOf(node)
+    waiting.push({ node, parent: undefined, topId, isOrphan: node.isLost })
   }
   for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
-    const { place, parent, topId, isOrphan } = item
-    const { span, below } = place
+    const { node, parent, topId, isOrphan } = item
+    const { span, below } = node
     if (span !== undefined) {
       span.readLogs()
       if (span.isOpen) span.lookAgain()
@@ -53,9 +50,9 @@ function linked(roots: Iterable<TracePlace>): readonly PlacedSpan[] {
     if (below === undefined) continue
     const next =
       span === undefined
-        ? { parent, topId: topId === '' ? place.spanId : topId, isOrphan }
-        : { parent: span, topId: place.spanId, isOrphan: false }
-    for (const child of below) waiting.push({ place: child, ...next })
+        ? { parent, topId: topId === '' ? node.spanId : topId, isOrphan }
+        : { parent: span, topId: node.spanId, isOrphan: false }
+    for (const child of below) waiting.push({ node: child, ...next })
   }
   for (const { role, parent, dialect } of spans) {
     if (role === 'entry' && parent?.role === 'model' && dialect.quirks?.modelsEncloseLoops === true)
@@ -64,13 +61,13 @@ function linked(roots: Iterable<TracePlace>): readonly PlacedSpan[] {
   return spans
 }
 
-function nearestAbove({ above }: TracePlace): TracePlace | undefined {
+function nearestAbove({ above }: TreeNode): TreeNode | undefined {
   while (above !== undefined && above.span === undefined) above = above.above
   return above
 }
 
 /** The id of the topmost known or named ancestor; empty if there is none. */
-function topIdOf(place: TracePlace): string {
-  const top = topOf(place)
-  return top.parentId !== '' ? top.parentId : top === place ? '' : top.spanId
+function topIdOf(node: TreeNode): string {
+  const top = topOf(node)
+  return top.parentId !== '' ? top.parentId : top === node ? '' : top.spanId
 }

@@ -1,5 +1,5 @@
 /** Waits for some work, but at most that many milliseconds. Later errors of the work are ignored. */
-export async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
+export async function withTimeout(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timeoutMs)

@@ -26,7 +26,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export type LogCode = 'audit'
 
 /** Reports each line at most once in ten seconds, as a safe line that says that something is wrong. */
-export function limited(report: (line: string, level?: LogLevel) => void): (line: string) => void {
+export function rateLimited(report: (line: string, level?: LogLevel) => void): (line: string) => void {
   const latest = new Map<string, number>()
   return (given) => {
     const line = reportLine(given)

@@ -2,12 +2,12 @@ import type { SpanContext } from '@opentelemetry/api'
 
 import { carriesScore } from '../../attributes/score-attributes.ts'
 import type { ScoreAttributes } from '../../attributes/attribute-table.ts'
-import type { ScorePlace } from '../../engine/place.ts'
+import type { ScoreTarget } from '../../engine/score-target.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation } from '../../model/score.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { OpenSpan } from '../../spans/sdk-types.ts'
-import type { UndeliveredSpan } from './held-spans.ts'
+import type { UndeliveredSpan } from './delayed-export.ts'
 import { replaceScoreAttributes } from './replace-score-attributes.ts'
 
 /** The SDK's default limit. Attributes above it are counted as dropped. */
@@ -46,11 +46,11 @@ export interface SpanPlaceParts {
   /** Whether a processor behind receives a copy of the span. */
   readonly hasNext: boolean
   /** Writes an evaluation to every signal. */
-  readonly write: (place: SpanPlace, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean) => void
+  readonly write: (place: SpanOutput, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean) => void
 }
 
 /** A run's agent span as the place of its scores. */
-export class SpanPlace implements ScorePlace {
+export class SpanOutput implements ScoreTarget {
   readonly target: SpanContext
   readonly span: ScoredSpan
   readonly #hasNext: boolean

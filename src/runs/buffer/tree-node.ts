@@ -11,24 +11,24 @@ import type { IdsOnSpan } from '../../spans/ids.ts'
 import { MAX_ABOVE, TraceSpan } from '../trace-span.ts'
 
 /**
- * Where a span is in its trace, whether a dialect recognises it or not. Children refer to the places of their parents, so that a place lives
- * no longer than the spans below it. Only a place with something recognised in it is listed in its parent (`below`).
+ * Where a span is in its trace, whether a dialect recognises it or not. Children refer to the nodes of their parents, so that a node lives
+ * no longer than the spans below it. Only a node with something recognised in it is listed in its parent (`below`).
  */
-export class TracePlace {
+export class TreeNode {
   readonly spanId: string
   /** The id that the span names as its parent; empty if it names none. */
   readonly parentId: string
   /** Whether the parent belongs to another process. */
   readonly isRemote: boolean
   /** The parent, if it was seen. */
-  above: TracePlace | undefined
+  above: TreeNode | undefined
   isOpen = true
   /** The SDK's span, while it is open. */
   sdk: SdkSpanLike | undefined
   /** The ids of the conversation and the user that the span has, whether a dialect recognises it or not; of this process, those at its start. */
   ids: IdsOnSpan | undefined
-  /** The place above it that was removed from the tree before it. */
-  removedAbove: TracePlace | undefined
+  /** The node above it that was removed from the tree before it. */
+  removedAbove: TreeNode | undefined
   /** What describes the runs below it, if no dialect recognises it and it has ended. */
   surrounding: Surrounding | undefined
   /** The ids in the baggage of its parent context. */
@@ -36,14 +36,14 @@ export class TracePlace {
   /** How many spans had started before it in this process. */
   readonly startOrder: number
   /** The span, once a dialect recognises it, until its trace is finished. */
-  span: PlacedSpan | undefined
+  span: LiveSpan | undefined
   /** What the span was when it ended, if it was recognised. */
   role: SpanRole | undefined
   /** Children with something recognised in them. */
-  below: TracePlace[] | undefined
+  below: TreeNode[] | undefined
   /** Whether it is in the list of its parent. */
   isListed = false
-  /** How many of the places below it are active. */
+  /** How many of the nodes below it are active. */
   openBelow = 0
   /** Whether nothing below it is looked at, because nobody wants its run. */
   isSkipped = false
@@ -59,8 +59,8 @@ export class TracePlace {
   logs: SourceLog[] | undefined
 
   constructor(
-    ids: Pick<TracePlace, 'spanId' | 'parentId' | 'isRemote'>,
-    above: TracePlace | undefined,
+    ids: Pick<TreeNode, 'spanId' | 'parentId' | 'isRemote'>,
+    above: TreeNode | undefined,
     sdk: SdkSpanLike | undefined,
     startOrder: number,
   ) {
@@ -78,7 +78,7 @@ export class TracePlace {
     return this.openBelow > 0 || this.span?.isOpen === true
   }
 
-  /** Keeps what the span says about the runs below it: the ids outlive the span in its place. */
+  /** Keeps what the span says about the runs below it: the ids outlive the span in its node. */
   describe(attributes: SourceSpan['attributes'], dialect: Dialect | undefined): void {
     this.ids = (dialect && idsOf(attributes, dialect)) ?? idsOf(attributes, undefined)
     if (dialect === undefined) this.surrounding = surroundingOf(attributes)
@@ -89,8 +89,8 @@ export class TracePlace {
     return this.surrounding ?? (this.sdk && this.role === undefined ? readSdk(this.sdk, surroundingOf) : undefined)
   }
 
-  /** The place above it, also if it was removed from the tree. */
-  get describedBy(): TracePlace | undefined {
+  /** The node above it, also if it was removed from the tree. */
+  get describedBy(): TreeNode | undefined {
     return this.above ?? this.removedAbove
   }
 
@@ -113,13 +113,13 @@ function readSdk<T>({ attributes }: SdkSpanLike, read: (attributes: SdkSpanLike[
   }
 }
 
-/** A recognised span in its place. Unlike a span of a file, it may be open. */
-export class PlacedSpan extends TraceSpan {
-  readonly place: TracePlace
+/** A recognised span in its node. Unlike a span of a file, it may be open. */
+export class LiveSpan extends TraceSpan {
+  readonly node: TreeNode
   /** The outermost recognised span above it when it was recognised, or itself. */
-  readonly outermost: PlacedSpan
+  readonly outermost: LiveSpan
   /** The outermost agent that was known when it was recognised, or else the outermost span: the spans of one run have it in common. */
-  readonly top: PlacedSpan
+  readonly top: LiveSpan
   /** Of a top: how many recognised spans it has that are in no final run, itself included. */
   size = 1
   /** Of a top: whether spans below it were left out at a limit, or began before they could be seen. */
@@ -145,19 +145,19 @@ export class PlacedSpan extends TraceSpan {
   #newLogs: SourceLog[] | undefined
 
   constructor(
-    place: TracePlace,
+    node: TreeNode,
     source: SourceSpan,
     dialect: Dialect,
-    { above, logs }: { readonly above?: PlacedSpan | undefined; readonly logs?: readonly SourceLog[] | undefined } = {},
+    { above, logs }: { readonly above?: LiveSpan | undefined; readonly logs?: readonly SourceLog[] | undefined } = {},
   ) {
     super(source, dialect, roleOf(dialect, source), logs)
-    this.place = place
+    this.node = node
     this.#source = source
-    this.sdk = place.sdk
+    this.sdk = node.sdk
     this.outermost = above?.outermost ?? this
     this.top = above === undefined || (this.role === 'agent' && above.top.role !== 'agent') ? this : above.top
-    this.isOpen = place.isOpen
-    this.#isCertain = !place.isOpen || saysItsKind(dialect, source)
+    this.isOpen = node.isOpen
+    this.#isCertain = !node.isOpen || saysItsKind(dialect, source)
     this.saidItsKind = this.#isCertain
   }
 
@@ -197,17 +197,17 @@ export class PlacedSpan extends TraceSpan {
 
   override *idsAbove(): Generator<IdsOnSpan, void> {
     let left = MAX_ABOVE
-    for (let above = this.place.describedBy; above !== undefined && left > 0; above = above.describedBy) {
+    for (let above = this.node.describedBy; above !== undefined && left > 0; above = above.describedBy) {
       left -= 1
       const ids = above.span?.ids ?? above.ids
       if (ids !== undefined) yield ids
     }
-    if (this.place.idsInBaggage !== undefined) yield this.place.idsInBaggage
+    if (this.node.idsInBaggage !== undefined) yield this.node.idsInBaggage
   }
 
   override *surroundings(): Generator<Surrounding, void> {
     let left = MAX_ABOVE
-    for (let above = this.place.describedBy; above !== undefined && left > 0; above = above.describedBy) {
+    for (let above = this.node.describedBy; above !== undefined && left > 0; above = above.describedBy) {
       left -= 1
       const surrounding = above.span === undefined ? above.describes() : undefined
       if (surrounding !== undefined) yield surrounding
