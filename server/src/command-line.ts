@@ -185,7 +185,14 @@ await program.parseAsync().catch((error: unknown) => {
 async function run(given: GivenOptions): Promise<void> {
   format = given.logFormat
   leastLevel = given.logLevel
-  checkVariables(process.env, say)
+  if (format === 'json') {
+    // Otherwise Node.js prints the notices of scoring, in lines of its own form.
+    process.removeAllListeners('warning')
+    process.on('warning', ({ name, message, code }: Error & { readonly code?: LogCode }) =>
+      say(message, 'warn', name === 'spanscore' ? code : undefined),
+    )
+  }
+  checkVariables(process.env, (line) => say(line, 'info', 'SPANSCORE_ENVIRONMENT'))
   for (const line of useProxies(process.env)) say(line)
   const files = new GivenFiles(say)
   process.on('SIGHUP', () => files.check())
@@ -245,11 +252,11 @@ function onSignal(): void {
 
 /** Writes one line. What `limited` reports is trouble. */
 function say(line: string, level: LogLevel = 'info', code?: LogCode): void {
-  if (code === undefined && LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(leastLevel)) return
+  if (code !== 'audit' && LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(leastLevel)) return
   process.stderr.write(
     format === 'json'
       ? `${JSON.stringify({ time: new Date().toISOString(), level, code, message: reportLine(line) })}\n`
-      : `spanscore-server: ${code === undefined ? '' : `${code}: `}${line}\n`,
+      : `spanscore-server: ${code === 'audit' ? 'audit: ' : ''}${line}\n`,
   )
 }
 

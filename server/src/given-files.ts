@@ -1,4 +1,4 @@
-import type { LogLevel } from './log-line.ts'
+import type { Report } from './log-line.ts'
 
 /** How often files are read again. Notifications of the system do not come from network and container file systems. */
 const READ_EVERY_MS = 1000
@@ -17,11 +17,11 @@ interface Watched {
 
 /** The files that options name, such as certificates and tokens: each is read again when it changes. One that cannot be used leaves the one before it in effect. */
 export class GivenFiles {
-  readonly #report: (line: string, level?: LogLevel) => void
+  readonly #report: Report
   readonly #watched: Watched[] = []
   readonly #timer: NodeJS.Timeout
 
-  constructor(report: (line: string, level?: LogLevel) => void) {
+  constructor(report: Report) {
     this.#report = report
     this.#timer = setInterval(() => this.check(), READ_EVERY_MS).unref()
   }

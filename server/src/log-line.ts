@@ -1,5 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 
+import type { Reporter } from 'spanscore/engine'
+
 /** Characters of a line. */
 const MAX_LINE = 1000
 
@@ -22,11 +24,14 @@ const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u20
 export const LOG_LEVELS = ['info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** What a line is about, for programs that read it: `audit` says who opened, took or changed something on the page. */
-export type LogCode = 'audit'
+/** What a line is about, for programs that read it: a notice, or `audit`, which says who opened, took or changed something on the page. */
+export type LogCode = 'audit' | Parameters<Reporter['notify']>[0]
+
+/** Takes a line for the operator. */
+export type Report = (line: string, level?: LogLevel, code?: LogCode) => void
 
 /** Reports each line at most once in ten seconds, as a safe line that says that something is wrong. */
-export function rateLimited(report: (line: string, level?: LogLevel) => void): (line: string) => void {
+export function rateLimited(report: Report, code?: LogCode): (line: string) => void {
   const latest = new Map<string, number>()
   return (given) => {
     const line = reportLine(given)
@@ -34,6 +39,6 @@ export function rateLimited(report: (line: string, level?: LogLevel) => void): (
     if (atMs - (latest.get(line) ?? Number.NEGATIVE_INFINITY) < 10_000) return
     if (latest.size > 100) latest.clear()
     latest.set(line, atMs)
-    report(line, 'warn')
+    report(line, 'warn', code)
   }
 }

@@ -8,7 +8,7 @@ import { readinessOf } from './health.ts'
 import { Worker } from './kafka/worker.ts'
 import type { WorkerOptions } from './kafka/worker.ts'
 import { rateLimited } from './log-line.ts'
-import type { LogLevel } from './log-line.ts'
+import type { Report } from './log-line.ts'
 import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
 import { describeJudges, JudgeTroubles } from './score/judge-troubles.ts'
@@ -43,7 +43,7 @@ export interface WorkerServerOptions extends WorkerOptions {
   /** Certificates and tokens, which are read again when they change. @default they do not change */
   readonly files?: GivenFiles | undefined
   /** Receives lines for the operator. */
-  readonly report: (line: string, level?: LogLevel) => void
+  readonly report: Report
 }
 
 /** A running worker. */
@@ -67,15 +67,16 @@ const LONGEST_STOP_MS = 25_000
 export async function startWorker(options: WorkerServerOptions): Promise<RunningWorker> {
   const { to, configPath, limits, traces, report: say } = options
   const report = rateLimited(say)
+  const reportSending = rateLimited(say, 'SPANSCORE_EXPORT_FAILED')
   const config = loadServiceConfig(configPath, say)
   refuseConversations(resolveOptions(config.options, true), 'A Kafka worker')
-  const meters = new ServiceMeters(randomUUID(), to, report)
+  const meters = new ServiceMeters(randomUUID(), to, reportSending)
   const taken = new TakenSignals()
   const outbox = new Outbox({
     logs: createLogExporter(to, taken),
     spans: createSpanExporter(to, taken),
     annotations: options.phoenix && (await createAnnotationExporter(options.phoenix)),
-    report,
+    report: reportSending,
     now: () => performance.now(),
   })
   const scorer = new ServiceScorer({ options: config.options, redactor: config.redactor, meters })
@@ -88,7 +89,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     take: () => scorer.take(),
   })
   const metrics = new WorkerMetrics(worker, outbox, meters)
-  const judges = new JudgeTroubles(() => scorer, report)
+  const judges = new JudgeTroubles(() => scorer, rateLimited(say, 'SPANSCORE_JUDGE'))
   const answers = { ...workerAnswers(options, outbox, worker, judges), metrics: meters.scrape.bind(meters) }
   const http = await serveHealth(options.host, options.httpPort, answers)
   const health =
@@ -96,7 +97,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
       ? undefined
       : await serveHealth(options.host, options.healthPort, answers, '--health-port')
   say(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
-  for (const line of describeJudges(scorer)) say(line)
+  for (const line of describeJudges(scorer)) say(line, 'info', 'SPANSCORE_JUDGE')
   return {
     httpPort: http.port,
     counts: () => ({

@@ -19,7 +19,7 @@ import type { SpanIdsOf } from './log/migrations.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
 import type { GivenFiles } from './given-files.ts'
 import { rateLimited } from './log-line.ts'
-import type { LogCode, LogLevel } from './log-line.ts'
+import type { Report } from './log-line.ts'
 import { describeLackOfMemory } from './memory.ts'
 import { Conversations } from './conversations/conversations.ts'
 import { listen } from './listen.ts'
@@ -93,7 +93,7 @@ export interface ServerOptions {
   /** Certificates and tokens, which are read again when they change. @default they do not change */
   readonly files?: GivenFiles | undefined
   /** Receives lines for the operator. */
-  readonly report: (line: string, level?: LogLevel, code?: LogCode) => void
+  readonly report: Report
   /** The page that shows runs; it needs a data folder. @default none */
   readonly page?: PageOptions | undefined
   /** Maximum number of runs with undelivered scores before scoring pauses. @default 2000 */
@@ -133,6 +133,8 @@ const METRICS_MS = 2000
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const report = rateLimited(options.report)
+  const reportSending = rateLimited(options.report, 'SPANSCORE_EXPORT_FAILED')
+  const reportJudge = rateLimited(options.report, 'SPANSCORE_JUDGE')
   checkAddress(options)
   checkLimits(options)
   const config = loadServiceConfig(options.configPath, options.report)
@@ -142,7 +144,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...options.to,
     headers: { ...options.to.headers, [INSTANCE_HEADER]: instance },
   }
-  const meters = new ServiceMeters(instance, to, report)
+  const meters = new ServiceMeters(instance, to, reportSending)
   const scorer = new ReplaceableScorer({
     options: config.options,
     redactor: config.redactor,
@@ -159,7 +161,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const buffer: HeldTraces = new HeldTraces(options.traces)
   const announce = ({ source }: LoadedConfig): void => {
     options.report(`Scores with ${scorer.current.scorerIds.join(', ')} (${source}).`)
-    for (const line of describeJudges(scorer.current)) options.report(line)
+    for (const line of describeJudges(scorer.current)) options.report(line, 'info', 'SPANSCORE_JUDGE')
   }
   const { configPath } = options
   const watcher =
@@ -172,13 +174,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
             page?.configured(changed.text, changed.redact)
             announce(changed)
           },
-          report,
+          report: rateLimited(options.report, 'SPANSCORE_CONFIG'),
         })
       : undefined
   const judges = new JudgeTroubles(
     () => scorer.current,
     (line) => {
-      report(line)
+      reportJudge(line)
       page?.judges(judges.now)
     },
   )
@@ -187,7 +189,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logs: createLogExporter(to, taken),
     spans: createSpanExporter(to, taken),
     annotations: options.phoenix && (await createAnnotationExporter(options.phoenix)),
-    report,
+    report: reportSending,
     now: monotonicMs,
     ...(options.maxWaitingScores !== undefined && { maxWaiting: options.maxWaitingScores }),
   })
@@ -204,7 +206,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     openConversations: conversations.open,
     waitingConversations: conversations.waiting,
   }))
-  const forwarder = to === undefined ? undefined : new Forwarder(log, to, taken, report)
+  const forwarder = to === undefined ? undefined : new Forwarder(log, to, taken, reportSending)
   const service = new Service({
     log,
     reader,

@@ -31,10 +31,15 @@ it('answers probes and Prometheus on a port of their own, without a token', asyn
   await program.stop()
 })
 
-it('writes a line of JSON for each line, with the time and the level', async () => {
+it('writes a line of JSON for each line, with the time, the level and the code of its notice', async () => {
   await using sink = await createSink()
   sink.status = 503
-  const args = ['--to', sink.url, '--log-format', 'json', ...PORTS]
+  const config = join(folder, 'warns.mjs')
+  const warning = "process.emitWarning('a notice', { type: 'spanscore', code: 'SPANSCORE_BUDGET' })"
+  const scorers = join(import.meta.dirname, '../../../src/entries/scorers.ts')
+  const first = `import { createToolErrorsScorer } from '${scorers}'`
+  writeFileSync(config, `${first}\n${warning}\nexport default { scorers: [createToolErrorsScorer()] }\n`)
+  const args = ['--to', sink.url, '--config', config, '--log-format', 'json', ...PORTS]
   const program = await startProgram(args, { ready: /Takes OTLP\/HTTP on .*:(\d+) and/ })
   expect(await post(Number(program.match[1]), toRequest(makeRun().spans))).toBe(200)
   await until(() => program.lines.some((line) => line.includes('not acknowledged')), 'trouble')
@@ -48,7 +53,14 @@ it('writes a line of JSON for each line, with the time and the level', async () 
   expect(lines).toContainEqual({
     time: expect.any(String),
     level: 'warn',
+    code: 'SPANSCORE_EXPORT_FAILED',
     message: expect.stringMatching(/^Scores were not ack/),
+  })
+  expect(lines).toContainEqual({
+    time: expect.any(String),
+    level: 'warn',
+    code: 'SPANSCORE_BUDGET',
+    message: 'a notice',
   })
 })
 
