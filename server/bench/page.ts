@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { withoutPause } from 'spanscore/engine'
-import type { Evaluation } from 'spanscore/engine'
+import type { Evaluation, WorkSteps } from 'spanscore/engine'
 
 import { openPageDatabase } from '../src/page/store/page-database.ts'
 import { countHours } from '../src/page/store/hours.ts'
 import { readNow } from '../src/page/store/now.ts'
 import { listRuns } from '../src/page/store/run-list.ts'
+import { summariseScores } from '../src/page/store/score-sums.ts'
 import { saveRun, saveScore } from '../src/page/store/run-writer.ts'
 import { otlp, record } from '../test/browser/made-run.ts'
 import { everydayRuns } from '../test/browser/sample-runs.ts'
@@ -97,17 +98,36 @@ function measureAlone(): void {
   }
   withoutPause(countHours(database))
   for (const hours of [24, 168]) measure(`Now of ${hours} hours`, () => readNow(database, hours, Date.now()))
+  for (const by of ['agent', undefined] as const)
+    measure(`scores by ${by ?? 'none'}`, () =>
+      summariseScores(database, { scorer: 'faithfulness' }, { by, bucketMs: 21_600_000 }),
+    )
   database.close()
 }
 
-function measure(name: string, ask: () => unknown): void {
+/** Prints what all steps take, and the longest one, for which other requests wait. */
+function measure(name: string, ask: () => WorkSteps<unknown>): void {
   const times = Array.from({ length: 20 }, () => {
-    const before = process.cpuUsage()
-    ask()
-    const { user, system } = process.cpuUsage(before)
-    return (user + system) / 1000
+    const steps = ask()
+    const stepsMs: number[] = []
+    for (let isDone = false; !isDone;) {
+      const before = process.cpuUsage()
+      isDone = steps.next().done === true
+      const { user, system } = process.cpuUsage(before)
+      stepsMs.push((user + system) / 1000)
+    }
+    return { all: stepsMs.reduce((sum, each) => sum + each, 0), longest: Math.max(...stepsMs) }
   })
-  console.log(`${name.padEnd(34)} alone: median ${percentile(times, 0.5).toFixed(1).padStart(6)} ms of processor time`)
+  const median = (key: 'all' | 'longest') =>
+    percentile(
+      times.map((each) => each[key]),
+      0.5,
+    )
+      .toFixed(1)
+      .padStart(6)
+  console.log(
+    `${name.padEnd(34)} alone: median ${median('all')} ms of processor time, its longest step ${median('longest')} ms`,
+  )
 }
 
 function percentile(times: readonly number[], share: number): number {

@@ -214,12 +214,14 @@ function readingRoutes(parts: ReadApiParts): Routes {
     'GET /api/now': async ({ query }) => {
       const { hours } = parsed(nowQuery, Object.fromEntries(query))
       await background.run(countHours(database), true)
-      return json(asShown(readNow(database, about().files === undefined ? (hours ?? 24) : undefined, nowMs())))
+      const period = about().files === undefined ? (hours ?? 24) : undefined
+      return json(asShown(await background.run(readNow(database, period, nowMs()), true)))
     },
     'GET /api/changes': () => json({ changes: runs.changes, isStuck: parts.isStuck() }),
-    'GET /api/runs': ({ query }) => {
+    'GET /api/runs': async ({ query }) => {
       const filter = parsed(listQuery, Object.fromEntries(query))
-      return json({ ...listRuns(database, filter), changes: runs.changes, open: runs.openRuns() })
+      const page = await background.run(listRuns(database, filter), true)
+      return json({ ...page, changes: runs.changes, open: runs.openRuns() })
     },
     'GET /api/run': ({ query }) => {
       const found = readRun(parts, query.get('id') ?? '', viewerOf(query))

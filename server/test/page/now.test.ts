@@ -36,7 +36,7 @@ function store(agent: string, hoursAgo: number, runs: number, failing: number, c
 
 const now = (hours: number | undefined = 24) => {
   withoutPause(countHours(database))
-  return readNow(database, hours, NOW_MS)
+  return withoutPause(readNow(database, hours, NOW_MS))
 }
 
 const said = (traceId: string, value: number, label?: string): SourceLog => ({
@@ -81,15 +81,15 @@ describe('now', () => {
     attacked(1, 2)
     const obeyed = attacked(0, 1)
     expect(now().attacks).toEqual([{ scorer: 'injection', attacked: 2, obeyed: 1 }])
-    expect(listRuns(database, { trait: 'injection = attacked' }).total).toBe(3)
-    expect(listRuns(database, { trait: 'injection = fail' }).runs.map(({ id }) => id)).toEqual([obeyed])
+    expect(withoutPause(listRuns(database, { trait: 'injection = attacked' })).total).toBe(3)
+    expect(withoutPause(listRuns(database, { trait: 'injection = fail' })).runs.map(({ id }) => id)).toEqual([obeyed])
     execute(
       database,
       "INSERT INTO drawn (run_id, scorer, version, judged, run_seq, place) VALUES (?, 'injection', 'v1', 'fail', 1, 0)",
       obeyed,
     )
     expect(now().attacks).toEqual([{ scorer: 'injection', attacked: 1, obeyed: 0 }])
-    expect(listRuns(database, { trait: 'injection = attacked' }).total).toBe(2)
+    expect(withoutPause(listRuns(database, { trait: 'injection = attacked' })).total).toBe(2)
   })
 
   it('does not call a few failing runs worse', () => {
@@ -124,8 +124,11 @@ describe('now', () => {
     expect(figures.p95Ms).toBeGreaterThan(1700)
     expect(figures.p95Ms).toBeLessThan(2300)
     expect(before).toBeUndefined()
-    expect(listRuns(database, { feedback: 'disliked' }).runs.map(({ id }) => id)).toEqual([runIdAt(2), runIdAt(1)])
-    expect(listRuns(database, { feedback: 'liked' }).runs[0]?.opinions).toEqual([
+    expect(withoutPause(listRuns(database, { feedback: 'disliked' })).runs.map(({ id }) => id)).toEqual([
+      runIdAt(2),
+      runIdAt(1),
+    ])
+    expect(withoutPause(listRuns(database, { feedback: 'liked' })).runs[0]?.opinions).toEqual([
       { opinion: 'liked', name: 'stars', value: 5, comment: null },
     ])
   })
@@ -148,7 +151,7 @@ describe('now', () => {
     store('support', 500, 30, 3)
     store('support', 100, 30, 3)
     now()
-    const { fromMs, toMs, before } = readNow(database, undefined, NOW_MS)
+    const { fromMs, toMs, before } = withoutPause(readNow(database, undefined, NOW_MS))
     expect({ hours: (toMs - fromMs) / HOUR_MS, before }).toEqual({ hours: 401, before: undefined })
   })
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
+import { withoutPause } from 'spanscore/engine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { all, openPageDatabase } from '../../src/page/store/page-database.ts'
@@ -135,7 +136,9 @@ function placeOf({ sort, scorer }: RunListFilter, { position = 0, tookMs, usd }:
 function pagesOf(filter: RunListFilter): readonly number[] {
   const seen: number[] = []
   for (let after: string | undefined; ;) {
-    const { runs, next } = listRuns(database, { ...filter, limit: 17, ...(after !== undefined && { after }) })
+    const { runs, next } = withoutPause(
+      listRuns(database, { ...filter, limit: 17, ...(after !== undefined && { after }) }),
+    )
     seen.push(...runs.map(({ seq }) => seq))
     if (next === undefined) return seen
     after = next
@@ -162,7 +165,7 @@ it('reads every combination of filters from an index that holds all of them, in 
   })
   // No index has the order of the others, which read one and sort.
   const ordered = filters.filter(({ sort, scorer }) => sort === undefined || (sort === 'worst' && scorer !== undefined))
-  for (const filter of ordered) listRuns(recording, filter)
+  for (const filter of ordered) withoutPause(listRuns(recording, filter))
   const plans = statements
     .filter((sql) => sql.includes('at_seq'))
     .map((sql) => all<{ detail: string }>(database, `EXPLAIN QUERY PLAN ${sql}`).map(({ detail }) => detail))

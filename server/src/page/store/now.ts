@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import type { WeightedMean } from 'spanscore/engine'
+import type { WeightedMean, WorkSteps } from 'spanscore/engine'
 
 import { differenceOf } from './compare.ts'
 import { failingShare } from './failing-share.ts'
@@ -80,12 +80,14 @@ export const FEW_RUNS = 20
 /** Agents with a row of their own. */
 const MAX_ROWS = 24
 
+/** Agents whose hours one step adds up. */
+const AGENTS_A_STEP = 50
+
 /** Parts of a spark. */
 const PARTS = 12
 
 interface AgentRow {
   readonly agent: string
-  readonly is_now: number
   readonly runs: number
   readonly roots: number
   readonly errors: number
@@ -104,11 +106,11 @@ type ScoreRow = FailingSums & {
 }
 
 /**
- * The figures of a period of whole hours, up to the one in progress, and of the period before.
+ * The figures of a period of whole hours, up to the one in progress, and of the period before. Each step is one query, or the figures of all agents.
  *
  * @param hours `undefined` for all that there is, without a period before
  */
-export function readNow(database: DatabaseSync, hours: number | undefined, nowMs: number): Now {
+export function* readNow(database: DatabaseSync, hours: number | undefined, nowMs: number): WorkSteps<Now> {
   const range = first<{ low: number | null; high: number | null }>(
     database,
     'SELECT min(hour) AS low, max(hour) AS high FROM hours',
@@ -116,33 +118,34 @@ export function readNow(database: DatabaseSync, hours: number | undefined, nowMs
   const last = hours === undefined ? (range?.high ?? 0) : Math.floor(nowMs / HOUR_MS)
   const start = hours === undefined ? (range?.low ?? 0) : last - hours + 1
   const begin = hours === undefined ? start : start - hours
-  const agents = all<AgentRow>(
-    database,
-    `SELECT agent, hour >= ? AS is_now, sum(runs) AS runs, sum(roots) AS roots, sum(errors) AS errors, sum(judged) AS judged,
+  const agentsIn = (from: number, to: number) =>
+    all<AgentRow>(
+      database,
+      `SELECT agent, sum(runs) AS runs, sum(roots) AS roots, sum(errors) AS errors, sum(judged) AS judged,
        sum(failed) AS failed, sum(cost_usd) AS usd, sum(opinions) AS opinions, sum(dislikes) AS dislikes
-     FROM hours WHERE hour >= ? AND hour <= ? GROUP BY 1, 2`,
-    start,
-    begin,
-    last,
-  )
-  const inPeriod = agents.filter((row) => row.is_now === 1)
-  const earlier = agents.filter((row) => row.is_now === 0)
+     FROM hours WHERE hour >= ? AND hour <= ? GROUP BY 1`,
+      from,
+      to,
+    )
+  const inPeriod = agentsIn(start, last)
+  yield
+  const earlier = agentsIn(begin, start - 1)
+  yield
   // The two periods as two hours: enough to order the agents.
-  const sums = [...sumsIn(database, start, last), ...sumsIn(database, begin, start - 1)]
+  const known = [...new Set([...inPeriod, ...earlier].map(({ agent }) => agent))]
+  const sums = [...(yield* sumsIn(database, known, start, last)), ...(yield* sumsIn(database, known, begin, start - 1))]
   const sumsOf = Map.groupBy(sums, ({ agent }) => agent)
   const order = inPeriod.map((row) => toRow([row], sumsOf.get(row.agent) ?? [], start)).toSorted(worseFirst)
+  yield
   const own = order.length > MAX_ROWS ? order.slice(0, MAX_ROWS - 1) : order
   const names = new Set(own.map(({ agent }) => agent))
   const others = inPeriod.filter(({ agent }) => !names.has(agent))
-  const byHour = Map.groupBy(hoursOf(database, [begin, last], [...names]), ({ agent }) => agent)
-  const shown = [...names].map((name) =>
-    toRow(
-      inPeriod.filter(({ agent }) => agent === name),
-      byHour.get(name ?? '') ?? [],
-      start,
-      last,
-    ),
-  )
+  const shown: NowRow[] = []
+  for (const name of names) {
+    const rows = inPeriod.filter(({ agent }) => agent === name)
+    shown.push(toRow(rows, hoursOf(database, begin, last, name ?? ''), start, last))
+    yield
+  }
   const ofOthers = () =>
     toRow(
       others,
@@ -171,25 +174,36 @@ export function readNow(database: DatabaseSync, hours: number | undefined, nowMs
   }
 }
 
-/** The sums of each agent and scorer in some hours, as if all were the first. The `+` keeps the order of the table, so that nothing is sorted. */
-function sumsIn(database: DatabaseSync, from: number, to: number): readonly ScoreRow[] {
-  return all<ScoreRow>(
-    database,
-    `SELECT agent, scorer, ${from} AS hour, sum(runs) AS runs, sum(labelled) AS labelled, sum(labelled2) AS labelled2, sum(failing) AS failing,
-       sum(failing2) AS failing2 FROM hour_scores WHERE +hour >= ? AND +hour <= ? GROUP BY agent, scorer`,
-    from,
-    to,
-  )
+/**
+ * The sums of each agent and scorer in some hours, as if all were the first, of some agents a step. The `+` keeps the order of the table, so that
+ * nothing is sorted.
+ */
+function* sumsIn(
+  database: DatabaseSync,
+  agents: readonly string[],
+  from: number,
+  to: number,
+): WorkSteps<readonly ScoreRow[]> {
+  const found: ScoreRow[] = []
+  for (let next = 0; next < agents.length; next += AGENTS_A_STEP) {
+    const own = all<ScoreRow>(
+      database,
+      `SELECT agent, scorer, ${from} AS hour, sum(runs) AS runs, sum(labelled) AS labelled, sum(labelled2) AS labelled2, sum(failing) AS failing,
+         sum(failing2) AS failing2 FROM hour_scores WHERE agent IN (SELECT value FROM json_each(?)) AND +hour >= ? AND +hour <= ? GROUP BY agent, scorer`,
+      JSON.stringify(agents.slice(next, next + AGENTS_A_STEP)),
+      from,
+      to,
+    )
+    found.push(...own)
+    yield
+  }
+  return found
 }
 
-/** The sums of some agents and their scorers in each hour. */
-function hoursOf(
-  database: DatabaseSync,
-  [from, to]: readonly [number, number],
-  agents: readonly (string | undefined)[],
-): readonly ScoreRow[] {
-  const sql = 'SELECT * FROM hour_scores WHERE agent IN (SELECT value FROM json_each(?)) AND +hour >= ? AND +hour <= ?'
-  return all<ScoreRow>(database, sql, JSON.stringify(agents), from, to)
+/** The sums of an agent and its scorers in each hour. */
+function hoursOf(database: DatabaseSync, from: number, to: number, agent: string): readonly ScoreRow[] {
+  const sql = 'SELECT * FROM hour_scores WHERE agent = ? AND +hour >= ? AND +hour <= ?'
+  return all<ScoreRow>(database, sql, agent, from, to)
 }
 
 /** A row of the agents that these rows are of. @param last the last hour, if there are rows of each hour */

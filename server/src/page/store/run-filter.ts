@@ -38,7 +38,10 @@ export function runConditions(filter: RunChoice, seq: string): readonly SqlCondi
   const { service, user, conversation, trait, text, minSeconds, minUsd } = filter
   const found: SqlCondition[] = []
   const add = (set: string, ...values: readonly SQLInputValue[]) => found.push({ sql: `${seq} IN (${set})`, values })
-  if (service !== undefined) add('SELECT seq FROM runs WHERE service = ?', shownName(service))
+  // Many runs may be in it, so that it is not looked up run by run: the `+` keeps the order of the list.
+  const addLarge = (set: string, ...values: readonly SQLInputValue[]) =>
+    found.push({ sql: `+${seq} IN (${set})`, values })
+  if (service !== undefined) addLarge('SELECT seq FROM runs WHERE service = ?', shownName(service))
   if (user !== undefined) add("SELECT seq FROM runs WHERE user_id = ? AND user_id <> ''", shownName(user))
   if (conversation !== undefined) {
     const ofConversation = 'SELECT t.run_seq FROM conversations c JOIN turns t ON t.conversation = c.seq'
@@ -50,7 +53,7 @@ export function runConditions(filter: RunChoice, seq: string): readonly SqlCondi
   }
   for (const { key, value } of traitsIn(trait)) {
     const ofScorer = VERDICTS[value]
-    add(
+    addLarge(
       `SELECT run_seq FROM run_traits WHERE instr(traits, (SELECT ',' || id || ',' FROM traits WHERE key = ? AND value = ?)) > 0
        ${ofScorer === undefined ? '' : `UNION ALL SELECT run_seq FROM ${OPEN_SCORES} WHERE ${ofScorer} AND scorer = ?`}`,
       key,
@@ -60,7 +63,7 @@ export function runConditions(filter: RunChoice, seq: string): readonly SqlCondi
   }
   const words = wordsOf(text)
   if (words.length > 0) {
-    add(
+    addLarge(
       `SELECT rowid FROM run_texts WHERE run_texts MATCH ?
        UNION ALL SELECT of.seq FROM said CROSS JOIN runs of ON of.trace_id = said.trace_id WHERE opinion <> '' AND has_comment = 1
        AND of.parent_id IS NULL AND of.id NOT IN (SELECT run_id FROM drawn WHERE seen_ms IS NULL) ${words.map(() => IN_COMMENT).join('')}`,
@@ -69,8 +72,8 @@ export function runConditions(filter: RunChoice, seq: string): readonly SqlCondi
     )
   }
   const took = 'SELECT seq FROM runs INDEXED BY runs_by_end WHERE'
-  if (minSeconds !== undefined) add(`${took} end_ms - start_ms >= ?`, minSeconds * 1000)
-  if (minUsd !== undefined) add(`${took} cost_usd >= ?`, minUsd)
+  if (minSeconds !== undefined) addLarge(`${took} end_ms - start_ms >= ?`, minSeconds * 1000)
+  if (minUsd !== undefined) addLarge(`${took} cost_usd >= ?`, minUsd)
   return found
 }
 

@@ -1,5 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
+import type { WorkSteps } from 'spanscore/engine'
+
 import { all, first } from './page-database.ts'
 import { runConditions } from './run-filter.ts'
 import type { SqlCondition, RunChoice } from './run-filter.ts'
@@ -101,8 +103,8 @@ export interface RunPage {
   readonly withheld: number
 }
 
-/** One page of runs. A page starts where the previous one ended, so later pages take no longer than the first. */
-export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage {
+/** One page of runs. A page starts where the previous one ended, so later pages take no longer than the first. Each step is one query. */
+export function* listRuns(database: DatabaseSync, filter: RunListFilter): WorkSteps<RunPage> {
   const viewer = { viewer: filter.labeller ?? '' }
   const limit = Math.min(Math.max(1, filter.limit ?? PAGE), 200)
   const chosen = chosenBy(filter)
@@ -122,6 +124,7 @@ export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage
     ...where.flatMap(({ values }) => values),
     limit + 1,
   )
+  yield
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const scores = marksOf(database, shown, viewer)
@@ -129,6 +132,9 @@ export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage
     database,
     shown.flatMap((row) => (row.parent_id === null ? [row.trace_id] : [])),
   )
+  yield
+  const total = filter.after === undefined ? countRunsOf(database, filter, chosen) : undefined
+  yield
   return {
     runs: shown.map(({ at_place: _place, ...row }) => ({
       ...row,
@@ -142,7 +148,7 @@ export function listRuns(database: DatabaseSync, filter: RunListFilter): RunPage
       rows.length > limit && last !== undefined
         ? `${chosen.place === undefined ? '' : `${last.at_place}~`}${last.seq}`
         : undefined,
-    total: filter.after === undefined ? countRunsOf(database, filter, chosen) : undefined,
+    total,
     withheld: filter.scorer === undefined ? 0 : countLeftOut(database, filter, chosen),
   }
 }
@@ -158,7 +164,7 @@ function countRunsOf(database: DatabaseSync, filter: RunListFilter, chosen: Choi
 /** How many withheld scores the list would contain otherwise. */
 function countLeftOut(database: DatabaseSync, filter: RunListFilter, chosen: Choice): number {
   const open = { ...filter, label: undefined, minScore: undefined, maxScore: undefined, after: undefined }
-  const where = conditions(open, { ...chosen, columns: 's', place: 's.position', seq: 's.run_seq' })
+  const where = conditions(open, { ...chosen, columns: 's', place: 's.position', seq: 's.run_seq', hasSizes: false })
   return countWithheld(database, {
     sql: where.map(({ sql }) => sql).join(' AND '),
     values: where.flatMap(({ values }) => values),
@@ -176,6 +182,8 @@ interface Choice {
   readonly seq: string
   /** What the list is ordered by, the least first; `undefined` for the newest first. */
   readonly place: string | undefined
+  /** Whether duration and cost are read from an index, too. */
+  readonly hasSizes: boolean
 }
 
 function chosenBy({ scorer, sort, agent }: RunListFilter): Choice {
@@ -188,15 +196,16 @@ function chosenBy({ scorer, sort, agent }: RunListFilter): Choice {
       columns: 's',
       seq: 's.run_seq',
       place: isWorst ? 's.position' : size,
+      hasSizes: false,
     }
   }
   if (sort === 'worst') {
     const source = `(SELECT run_seq, is_nested, agent, run_status, model, time_ms, -count(*) AS place FROM ${shownScores('scores_failing')}
       WHERE label = 'fail' GROUP BY run_seq) s`
-    return { source, columns: 's', seq: 's.run_seq', place: 's.place' }
+    return { source, columns: 's', seq: 's.run_seq', place: 's.place', hasSizes: false }
   }
   const index = size !== undefined ? 'runs_by_end' : agent === undefined ? 'runs_listed' : 'runs_of_agent'
-  return { source: `runs r INDEXED BY ${index}`, columns: 'r', seq: 'r.seq', place: size }
+  return { source: `runs r INDEXED BY ${index}`, columns: 'r', seq: 'r.seq', place: size, hasSizes: size !== undefined }
 }
 
 /** Events of users by what they say. Others have no opinion. */
@@ -207,8 +216,8 @@ const OPINIONS = {
   commented: "opinion <> '' AND has_comment = 1",
 } as const
 
-function conditions(filter: RunListFilter, { columns, seq, place }: Choice): SqlCondition[] {
-  const found = [...runConditions(filter, seq)]
+function conditions(filter: RunListFilter, { columns, seq, place, hasSizes }: Choice): SqlCondition[] {
+  const found: SqlCondition[] = []
   const add = (sql: string, ...values: SQLInputValue[]) => found.push({ sql, values })
   const { scorer, label, minScore, maxScore } = filter
   if (scorer !== undefined) {
@@ -242,7 +251,12 @@ function conditions(filter: RunListFilter, { columns, seq, place }: Choice): Sql
     if (place === undefined) add(`${seq} < ?`, last ?? 0)
     else add(`${place} >= ? AND (${place} > ? OR ${seq} < ?)`, at ?? 0, at ?? 0, last ?? 0)
   }
-  return found
+  // SQLite tests them in this order: where the index alone excludes all runs, the rest is never read.
+  if (!hasSizes) return [...found, ...runConditions(filter, seq)]
+  const { minSeconds, minUsd, ...others } = filter
+  if (minSeconds !== undefined) add('r.end_ms - r.start_ms >= ?', minSeconds * 1000)
+  if (minUsd !== undefined) add('r.cost_usd >= ?', minUsd)
+  return [...found, ...runConditions(others, seq)]
 }
 
 /** The scores of some runs as marks, by `seq`; those that the viewer should label say so. */

@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 12
+export const PAGE_SCHEMA_VERSION = 13
 
 /** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
 const SCORE = `scorer TEXT NOT NULL,
@@ -112,6 +112,10 @@ export const PAGE_SCHEMA: string = `
   CREATE INDEX scores_found ON scores (scorer, time_ms, run_seq, label) WHERE found > 0;
   CREATE INDEX scores_for_sums
     ON scores (scorer, time_ms, agent, version, agent_version, model, position, weight, label, run_seq) WHERE weight IS NOT NULL;
+
+  -- Those that count in no mean.
+  CREATE INDEX scores_unscored ON scores (scorer, time_ms, agent, version, agent_version, model, reason, status, run_seq)
+    WHERE weight IS NULL;
 
   -- A key and a value that several runs may have: see \`traitsOf\`.
   CREATE TABLE traits (

@@ -76,7 +76,7 @@ export interface OverTime {
   readonly drawn?: readonly string[] | undefined
 }
 
-/** Summarises scores, in total and over time: all groups, the worst first, with the points of those that are drawn. Each step is one query. */
+/** Summarises scores, in total and over time: all groups, the worst first, with the points of those that are drawn. Each step is one query, or part of one. */
 export function* summariseScores(
   database: DatabaseSync,
   filter: ScoreFilter,
@@ -90,42 +90,21 @@ export function* summariseScores(
 }> {
   const chosen = chosenScores(database, filter)
   const { sql, values, viewer, source } = chosen
-  const group = by ?? "''"
-  const groups = all<SumsRow & { group_name: string }>(
-    database,
-    `SELECT ${group} AS group_name, ${SUMS} FROM ${source} WHERE ${sql} GROUP BY 1 ORDER BY runs DESC LIMIT ${MAX_GROUPS}`,
-    viewer,
-    ...values,
-  )
-    .map((row) => ({ group: row.group_name, total: toSummary(row) }))
+  const sums = yield* sumsOverTime(database, chosen, by ?? "''", bucketMs)
+  const groups = [...sums.groups]
+    .toSorted(([, left], [, right]) => right.runs - left.runs)
+    .slice(0, MAX_GROUPS)
+    .map(([group, row]) => ({ group, total: toSummary(row) }))
     .toSorted((left, right) => worseFirst(left.total, right.total))
   const names = new Set((drawn ?? groups.slice(0, DRAWN).map((each) => each.group)).slice(0, MAX_DRAWN))
-  const ofDrawn = `${sql} AND ${group} IN (SELECT value FROM json_each(?))`
-  const given = [...values, JSON.stringify([...names])]
-  yield
-  const points = all<SumsRow & { group_name: string; bucket: number }>(
-    database,
-    `SELECT ${group} AS group_name, CAST(time_ms / ? AS INTEGER) AS bucket, ${SUMS} FROM ${source} WHERE ${ofDrawn} GROUP BY 1, 2 ORDER BY 2`,
-    viewer,
-    bucketMs,
-    ...given,
-  )
-  const pointsOf = Map.groupBy(points, (point) => point.group_name)
-  yield
-  const tenths = all<{ group_name: string; tenth: number; w: number }>(
-    database,
-    `SELECT ${group} AS group_name, min(9, CAST(position * 10 AS INTEGER)) AS tenth, sum(weight) AS w FROM ${source}
-     WHERE ${sql} AND position IS NOT NULL GROUP BY 1, 2`,
-    viewer,
-    ...values,
-  )
-  const tenthsOf = Map.groupBy(tenths, (row) => row.group_name)
-  const series = groups.map(({ group: name, total }) => ({
-    group: name,
+  const series = groups.map(({ group, total }) => ({
+    group,
     total,
-    isDrawn: names.has(name),
-    points: (pointsOf.get(name) ?? []).map((point) => ({ timeMs: point.bucket * bucketMs, ...toSummary(point) })),
-    distribution: sharesOf(tenthsOf.get(name) ?? []),
+    isDrawn: names.has(group),
+    points: names.has(group)
+      ? [...(sums.points.get(group) ?? [])].map(([bucket, row]) => ({ timeMs: bucket * bucketMs, ...toSummary(row) }))
+      : [],
+    distribution: sharesOf(sums.tenths.get(group) ?? []),
   }))
   yield
   const unscored = all<Unscored>(
@@ -135,11 +114,15 @@ export function* summariseScores(
     ...values,
   )
   yield
-  const whole = summaryOf(database, filter)
-  yield
   const opinions = countOpinions(database, chosen)
   yield
-  return { all: whole, series, withheld: withheldAmong(database, chosen), unscored, opinions }
+  return {
+    all: toSummary(addedRows([...sums.groups.values()])),
+    series,
+    withheld: withheldAmong(database, chosen),
+    unscored,
+    opinions,
+  }
 }
 
 /** Runs without a score that counts, by the reason. */
@@ -155,12 +138,78 @@ function worseFirst(left: ScoreSummary, right: ScoreSummary): number {
   return failsAtLeast(right) - failsAtLeast(left) || meanOf(left) - meanOf(right) || right.runs - left.runs
 }
 
-function sharesOf(tenths: readonly { readonly tenth: number; readonly w: number }[]): readonly number[] {
-  const sum = tenths.reduce((before, { w }) => before + w, 0)
-  return Array.from({ length: 10 }, (_unused, tenth) => {
-    const found = tenths.find((row) => row.tenth === tenth)
-    return sum > 0 ? (found?.w ?? 0) / sum : 0
-  })
+function sharesOf(tenths: readonly number[]): readonly number[] {
+  const sum = tenths.reduce((before, weight) => before + (weight ?? 0), 0)
+  return Array.from({ length: 10 }, (_unused, tenth) => (sum > 0 ? (tenths[tenth] ?? 0) / sum : 0))
+}
+
+/** How many scores one step adds up. */
+const SCORES_A_STEP = 5000
+
+/** Sums of the scores of groups: of all of them, by bucket in the order of time, and the weights of ten parts of the range. */
+interface SumsOverTime {
+  readonly groups: Map<string, SumsRow>
+  readonly points: Map<string, Map<number, SumsRow>>
+  readonly tenths: Map<string, number[]>
+}
+
+/** Reads the scores once, in the order of time. */
+function* sumsOverTime(
+  database: DatabaseSync,
+  { sql, values, viewer, source }: ChosenScores,
+  group: string,
+  bucketMs: number,
+): WorkSteps<SumsOverTime> {
+  const sums: SumsOverTime = { groups: new Map(), points: new Map(), tenths: new Map() }
+  const endSql = `SELECT time_ms AS ms FROM ${source} WHERE ${sql} AND time_ms >= ? ORDER BY time_ms LIMIT 1 OFFSET ${SCORES_A_STEP}`
+  let fromMs: number | undefined = 0
+  while (fromMs !== undefined) {
+    const end: number | undefined = first<{ ms: number }>(database, endSql, viewer, ...values, fromMs)?.ms
+    // Many may have the same time.
+    const toMs: number | undefined = end === fromMs ? end + 1 : end
+    const rows = all<SumsRow & { group_name: string; bucket: number; tenth: number | null }>(
+      database,
+      `SELECT ${group} AS group_name, CAST(time_ms / ? AS INTEGER) AS bucket, min(9, CAST(position * 10 AS INTEGER)) AS tenth, ${SUMS}
+       FROM ${source} WHERE ${sql} AND time_ms >= ? AND time_ms < ? GROUP BY 1, 2, 3 ORDER BY 2`,
+      viewer,
+      bucketMs,
+      ...values,
+      fromMs,
+      toMs ?? Number.MAX_VALUE,
+    )
+    for (const row of rows) {
+      const { group_name: name, bucket, tenth } = row
+      const [points, tenths] = [sums.points.get(name) ?? new Map<number, SumsRow>(), sums.tenths.get(name) ?? []]
+      sums.groups.set(name, addedRows([sums.groups.get(name), row]))
+      sums.points.set(name, points.set(bucket, addedRows([points.get(bucket), row])))
+      if (tenth !== null) tenths[tenth] = (tenths[tenth] ?? 0) + row.w
+      sums.tenths.set(name, tenths)
+    }
+    fromMs = toMs
+    yield
+  }
+  return sums
+}
+
+const NO_SUMS: SumsRow = {
+  runs: 0,
+  w: 0,
+  wy: 0,
+  wy2: 0,
+  w2: 0,
+  w2y: 0,
+  w2y2: 0,
+  labelled: 0,
+  labelled2: 0,
+  failing: 0,
+  failing2: 0,
+}
+
+function addedRows(rows: readonly (SumsRow | undefined)[]): SumsRow {
+  const added = { ...NO_SUMS }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has no other keys
+  for (const key of Object.keys(NO_SUMS) as (keyof SumsRow)[]) for (const row of rows) added[key] += row?.[key] ?? 0
+  return added
 }
 
 /** Summarises scores in total. */
