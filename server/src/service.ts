@@ -314,7 +314,7 @@ export class Service {
 
   #delivered(settled: SettledSpans, { runIds, turns }: DeliveredRuns): void {
     for (const id of runIds) this.#deliveredRuns.set(id, true)
-    this.#mark(settled.spans, EMITTED)
+    for (const span of settled.spans) this.#mark([span, ...span.usedLogs], EMITTED)
     this.#states.write()
     // They are written in the same transaction as the states.
     this.#parts.conversations?.keep(turns.filter(({ member }) => this.#forgotten.get(member.run.traceId) === undefined))
@@ -353,7 +353,7 @@ export class Service {
   #finish(finished: readonly FinishedSpans[]): void {
     const { observer } = this.#parts
     for (const { spans, traceId } of finished) {
-      this.#mark(spans, FINISHED)
+      for (const span of spans) this.#mark([span, ...(span.held ?? [])], FINISHED)
       const spanIds = Array.from(spans, ({ spanId }) => spanId)
       observer?.finished(traceId, spanIds)
     }
@@ -369,12 +369,9 @@ export class Service {
     log.turns?.forgetBefore(beforeMs)
   }
 
-  /** Sets the state of spans and of their log records. */
-  #mark(places: Iterable<LogPosition & { readonly held?: readonly LogPosition[] | undefined }>, state: number): void {
-    for (const { offset, index, held } of places) {
-      this.#states.set(offset, index, state)
-      for (const log of held ?? []) this.#states.set(log.offset, log.index, state)
-    }
+  /** Sets the state of spans and log records. */
+  #mark(places: Iterable<LogPosition>, state: number): void {
+    for (const { offset, index } of places) this.#states.set(offset, index, state)
   }
 
   #failed(error: unknown): void {

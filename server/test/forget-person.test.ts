@@ -102,7 +102,12 @@ it('a trace is deleted with what was said of it, and with log records that wait 
   )
   const feedback = { runId: run.runId, name: 'thumbs', value: false, comment: gone[1] }
   expect(await post(page.server.httpPort, feedback, '/v1/feedback')).toBe(200)
-  const record = { traceId: run.traceId, spanId: 'ab'.repeat(8), body: { stringValue: gone[2] } }
+  const record = {
+    traceId: run.traceId,
+    spanId: 'ab'.repeat(8),
+    eventName: 'gen_ai.user.message',
+    body: { stringValue: gone[2] },
+  }
   const logs = { resourceLogs: [{ scopeLogs: [{ scope: { name: 'x' }, logRecords: [record] }] }] }
   expect(await post(page.server.httpPort, logs, '/v1/logs')).toBe(200)
   expect([found(gone), found(kept)]).toEqual([3, 1])

@@ -11,6 +11,7 @@ import { describeScenarios } from './scenarios.ts'
 import type { ScoringSystem } from './scenarios.ts'
 import { createSink } from './sink.ts'
 import { makeRun, post, toRequest, until } from './traces.ts'
+import type { MadeRun } from './traces.ts'
 
 const folders: string[] = []
 afterAll(() => {
@@ -25,6 +26,19 @@ function newFolder(): string {
 
 function accepted(status: number): void {
   if (status !== 200) throw new Error(`Expected the request to be taken, got status ${status}.`)
+}
+
+/** A log record of the agent's span with a system instruction. */
+function contentLog({ traceId, agentSpanId }: MadeRun, eventName = 'gen_ai.client.inference.operation.details') {
+  const value = { stringValue: JSON.stringify([{ type: 'text', content: 'Name the city.' }]) }
+  const record = {
+    traceId,
+    spanId: agentSpanId,
+    timeUnixNano: `${Date.now()}000000`,
+    eventName,
+    attributes: [{ key: 'gen_ai.system_instructions', value }],
+  }
+  return { resourceLogs: [{ scopeLogs: [{ scope: { name: 'my-agents' }, logRecords: [record] }] }] }
 }
 
 const LOGS = [
@@ -104,6 +118,41 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
     while (status === 503) status = await post(server.httpPort, toRequest(second.spans))
     expect(status).toBe(200)
     await until(() => sink.logs.some(({ traceId }) => traceId === second.traceId), 'the scores of the second run')
+    await server.stop()
+  })
+
+  it('scores a run again when the content of its spans comes in log records after its scores, and not when these come again', async () => {
+    await using sink = await createSink()
+    const options = serverOptions(sink.url, { dataFolder: folder() })
+    let server = await startServer(options)
+    const run = makeRun()
+    expect(await post(server.httpPort, toRequest(run.spans))).toBe(200)
+    const revisions = () =>
+      new Set(
+        sink.logs
+          .filter(({ traceId }) => traceId === run.traceId)
+          .map(({ attributes }) => attributes['spanscore.revision']),
+      )
+    await until(() => revisions().size === 1, 'the first scores')
+    const late = contentLog(run)
+    // Other log records of the same span are no content.
+    for (const request of [contentLog(run, 'app.started'), late]) {
+      expect(await post(server.httpPort, request, '/v1/logs')).toBe(200)
+    }
+    await until(() => revisions().size === 2, 'the second scores')
+    expect([...revisions()]).toEqual([3, 4])
+    expect(new Set(sink.logs.map(({ attributes }) => attributes['spanscore.score.key'])).size).toBe(
+      new Set(sink.logs.map(({ attributes }) => attributes['gen_ai.evaluation.name'])).size,
+    )
+    expect(await post(server.httpPort, late, '/v1/logs')).toBe(200)
+    if (kind === 'sqlite') {
+      await server.stop()
+      server = await startServer(options)
+    }
+    const next = makeRun()
+    expect(await post(server.httpPort, toRequest(next.spans))).toBe(200)
+    await until(() => sink.logs.some(({ traceId }) => traceId === next.traceId), 'the scores of the next run')
+    expect([...revisions()]).toEqual([3, 4])
     await server.stop()
   })
 

@@ -73,7 +73,7 @@ export const EVENT_ATTRIBUTES = {
   },
   'spanscore.revision': {
     type: 'int',
-    doc: 'Higher in a score that replaces an earlier one, because spans came after it: 1, then 2; from the service, the number of spans. Also on the agent span.',
+    doc: 'Higher in a score that replaces an earlier one, because spans or their content came after it: 1, then 2; from the service, the number of spans and of those with log records. Also on the agent span.',
   },
   'spanscore.probability': {
     type: 'double',

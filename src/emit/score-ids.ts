@@ -6,7 +6,7 @@ import { nodeCrypto } from '../spans/node-crypto.ts'
 export interface ScoreIds {
   /** Equal for all revisions of a score: 32 hex digits of trace, agent span, scorer and its version. */
   readonly key: string
-  /** Equal for the same spans of the run: 32 hex digits of the key and the digest of the span ids. */
+  /** Equal for the same spans and log records of the run: 32 hex digits of the key and the digest of the set. */
   readonly id: string
   /** The id of the score's late span: 16 hex digits. */
   readonly spanId: string
@@ -14,15 +14,21 @@ export interface ScoreIds {
 
 /** The recognised spans of a run, reduced to what its scores need. */
 export interface SpanSet {
-  /** Their number, which is the run's revision: it only grows, and does not depend on the process. */
+  /** Their number and that of those with log records. It is the run's revision: it only grows, and does not depend on the process. */
   readonly count: number
   /** 32 hex digits of their ids. It is computed once for all scorers of a run. */
   readonly digest: string
 }
 
-/** The ids of spans as a set with its digest. @param spanIds in any order */
-export function toSpanSet(spanIds: readonly string[]): SpanSet {
-  return { count: spanIds.length, digest: digest(spanIds.toSorted().join('\n')) }
+/**
+ * The ids of spans as a set with its digest.
+ *
+ * @param spanIds in any order
+ * @param withLogs those of them with content in log records
+ */
+export function toSpanSet(spanIds: readonly string[], withLogs: readonly string[] = []): SpanSet {
+  const parts = [...spanIds, ...withLogs.map((spanId) => `${spanId} logs`)]
+  return { count: parts.length, digest: digest(parts.toSorted().join('\n')) }
 }
 
 /**

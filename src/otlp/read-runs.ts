@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { EVENT_NAME } from '../attributes/event-attributes.ts'
 import { isContentLog } from '../spans/content-logs.ts'
 import { recognise } from '../spans/recognise.ts'
 import type { SourceSpan } from '../spans/source-span.ts'
@@ -176,7 +177,8 @@ class OtlpReader {
       entries.push({ span: isRecognised || isLateScoreSpan(span) ? span : toLink(span), isRecognised })
     }
     for (const log of batch.logs)
-      if (log.traceId !== '' && isContentLog(log)) entries.push({ log, isRecognised: false })
+      if (log.traceId !== '' && (isContentLog(log) || log.eventName === EVENT_NAME))
+        entries.push({ log, isRecognised: false })
     this.#archive.add(entries, byteLength)
   }
 }

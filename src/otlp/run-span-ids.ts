@@ -1,6 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
+import { isContentLog } from '../spans/content-logs.ts'
 import { recognise, roleOf } from '../spans/recognise.ts'
-import type { SourceSpan } from '../spans/source-span.ts'
+import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
 interface Place {
   readonly span: SourceSpan
@@ -8,6 +9,13 @@ interface Place {
   /** Whether it is an agent, or a workflow that may be one. */
   readonly isAnchor: boolean
   readonly below: Place[]
+}
+
+/** Ids of spans, in any order. */
+export interface IdsOfSpans {
+  readonly spanIds: readonly string[]
+  /** Those of them with content in log records. */
+  readonly withLogs: readonly string[]
 }
 
 interface Trace {
@@ -23,12 +31,20 @@ interface Trace {
 export class RunSpanIds {
   readonly #traces: ReadonlyMap<string, Trace>
 
-  constructor(spans: readonly SourceSpan[]) {
+  /** Trace and span ids of the spans with content in log records. */
+  readonly #withLogs: ReadonlySet<string>
+
+  constructor(spans: readonly SourceSpan[], logs: readonly SourceLog[]) {
+    this.#withLogs = new Set(logs.filter(isContentLog).map(({ traceId, spanId }) => `${traceId}:${spanId}`))
     this.#traces = new Map([...Map.groupBy(spans, ({ traceId }) => traceId)].map(([id, all]) => [id, toTrace(all)]))
   }
 
-  /** Ids of spans, in any order. */
-  of({ traceId, spanId }: AgentRun): readonly string[] {
+  of({ traceId, spanId }: AgentRun): IdsOfSpans {
+    const spanIds = this.#idsOf(traceId, spanId)
+    return { spanIds, withLogs: spanIds.filter((id) => this.#withLogs.has(`${traceId}:${id}`)) }
+  }
+
+  #idsOf(traceId: string, spanId: string): readonly string[] {
     const trace = this.#traces.get(traceId)
     const root = trace?.places.get(spanId)
     if (trace === undefined || root === undefined) return [spanId]

@@ -3,6 +3,7 @@ import { buildRuns } from '../runs/build-runs.ts'
 import type { BuildRunsOptions } from '../runs/build-runs.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { RunSpanIds } from './run-span-ids.ts'
+import type { IdsOfSpans } from './run-span-ids.ts'
 import { RunTraces } from './run-traces.ts'
 import type { TraceContent } from './run-traces.ts'
 import type { ArchivedTrace, SpanArchive } from './span-archive.ts'
@@ -19,8 +20,8 @@ export interface StoredRun {
   readonly conversationScoresOf: (run: AgentRun) => readonly StoredScore[]
   /** What users and other tools say of the tool calls of the run or of a nested run. */
   readonly toolScoresOf: (run: AgentRun) => readonly ToolScore[]
-  /** The ids of the recognised spans of the run or of a nested run. */
-  readonly spanIdsOf: (run: AgentRun) => readonly string[]
+  /** The recognised spans of the run or of a nested run. */
+  readonly spansOf: (run: AgentRun) => IdsOfSpans
   /** The traces with spans of the run and of its nested runs. */
   readonly traces: () => readonly TraceContent[]
 }
@@ -61,14 +62,14 @@ export function toStoredRuns(
   let traces: RunTraces | undefined
   const roots = buildRuns(spans, { ...options, logs })
   const stored = (): StoredScores => (scores ??= new StoredScores(spans, logs, roots))
-  const spanIdsOf = (run: AgentRun): readonly string[] => (ids ??= new RunSpanIds(spans)).of(run)
+  const spansOf = (run: AgentRun): IdsOfSpans => (ids ??= new RunSpanIds(spans, logs)).of(run)
   const tracesOf = (run: AgentRun): readonly TraceContent[] => (traces ??= new RunTraces(spans, logs)).of(run)
   return roots.map((run) => ({
     run,
     scoresOf: (one) => stored().of(one),
     conversationScoresOf: (one) => stored().ofConversation(one),
     toolScoresOf: (one) => stored().ofTools(one),
-    spanIdsOf,
+    spansOf,
     traces: () => tracesOf(run),
   }))
 }

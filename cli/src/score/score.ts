@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pMapIterable } from 'p-map'
+import { toSpanSet } from '../../../src/emit/score-ids.ts'
 import type { ResolvedOptions } from '../../../src/engine/config/options.ts'
 import { resolveOptions } from '../../../src/engine/config/options.ts'
 import type { Scorer } from '../../../src/scoring/scorer.ts'
-import { toSpanSet } from '../../../src/emit/score-ids.ts'
 import { isForConversations } from '../../../src/engine/conversation-offers.ts'
 import { keepProcessAlive } from '../../../src/scoring/keep-process-alive.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
@@ -195,7 +195,9 @@ async function scoreFiles(
       const turn = 'doneMs' in item ? undefined : turns.next(item.run)
       for (const one of scoredRuns) {
         await add(one, turn)
-        if (!('doneMs' in item)) await sender?.add(one, toSpanSet(item.spanIdsOf(one.run)))
+        if ('doneMs' in item) continue
+        const { spanIds, withLogs } = item.spansOf(one.run)
+        await sender?.add(one, toSpanSet(spanIds, withLogs))
       }
       if ('doneMs' in item) {
         await sender?.flush()

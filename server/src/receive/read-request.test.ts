@@ -29,7 +29,12 @@ function recorded() {
     const span = tracer.startSpan(`chat ${text}`, { attributes })
     span.addEvent('happened', { text })
     const context = trace.setSpan(ROOT_CONTEXT, span)
-    logger.emit({ eventName: 'said', severityNumber: SeverityNumber.INFO, body: { text, list: [1, null] }, context })
+    logger.emit({
+      eventName: 'gen_ai.said',
+      severityNumber: SeverityNumber.INFO,
+      body: { text, list: [1, null] },
+      context,
+    })
     span.setStatus({ code: 2, message: text }).end()
   }
   return { spans: spans.getFinishedSpans(), logs: logs.getFinishedLogRecords() }

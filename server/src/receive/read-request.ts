@@ -1,4 +1,4 @@
-import { createProtobufDecoder, EVENT_NAME } from 'spanscore/engine'
+import { createProtobufDecoder, EVENT_NAME, isContentLog } from 'spanscore/engine'
 import type {
   DecodedAgain,
   KnownSpan,
@@ -222,7 +222,9 @@ function wantedOf(
   const isWanted = (each: SourceSpan | SourceLog): boolean => each.scope.name !== OWN_SCOPE && !tooLarge.has(each)
   return {
     spans: spans.every(isWanted) ? spans : spans.map((span) => (isWanted(span) ? span : undefined)),
-    logs: logs.map((log) => (isWanted(log) && log.traceId !== '' && log.spanId !== '' ? log : undefined)),
+    logs: logs.map((log) =>
+      isWanted(log) && log.traceId !== '' && log.spanId !== '' && isContentLog(log) ? log : undefined,
+    ),
   }
 }
 

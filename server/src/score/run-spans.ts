@@ -7,7 +7,7 @@ import type { HeldSpan } from '../traces/held-span.ts'
 /** The recognised spans of a run, and whether scores of it were already acknowledged. */
 export interface RunMembers {
   readonly spans: SpanSet
-  /** Whether some of them are in no acknowledged score yet. */
+  /** Whether some of them, or of their log records, are in no acknowledged score yet. */
   readonly isNew: boolean
   readonly hasBeenScored: boolean
 }
@@ -60,5 +60,10 @@ export class RunSpans {
 
 function membersIn(spans: readonly HeldSpan[]): Omit<RunMembers, 'hasBeenScored'> {
   const members = spans.filter((span) => span.isRecognised)
-  return { spans: toSpanSet(members.map((span) => span.spanId)), isNew: members.some((span) => !span.isEmitted) }
+  const withLogs = members.filter((span) => span.usedLogs.length > 0)
+  return { spans: toSpanSet(idsOf(members), idsOf(withLogs)), isNew: members.some((span) => !span.isSettled) }
+}
+
+function idsOf(spans: readonly HeldSpan[]): readonly string[] {
+  return spans.map((span) => span.spanId)
 }

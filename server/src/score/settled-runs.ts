@@ -44,8 +44,8 @@ export class SettledRuns {
     return this.#reader.span(body, span, { resource, scope, ids: { traceId, spanId, parentSpanId } })
   }
 
-  #logsOf({ held }: HeldSpan): readonly SourceLog[] {
-    return held?.flatMap((log) => this.#logOf(log) ?? []) ?? NO_LOGS
+  #logsOf({ usedLogs }: HeldSpan): readonly SourceLog[] {
+    return usedLogs.flatMap((log) => this.#logOf(log) ?? [])
   }
 
   #logOf(log: HeldLog): SourceLog | undefined {
@@ -53,5 +53,3 @@ export class SettledRuns {
     return body === undefined ? undefined : this.#reader.log(body, log)
   }
 }
-
-const NO_LOGS: readonly SourceLog[] = []

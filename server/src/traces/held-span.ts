@@ -83,6 +83,19 @@ export class HeldSpan extends TreeNode implements HeldBytes, LogPosition {
     return this.dialect !== undefined
   }
 
+  /**
+   * Whether the acknowledged scores are of all that is known of it. Log records that come for a scored span which had none are its content;
+   * those of one that had some may be repetitions, and change nothing.
+   */
+  get isSettled(): boolean {
+    return this.isEmitted && (this.held === undefined || this.held.some(({ state }) => state === 'scored'))
+  }
+
+  /** The log records that its run was last scored with. */
+  get usedLogs(): readonly HeldLog[] {
+    return this.held?.filter(({ state }) => state !== 'waiting') ?? NO_LOGS
+  }
+
   /** Whether it waits for its parent, and cannot be the outermost span of a run. */
   get isDangling(): boolean {
     return !this.isAnchor && this.parentId !== '' && this.above === undefined
@@ -107,7 +120,11 @@ export interface HeldLog extends HeldBytes, LogPosition {
   readonly scope: SourceLog['scope']
   /** Time of the log when it arrived. */
   readonly sinceMs: number
+  /** `scored` once scores of a run with it were acknowledged. */
+  state: 'waiting' | 'scoring' | 'scored'
 }
+
+const NO_LOGS: readonly HeldLog[] = []
 
 /** What is needed of a log record to place it. */
 export type LogFacts = Pick<SourceLog, 'traceId' | 'spanId' | 'scope'>

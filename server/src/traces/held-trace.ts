@@ -105,7 +105,7 @@ export class RunUnit {
     this.spans.push(span)
     if (span.isRecognised) this.recognised += 1
     if (span.isScoring) this.isScoring = true
-    if (span.isEmitted) {
+    if (span.isSettled) {
       if (sinceMs > this.scoredMs) this.scoredMs = sinceMs
       return
     }

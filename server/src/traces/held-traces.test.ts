@@ -300,6 +300,36 @@ describe('when a run is complete', () => {
     expect(buffer.traces).toBe(0)
   })
 
+  it('settles a run again for log records that came while it was being scored, if its span had none before', () => {
+    const buffer = new HeldTraces(BUFFER_OPTIONS)
+    const spanId = id()
+    buffer.add(1, toRecord([agent(spanId)]), 0)
+    const first = onlyOne(buffer.settle(20_000).settled)
+    buffer.add(2, toRecord([], [logOf(TRACE, spanId)]), 21_000)
+    expect(first.spans[0]?.usedLogs).toEqual([])
+    buffer.emitted(first, 22_000)
+    expect(buffer.settle(22_000).settled).toEqual([])
+    const second = onlyOne(buffer.settle(40_000).settled)
+    expect(second.spans[0]?.usedLogs).toHaveLength(1)
+    buffer.add(3, toRecord([], [logOf(TRACE, spanId)]), 41_000)
+    buffer.emitted(second, 42_000)
+    expect(buffer.settle(100_000).settled).toEqual([])
+  })
+
+  it('does not settle a run again whose log records were scored before a restart', () => {
+    const spanId = id()
+    for (const [ofLog, settled] of [
+      [EMITTED, 0],
+      [0, 1],
+    ] as const) {
+      const buffer = new HeldTraces(BUFFER_OPTIONS)
+      // A log record may be stored before its span.
+      buffer.add(1, toRecord([], [logOf(TRACE, spanId)]), 0, () => ofLog)
+      buffer.add(2, toRecord([agent(spanId)]), 0, () => EMITTED)
+      expect(buffer.settle(100_000).settled).toHaveLength(settled)
+    }
+  })
+
   it('holds as many log records without a span as spans, and leaves out the oldest above it', () => {
     const buffer = new HeldTraces({ ...BUFFER_OPTIONS, maxSpans: 100 })
     for (let offset = 0; offset < 250; offset++)

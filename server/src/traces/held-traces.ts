@@ -6,6 +6,7 @@ import { EMITTED, FINISHED } from '../log/record-states.ts'
 import type { HeldTracesCounts, HeldTracesOptions } from './held-traces-options.ts'
 import { DueTimes } from './due-times.ts'
 import { HeldContents, placeIn } from './held-contents.ts'
+import type { HeldBytes } from './held-contents.ts'
 import type { HeldLog, HeldSpan, LogFacts, LogPosition } from './held-span.ts'
 import { HeldTrace } from './held-trace.ts'
 import type { RunUnit } from './held-trace.ts'
@@ -134,8 +135,10 @@ export class HeldTraces {
     }
     for (const [position, log] of logs.entries()) {
       const index = spans.length + position
-      const isWanted = log !== undefined && stateOf(index) !== FINISHED
-      if (!isWanted || !this.#addLog(log, { offset, index }, bytes, nowMs)) left.push(index)
+      const known = stateOf(index)
+      const isWanted = log !== undefined && known !== FINISHED
+      const state = known === EMITTED ? 'scored' : 'waiting'
+      if (!isWanted || !this.#addLog({ ...log, offset, index, state, sinceMs: nowMs }, bytes)) left.push(index)
     }
     return left
   }
@@ -219,17 +222,20 @@ export class HeldTraces {
   emitted({ traceId, spans }: SettledSpans, nowMs: number): void {
     this.#finished.set(traceId, true)
     const trace = this.#traces.get(traceId)
+    // Others may have arrived while these were being scored.
+    let isOpen = trace !== undefined && trace.byId.size > spans.length
     for (const span of spans) {
       if (!span.isEmitted && !span.isOver) this.#waiting.remove(span)
+      for (const log of span.held ?? []) if (log.state === 'scoring') log.state = 'scored'
       span.isScoring = false
       span.isEmitted = true
       span.sinceMs = nowMs
+      isOpen ||= !span.isSettled
       if (trace !== undefined) this.#release(trace, span)
     }
     if (trace === undefined) return
     this.#lingering.add(trace)
-    // Others may have arrived while these were being scored.
-    this.#due.atLatest(trace, trace.byId.size > spans.length ? nowMs : nowMs + this.#options.lingerMs)
+    this.#due.atLatest(trace, isOpen ? nowMs : nowMs + this.#options.lingerMs)
   }
 
   #addSpan(span: HeldSpan, { body }: RecordBytes): boolean {
@@ -253,7 +259,7 @@ export class HeldTraces {
       // It was scored before the service restarted.
       this.#finished.set(traceId, true)
       this.#lingering.add(trace)
-      this.#due.atLatest(trace, sinceMs + lingerMs)
+      this.#due.atLatest(trace, sinceMs + (span.isSettled ? lingerMs : settleMs))
       return true
     }
     this.#waiting.add(span)
@@ -262,23 +268,24 @@ export class HeldTraces {
     return true
   }
 
-  #addLog(facts: LogFacts, { offset, index }: LogPosition, bytes: RecordBytes, nowMs: number): boolean {
-    const trace = this.#traceOf(facts.traceId)
-    const span = trace.byId.get(facts.spanId)
-    const logs = span?.held ?? trace.looseLogs.get(facts.spanId) ?? []
+  #addLog({ traceId, spanId, ...known }: LogFacts & Omit<HeldLog, keyof HeldBytes>, bytes: RecordBytes): boolean {
+    const trace = this.#traceOf(traceId)
+    const span = trace.byId.get(spanId)
+    const logs = span?.held ?? trace.looseLogs.get(spanId) ?? []
     if (logs.length >= this.#options.maxSpansPerTrace) return false
-    const log: HeldLog = { ...placeIn(bytes, index), offset, index, scope: facts.scope, sinceMs: nowMs }
+    const nowMs = known.sinceMs
+    const log: HeldLog = { ...placeIn(bytes, known.index), ...known }
     logs.push(log)
     if (span === undefined) {
-      trace.looseLogs.set(facts.spanId, logs)
+      trace.looseLogs.set(spanId, logs)
       this.#early.add(trace)
       this.#earlyLogs += 1
       this.#due.atLatest(trace, nowMs + this.#options.orphanMs)
     } else {
       span.held = logs
-      // A log record of a scored run is context for later spans, and creates no revision by itself.
-      if (span.isEmitted) return true
+      if (span.isSettled) return true
       span.sinceMs = nowMs
+      if (span.isEmitted) this.#due.atLatest(trace, nowMs + this.#options.settleMs)
     }
     this.#contents.add(trace, log, bytes.body, nowMs)
     if (this.#earlyLogs > this.#options.maxSpans) this.#leaveOutEarlyLogs()
@@ -315,7 +322,10 @@ export class HeldTraces {
       // Other ready units of the trace may be the same run as recorded by a second instrumentation, or part of this one.
       const together = trace.isFlat ? trace.units().filter(({ isScoring }) => !isScoring) : ready
       const spans = together.flatMap((unit) => unit.spans)
-      for (const span of spans) span.isScoring = true
+      for (const span of spans) {
+        span.isScoring = true
+        for (const log of span.held ?? []) if (log.state === 'waiting') log.state = 'scoring'
+      }
       settled.push({ traceId: trace.traceId, spans, lacksSpans: trace.lacksSpans })
     }
     if (trace.isEmpty) this.#forgetEmpty(trace)

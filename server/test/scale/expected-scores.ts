@@ -36,7 +36,10 @@ export async function expectedScores(
   spans: readonly SourceSpan[],
   logs: readonly SourceLog[],
 ): Promise<ReadonlyMap<string, WrittenScores>> {
-  const set = toSpanSet(spans.map(({ spanId }) => spanId))
+  const set = toSpanSet(
+    spans.map(({ spanId }) => spanId),
+    [...new Set(logs.map(({ spanId }) => spanId))],
+  )
   const found = new Map<string, WrittenScores>()
   for (const run of buildRuns(spans, { logs })) {
     const scores: Record<string, WrittenScore> = {}
