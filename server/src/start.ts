@@ -243,6 +243,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     forwards: options.forwards,
     inFlight,
     unavailable,
+    isFullFor: (sender) => buffer.isFullFor(sender),
     report,
     onSaid,
     instance,

@@ -100,6 +100,20 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
     expect(new Set(sink.logs.map(({ traceId }) => traceId))).toEqual(new Set(taken))
   })
 
+  it('leaves room for other services when the spans of one wait', async () => {
+    await using sink = await createSink()
+    const traces = { ...serverOptions('').traces, maxSpans: 100, settleMs: 60_000 }
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder(), traces }))
+    const statusOf = (serviceName: string) =>
+      post(server.httpPort, toRequest(makeRun({ serviceName }).spans, serviceName))
+    let taken = 0
+    while ((await statusOf('one')) === 200) taken += 1
+    expect(taken).toBe(27)
+    expect(await statusOf('two')).toBe(200)
+    expect(await statusOf('one')).toBe(503)
+    await server.stop()
+  })
+
   it('refuses requests while its log is too large, and takes them again once scores were delivered', async () => {
     await using sink = await createSink()
     const { limits, traces } = serverOptions('')

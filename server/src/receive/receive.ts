@@ -1,7 +1,7 @@
 import type { SourceLog } from 'spanscore/engine'
 
 import { releaseBody } from '../log/record-body.ts'
-import type { ForwardedRequest, Signal, SpanLog } from '../log/span-log.ts'
+import type { DecodedRecord, ForwardedRequest, Signal, SpanLog } from '../log/span-log.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import { Refusal } from './refusal.ts'
 import { RefusedTokens } from './refused-tokens.ts'
@@ -40,6 +40,8 @@ export interface ReceiverParts {
   readonly report: (line: string) => void
   /** Why nothing can be accepted now; `undefined` if it can. */
   readonly unavailable: () => string | undefined
+  /** Whether spans of a service are not taken, to leave room for others. */
+  readonly isFullFor: (service: unknown) => boolean
   /** Receives what users and other tools say of spans. Resolves when it is stored. */
   readonly onSaid?: ((said: readonly SourceLog[]) => Promise<void>) | undefined
   /** The value of `INSTANCE_HEADER` in everything that this service sends. */
@@ -107,6 +109,7 @@ export class Receiver {
         ? { contentEncoding: '', body: decoded.bytes.body.bytes }
         : { contentEncoding: wire.contentEncoding, body: wire.body }
     if (!isOfUse) releaseBody(decoded.bytes.body)
+    else this.#checkRoom(decoded)
     const record = isOfUse ? { signal, encoding: 'protobuf' as const, ...kept, decoded } : undefined
     await log
       .append({ record, forward: forwards ? { signal, ...copyOf(wire) } : undefined })
@@ -122,6 +125,16 @@ export class Receiver {
     this.counts.spans += spans
     this.counts.logRecords += logRecords
     return invalid
+  }
+
+  /** @throws Refusal if all spans are of services with so many waiting ones that the rest of the room is for others */
+  #checkRoom({ spans }: DecodedRecord): void {
+    const services = new Set(spans.flatMap((span) => (span === undefined ? [] : [span.resource['service.name']])))
+    if (services.size === 0 || ![...services].every((service) => this.#parts.isFullFor(service))) return
+    throw new Refusal(
+      'unavailable',
+      'So many spans of this service wait for their run to be complete that the rest of the room is for others; send again later.',
+    )
   }
 
   /** Counts a refused request of an address. @returns the refusal for the protocol */

@@ -42,6 +42,9 @@ const MAX_FINISHED = 200_000
 /** For how many milliseconds all senders may be refused before the spans of one give way. */
 const FULL_MS = 2000
 
+/** How many times as many spans of one service may wait as there is room for: alone, it takes four fifths, and others find the rest. */
+const MAX_OF_ROOM = 4
+
 /** Above this share of `maxSpans`, scored runs are dropped to make room. */
 const LINGERING_SHARE = 0.8
 
@@ -103,6 +106,11 @@ export class HeldTraces {
   /** Whether too many spans wait for their run to be complete or scored, so that no more should be added. */
   get isFull(): boolean {
     return this.#spans >= this.#options.maxSpans
+  }
+
+  /** Whether what is left of the room is for other services, because so many spans of this one wait. */
+  isFullFor(service: unknown): boolean {
+    return this.#waiting.of(service) > MAX_OF_ROOM * (this.#options.maxSpans - this.#spans)
   }
 
   /** Traces of which anything is held. */

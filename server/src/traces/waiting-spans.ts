@@ -24,9 +24,14 @@ export class WaitingSpans {
     else this.#byService.delete(name)
   }
 
+  /** How many spans of a service wait. */
+  of(service: unknown): number {
+    return this.#byService.get(service) ?? 0
+  }
+
   /** Whether a span's service has more than its share, while the room is crowded. */
   hasTooMany({ resource }: HeldSpan, held: number, maxSpans: number): boolean {
     if (held <= maxSpans * CROWDED_SHARE) return false
-    return (this.#byService.get(resource['service.name']) ?? 0) * this.#byService.size > maxSpans * SHARED
+    return this.of(resource['service.name']) * this.#byService.size > maxSpans * SHARED
   }
 }
