@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -174,6 +177,27 @@ describe('the page', () => {
     expect(await question('Is anybody here?').count()).toBe(1)
     await tab.close()
     await second[Symbol.asyncDispose]()
+    rmSync(place, { recursive: true, force: true })
+  })
+
+  it('names a judge on Now whose model refuses its key', async () => {
+    const model = createServer((request, response) => {
+      request.resume().once('end', () => response.writeHead(401).end('{}'))
+    })
+    model.listen(0, '127.0.0.1')
+    await once(model, 'listening')
+    const url = `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`
+    const place = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
+    const refused = await startService(place, { TEST_JUDGE_URL: url }, ['--config', config])
+    const tab = await page.context().newPage()
+    await refused.send(record(failedRefund, Date.now() - 6000).spans)
+    await tab.goto(refused.pageUrl)
+    const problems = () => tab.locator('.problem').allInnerTexts()
+    await expect.poll(problems).toContainEqual(expect.stringMatching(/^▲ faithfulness: .*401/))
+    await tab.close()
+    await refused[Symbol.asyncDispose]()
+    model.closeAllConnections()
+    model.close()
     rmSync(place, { recursive: true, force: true })
   })
 

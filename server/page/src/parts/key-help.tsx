@@ -15,8 +15,6 @@ const KEYS: readonly (readonly [place: string, keys: readonly (readonly [key: st
   [
     'A run or conversation',
     [
-      ['j', 'next run of the list'],
-      ['k', 'previous run of the list'],
       ['u', 'back to the list'],
       ['Esc', 'back to the list'],
     ],

@@ -41,24 +41,10 @@ export function withTrait({ trait = '' }: Choices, added: string): string {
 type ListPath = '/runs' | '/conversations'
 
 const searches = new Map<ListPath, string>()
-let listed: readonly string[] = []
 
 /** Keeps how a list is filtered, so that what is in it leads back to it. */
 export function keepListPlace(path: ListPath, search: string): void {
   searches.set(path, search)
-}
-
-/** Keeps the ids of the runs that a list shows, so that one leads to the next. */
-export function keepListed(ids: readonly string[]): void {
-  listed = ids
-}
-
-/** The place of a run in the list that was last shown, and its neighbours. */
-export function placeInList(runId: string) {
-  const index = listed.indexOf(runId)
-  return index < 0
-    ? undefined
-    : { number: index + 1, count: listed.length, before: listed[index - 1], after: listed[index + 1] }
 }
 
 /** Address of a list, as it was last shown. */

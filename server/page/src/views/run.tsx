@@ -13,7 +13,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { ForgetButton } from '../parts/forget-button.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { useKeys } from '../parts/keys.ts'
-import { placeInList, placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
+import { placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
 import { SaidOfRun } from '../parts/said.tsx'
 import { Verdicts } from '../parts/verdicts.tsx'
 
@@ -24,7 +24,7 @@ const QUIET_MS = 60_000
 export function RunView() {
   const { params } = useRoute()
   const { changes, overview } = useService()
-  const { back, route } = useLocation()
+  const { back } = useLocation()
   const id = params['id'] ?? ''
   // A settled run seldom changes; one in progress changes with every span.
   const isQuiet = useRef(false)
@@ -32,9 +32,7 @@ export function RunView() {
   const { value, error } = useAnswer<RunDetails>('/api/run', { id }, `${revealed}/${isQuiet.current ? -1 : changes}`)
   isQuiet.current =
     value?.stored !== undefined && value.run.id === id && value.stored.settled_ms < Date.now() - QUIET_MS
-  const inList = placeInList(id)
-  const go = (to: string | undefined) => to !== undefined && route(at(placeOf(to)))
-  useKeys({ Escape: back, u: back, j: () => go(inList?.after), k: () => go(inList?.before) })
+  useKeys({ Escape: back, u: back })
   useTitle(value?.run.userInput?.slice(0, 60) ?? value?.run.agent.name ?? 'Run')
   if (value === undefined) {
     return error === undefined ? (
@@ -135,7 +133,6 @@ interface HeadProps {
 
 function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd }: HeadProps) {
   const { overview } = useService()
-  const inList = placeInList(run.id)
   const jaeger =
     overview.jaegerUrl === undefined
       ? undefined
@@ -145,15 +142,6 @@ function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd
     <header class="run-head">
       <nav aria-label="Breadcrumb">
         <a href={placeOfList('/runs')}>Runs</a>
-        {inList !== undefined && inList.count > 1 && (
-          <span class="muted">
-            {' '}
-            {inList.number} of {inList.count} in the list
-            <span class="wide-only">
-              ; <kbd>j</kbd> next, <kbd>k</kbd> previous
-            </span>
-          </span>
-        )}
         {parentId !== undefined && (
           <>
             {' / '}

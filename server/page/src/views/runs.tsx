@@ -11,7 +11,7 @@ import { FilterBar } from '../parts/filter-bar.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { AgentChoice, namedScorers, scorersOf, TimeChoice, VerdictChoice } from '../parts/scorer-choice.tsx'
 import { useRowKeys } from '../parts/keys.ts'
-import { keepListed, keepListPlace, placeOf, queryOf, useChoices } from '../parts/place.ts'
+import { keepListPlace, placeOf, queryOf, useChoices } from '../parts/place.ts'
 import type { Choices } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
 import { Opinions } from '../parts/opinions.tsx'
@@ -31,7 +31,6 @@ export function RunsView() {
   const isFiltered = Object.keys(choices).length > 0
   const open = isFiltered ? [] : (value?.open ?? [])
   keepListPlace('/runs', toSearch(choices))
-  keepListed(rows.map(({ id }) => id))
   useRowKeys()
   useTitle('Runs')
   if (value !== undefined && rows.length + open.length === 0 && !isFiltered && overview.runs === 0)
