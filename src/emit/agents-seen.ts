@@ -2,11 +2,12 @@ import type { AgentRun } from '../model/agent-run.ts'
 import { countedTraits } from '../traits/metric-traits.ts'
 import { PerSecond } from './per-second.ts'
 import type { Observation } from './score-instruments.ts'
-import { MAX_A_SECOND } from './trait-sums.ts'
 
 /** For how many milliseconds after its last run a make of an agent is shown. */
 const SHOWN_MS = 300_000
 const MAX_AGENTS = 100
+/** How many runs of one agent are looked at in a second. */
+const MAX_A_SECOND = 2
 /** How many makes of one agent are shown at a time, such as two prompts of an experiment. */
 const MAX_MAKES = 4
 

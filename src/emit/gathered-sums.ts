@@ -17,7 +17,7 @@ export const COUNTERS = {
   traits: [
     'spanscore.traits',
     '1',
-    'Sum of weights over at most ten scored runs a second of an agent, by label, for each trait of the runs: what failing runs have in common. Every run has one `status`.',
+    'Sum of weights over at most 40 scored runs a second, ten of one agent, by label, for each trait of the runs: what failing runs have in common. Every run has one `status`.',
   ],
   runs: ['spanscore.runs', '{run}', 'Agent runs that were closed, or dropped at a limit.'],
   feedback: ['spanscore.feedback', '{feedback}', "Users' feedback, by its name and label."],

@@ -14,10 +14,10 @@ const MAX_TRAITS = 64
 const MAX_GROUPS = 500
 
 /**
- * How many runs of one scorer and agent are counted in a second. Traits are compared with each other, so a part of the runs tells the same, and a
- * busy process does not pay for all.
+ * How many runs of one scorer are counted in a second, and how many of them of one agent. Traits are compared with each other, so a part of the
+ * runs tells the same, and a busy process does not pay for all.
  */
-export const MAX_A_SECOND = 10
+const MAX_A_SECOND = { scorer: 40, agent: 10 }
 
 /** The traits of one scorer and agent. */
 interface Group {
@@ -39,7 +39,7 @@ export class TraitSums {
   readonly #gathered: GatheredSums
   readonly #now: () => number
   readonly #groups = new Map<string, Group>()
-  readonly #names = new Map<string, BoundedNames>()
+  readonly #scorers = new Map<string, { readonly names: BoundedNames; readonly rate: PerSecond }>()
 
   /** @param now milliseconds */
   constructor(gathered: GatheredSums, now: () => number) {
@@ -64,7 +64,7 @@ export class TraitSums {
     }: { readonly label: 'pass' | 'fail'; readonly weight: number; readonly extra: ScoreAttributes },
   ): void {
     const cells = this.#cellsNow(`${id}\n${agent ?? ''}`)
-    if (cells === undefined) return
+    if (cells === undefined || !this.#scorer(id).rate.take()) return
     for (const trait of countedTraits(run).traits) this.#add(cells, id, agent, run, trait, label, weight)
     for (const key in extra) this.#add(cells, id, agent, run, countedTrait(key, String(extra[key])), label, weight)
   }
@@ -74,10 +74,22 @@ export class TraitSums {
     let group = this.#groups.get(key)
     if (group === undefined) {
       if (this.#groups.size >= MAX_GROUPS) return undefined
-      group = { cells: new Map(), rate: new PerSecond(MAX_A_SECOND, this.#now) }
+      group = { cells: new Map(), rate: new PerSecond(MAX_A_SECOND.agent, this.#now) }
       this.#groups.set(key, group)
     }
     return group.rate.take() ? group.cells : undefined
+  }
+
+  #scorer(id: string): { readonly names: BoundedNames; readonly rate: PerSecond } {
+    let scorer = this.#scorers.get(id)
+    if (scorer === undefined) {
+      scorer = {
+        names: new BoundedNames(MAX_TRAITS, MAX_TRAITS / 2),
+        rate: new PerSecond(MAX_A_SECOND.scorer, this.#now),
+      }
+      this.#scorers.set(id, scorer)
+    }
+    return scorer
   }
 
   #add(
@@ -94,9 +106,7 @@ export class TraitSums {
       this.#gathered.add(known[label], weight)
       return
     }
-    const names = this.#names.get(id) ?? new BoundedNames(MAX_TRAITS, MAX_TRAITS / 2)
-    this.#names.set(id, names)
-    const isKept = names.of(trait, run) === trait
+    const isKept = this.#scorer(id).names.of(trait, run) === trait
     const kept = isKept ? trait : `${key}\nother`
     const made = cells.get(kept) ?? this.#create(id, agent, key, isKept ? value : 'other')
     cells.set(kept, made)
