@@ -146,7 +146,7 @@ it('says once that a judge refuses its key, and asks again with the next key in 
 })
 
 it.each([
-  ['{ id: a/b, url: nowhere }', 'scorers[0].model.url: '],
+  ['{ id: a/b, url: nowhere }', 'scorers[0].model.url: expected an http or https URL'],
   ['{ id: a/b, ulr: "http://127.0.0.1" }', 'scorers[0].model: Expected one of id, url, '],
   ['{ url: "http://127.0.0.1" }', 'scorers[0].model.id: expected string, got undefined'],
   ['{ id: a/b, apiKey: secret }', 'apiKeyFile, apiKeyHeader, got apiKey.'],

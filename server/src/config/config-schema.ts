@@ -35,7 +35,7 @@ const scorer = z.union([
         strict({
           id: z.string().min(1).describe('<provider>/<model>; with url, the part after the first slash is sent.'),
           url: z
-            .url({ protocol: /^https?$/ })
+            .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
             .optional()
             .describe('Base URL of an API of chat completions. Its query is sent with every call.'),
           headers: z.record(z.string(), z.string()).optional().describe('Headers of every call.'),
