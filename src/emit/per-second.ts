@@ -11,14 +11,19 @@ export class PerSecond {
     this.#now = now
   }
 
-  /** Takes one of this second; false if there are no more. */
-  take(): boolean {
+  /** Whether all of this second are taken. */
+  get isSpent(): boolean {
     const second = Math.floor(this.#now() / 1000)
     if (second !== this.#second) {
       this.#second = second
       this.#left = this.#most
     }
-    if (this.#left === 0) return false
+    return this.#left === 0
+  }
+
+  /** Takes one of this second; false if there are no more. */
+  take(): boolean {
+    if (this.isSpent) return false
     this.#left -= 1
     return true
   }

@@ -63,8 +63,10 @@ export class TraitSums {
       extra,
     }: { readonly label: 'pass' | 'fail'; readonly weight: number; readonly extra: ScoreAttributes },
   ): void {
-    const cells = this.#cellsNow(`${id}\n${agent ?? ''}`)
-    if (cells === undefined || !this.#scorer(id).rate.take()) return
+    const { rate } = this.#scorer(id)
+    const cells = rate.isSpent ? undefined : this.#cellsNow(`${id}\n${agent ?? ''}`)
+    if (cells === undefined) return
+    rate.take()
     for (const trait of countedTraits(run).traits) this.#add(cells, id, agent, run, trait, label, weight)
     for (const key in extra) this.#add(cells, id, agent, run, countedTrait(key, String(extra[key])), label, weight)
   }
