@@ -1,5 +1,6 @@
 /** The agents of the demo: real `ToolLoopAgent`s with real tools. Only the answers of their model are scripted. */
-import { stepCountIs, tool, ToolLoopAgent, type LanguageModel } from 'ai'
+import { stepCountIs, tool, ToolLoopAgent } from 'ai'
+import type { LanguageModel, ModelMessage } from 'ai'
 import { z } from 'zod'
 
 const temperatures: Record<string, number> = { Tokyo: 22, Oslo: 4, Lima: 19, Paris: 15, Bergen: 7 }
@@ -35,6 +36,8 @@ const refund = tool({
 export interface DemoAgents {
   readonly weather: (prompt: string) => Promise<string>
   readonly support: (prompt: string) => Promise<string>
+  /** The same agent in a conversation. */
+  readonly chat: (messages: ModelMessage[]) => Promise<string>
   readonly trip: (prompt: string) => Promise<string>
   /** Streams its answer. */
   readonly summary: (prompt: string) => Promise<string>
@@ -80,6 +83,7 @@ export function createDemoAgents(model: LanguageModel): DemoAgents {
   return {
     weather: async (prompt) => (await weatherAgent.generate({ prompt })).text,
     support: async (prompt) => (await supportAgent.generate({ prompt })).text,
+    chat: async (messages) => (await supportAgent.generate({ messages })).text,
     trip: async (prompt) => (await tripAgent.generate({ prompt })).text,
     summary: async (prompt) => await (await summaryAgent.stream({ prompt })).text,
   }

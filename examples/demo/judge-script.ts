@@ -112,6 +112,18 @@ const findings: [text: string, found: ScriptedVerdicts][] = [
     },
   ],
   [
+    questions.chat[2],
+    {
+      ...fine,
+      verdicts: {
+        ...fine.verdicts,
+        turn_1: 'moves_on',
+        turn_2: { verdict: 'repeats', reasoning: 'gives the number of the order once more' },
+        turn_3: { verdict: 'gives_up', reasoning: 'asks for a person' },
+      },
+    },
+  ],
+  [
     questions.trip[0],
     {
       verdicts: { ...fine.verdicts, 'user.completeness': '0.75' },

@@ -2,12 +2,15 @@
 import { createOpenAI } from '@ai-sdk/openai'
 import type { ScoringOptions } from 'spanscore'
 import {
+  createAbandonedScorer,
   createAnswerPresentScorer,
   createPromptAlignmentScorerLLM,
+  createRepeatedQuestionScorer,
   createSummarizationScorer,
   createToolCallAccuracyScorerCode,
   createToolCallAccuracyScorerLLM,
   createToolErrorsScorer,
+  createUserFrictionScorer,
 } from 'spanscore/scorers/prebuilt'
 
 const scripted = process.env['DEMO_JUDGE_URL']
@@ -22,6 +25,10 @@ const options: ScoringOptions = {
     { scorer: createToolCallAccuracyScorerLLM({ model }), agent: ['weather-agent', 'support-agent'] },
     { scorer: createPromptAlignmentScorerLLM({ model }), agent: ['weather-agent', 'support-agent', 'trip-agent'] },
     { scorer: createSummarizationScorer({ model }), agent: 'summary-agent' },
+    // These score whole conversations.
+    createAbandonedScorer(),
+    createRepeatedQuestionScorer(),
+    createUserFrictionScorer({ model }),
   ],
   scope: 'every-agent',
   budget: { callsPerMinute: 600 },

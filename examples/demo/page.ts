@@ -10,14 +10,18 @@ import { createInterface } from 'node:readline'
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { OpenTelemetry } from '@ai-sdk/otel'
+import { SpanKind, trace } from '@opentelemetry/api'
 import { registerTelemetry } from 'ai'
+import type { ModelMessage } from 'ai'
 import { createScriptedOpenAIServer } from 'spanscore/testing'
 
 import { createDemoAgents } from './agents.ts'
+import type { DemoAgents } from './agents.ts'
 import { answerJudge, isJudge } from './judge-script.ts'
 import { paint } from './report.ts'
 import { answerAgent, questions } from './script.ts'
 import { startTelemetry } from './telemetry.ts'
+import { sendTwoDays } from './two-days.ts'
 
 const root = join(import.meta.dirname, '../..')
 const service = join(root, 'server/dist/main.js')
@@ -43,6 +47,8 @@ export async function showPage(): Promise<void> {
     '0',
     '--settle',
     '1',
+    '--idle',
+    '3',
     '--data',
     folder,
   ]
@@ -74,8 +80,11 @@ export async function showPage(): Promise<void> {
       ? 'gpt-5-mini of OpenAI is the model of the agents and the judge.'
       : 'Model and judge are SCRIPTED: they answer over real HTTP what a script says, mistakes included.',
   )
-  console.log('Runs arrive while you look. Ctrl-C ends it.')
+  console.log(
+    'It shows which agent got worse (Now) and why, a conversation, and what its user said. Runs arrive while you look. Ctrl-C ends it.',
+  )
 
+  if (!isReal) await sendTwoDays(otlpUrl)
   startTelemetry([otlpUrl])
   registerTelemetry(new OpenTelemetry())
   const openai = isReal ? createOpenAI() : createOpenAI({ baseURL: server.url, apiKey: 'scripted' })
@@ -89,11 +98,31 @@ export async function showPage(): Promise<void> {
   ]
   // The error of a failed run is recorded on its span.
   for (const ask of asked) await ask().catch(() => undefined)
+  await converse(agents, otlpUrl)
   // A real model costs money, so it is asked only once.
   if (isReal) return new Promise(() => undefined)
   for (let turn = 0; ; turn++) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     await asked[turn % asked.length]?.().catch(() => undefined)
+  }
+}
+
+/** A user asks three times in one conversation, and then says what they think of it. */
+async function converse(agents: DemoAgents, otlpUrl: string): Promise<void> {
+  const messages: ModelMessage[] = []
+  const attributes = { 'session.id': 'chat-1', 'user.id': 'ann' }
+  for (const content of questions.chat) {
+    messages.push({ role: 'user', content })
+    const options = { kind: SpanKind.SERVER, attributes }
+    const { traceId, spanId } = await trace.getTracer('demo').startActiveSpan('POST /chat', options, async (span) => {
+      messages.push({ role: 'assistant', content: await agents.chat(messages) })
+      span.end()
+      return span.spanContext()
+    })
+    if (content !== questions.chat.at(-1)) continue
+    const said = { traceId, spanId, name: 'thumbs', value: false, comment: 'It never listens.', userId: 'ann' }
+    const headers = { 'content-type': 'application/json' }
+    await fetch(`${otlpUrl}/v1/feedback`, { method: 'POST', headers, body: JSON.stringify(said) })
   }
 }
 

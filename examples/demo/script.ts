@@ -19,6 +19,12 @@ export const questions = {
     'Tesla was founded in 2003 by Martin Eberhard and Marc Tarpenning. Elon Musk joined in 2004 as the largest investor and became CEO in 2008. The first car, the Roadster, was launched in 2008.',
     'The company was founded in 1995 by John Smith. It began with ten employees and had grown to 500 by 2020. Its headquarters are in Seattle.',
   ],
+  /** One conversation; the page shows it. */
+  chat: [
+    'My order never came. I want my money back. It is order A-404.',
+    'As I said, it is A-404.',
+    'That was two days ago, and there is no money. Please let me talk to a person.',
+  ],
   outage: ['What is the weather at the station that is down?'],
 } as const
 
@@ -55,6 +61,14 @@ export function answerAgent({ userText, toolResults }: ScriptedRequest): Scripte
         : say('Done! Your refund for order A-404 is on its way.')
     case questions.support[2]:
       return say('I am happy to help. Which order is it about, and what happened?')
+    case questions.chat[0]: // The user has named the order already.
+      return say('I am sorry to hear that. What is the number of your order?')
+    case questions.chat[1]: // The refund fails again, and again the agent claims that it worked.
+      return turn === 0
+        ? call(['refund-tool', { orderId: 'A-404', reason: 'never came' }])
+        : say('Done! You will have your money tomorrow.')
+    case questions.chat[2]:
+      return say('I am sorry. Please have a little patience.')
     case questions.trip[0]:
       return turn === 0
         ? call(['ask-weather-agent', { question: questions.weather[0] }])

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../spans/bounded-map.ts'
 import { shareResource } from '../spans/shared-resource.ts'
-import { isKeyOfDialect, isNameOfDialect } from '../spans/recognition-hints.ts'
+import { isKeyOfRun, isNameOfDialect } from '../spans/recognition-hints.ts'
 import { scopeKindOf } from '../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { createBatch } from './batch.ts'
@@ -277,7 +277,7 @@ function kindOf(
     hasFirstField ||= field === 1
     if (isOrdinary && wireType === LENGTH_DELIMITED && (field === 5 || field === 9)) {
       const fieldEnd = endOf(reader)
-      isOrdinary = !(field === 5 ? isNameOfDialect : hasKeyOfDialect)(reader.source, reader.pos, fieldEnd)
+      isOrdinary = !(field === 5 ? isNameOfDialect : hasKeyOfRun)(reader.source, reader.pos, fieldEnd)
       reader.pos = fieldEnd
     } else skipField(reader, tag)
   }
@@ -286,11 +286,11 @@ function kindOf(
 }
 
 /**
- * Whether an attribute's key is in a dialect's namespace. A key that is not first in its message, or is long, counts as one. The bytes may
+ * Whether an attribute's key is in a dialect's namespace, or names a conversation or user. A key that is not first in its message, or is long, counts as one. The bytes may
  * be those of another field if the record is not a span.
  */
-function hasKeyOfDialect(bytes: Uint8Array, start: number, end: number): boolean {
+function hasKeyOfRun(bytes: Uint8Array, start: number, end: number): boolean {
   const length = bytes[start + 1] ?? 0
   if (bytes[start] !== KEY_TAG || length > 127) return true
-  return isKeyOfDialect(bytes, start + 2, Math.min(start + 2 + length, end))
+  return isKeyOfRun(bytes, start + 2, Math.min(start + 2 + length, end))
 }

@@ -37,6 +37,8 @@ interface Open<Source extends SourceSpan | SourceLog> {
 interface OpenTrace {
   readonly firstMs: number
   readonly spans: Map<string, Open<SourceSpan>>
+  /** Spans that are finished, and may be around runs that are not, by their id. */
+  readonly around: Map<string, SourceSpan>
   /** By the id of their span. */
   readonly logs: Map<string, Open<SourceLog>[]>
   /** How many of the spans a dialect recognises. */
@@ -83,6 +85,9 @@ const OBJECT_BYTES = 400
 
 /** Maximum number of runs in progress in the list. */
 const MAX_OPEN_SHOWN = 20
+
+/** Maximum number of spans around the runs of a trace. */
+const MAX_AROUND = 16
 
 /** Maximum number of scores of a run that its application made. */
 const MAX_SCORES_ON_SPANS = 32
@@ -150,7 +155,7 @@ export class Ingest implements ShownRuns {
     else if (item.kind === 'score') this.#scored(item)
     else if (item.kind === 'conversation-score') this.#scoredConversation(item)
     else if (item.kind === 'said') yield* this.#said(item.log)
-    else this.#drop(item.traceId, new Set(item.spanIds))
+    else this.#finished(item.traceId, new Set(item.spanIds))
   }
 
   /** Drops what is in progress of traces. */
@@ -225,7 +230,7 @@ export class Ingest implements ShownRuns {
     if (newSpans.length + newLogs.length === 0) return
     let trace = this.#open.get(traceId)
     if (trace === undefined) {
-      trace = { firstMs: this.#nowMs(), spans: new Map(), logs: new Map(), recognised: 0 }
+      trace = { firstMs: this.#nowMs(), spans: new Map(), around: new Map(), logs: new Map(), recognised: 0 }
       this.#open.set(traceId, trace)
     }
     for (const { source, bytes } of newSpans) {
@@ -256,12 +261,12 @@ export class Ingest implements ShownRuns {
     if (open !== undefined && Object.keys(revisions).length > 0) {
       const isWanted = ({ spanId }: SourceSpan | SourceLog): boolean => wanted.has(spanId)
       const added = {
-        spans: spanIds.flatMap((id) => open.spans.get(id)?.source ?? []),
+        spans: [...spansAround(open, wanted), ...spanIds.flatMap((id) => open.spans.get(id)?.source ?? [])],
         logs: spanIds.flatMap((id) => open.logs.get(id)?.map(({ source }) => source) ?? []),
       }
       const storedIds = [...new Set(storedParts(this.#database, traceId, spanIds).values())]
       const stored = readContent(this.#database, storedIds, this.#limits.maxReadBytes)
-      const spans = [...stored.spans.filter(isWanted), ...added.spans]
+      const spans = [...stored.spans.filter((span) => isWanted(span) || !isOfAgent(span)), ...added.spans]
       const logs = [...stored.logs.filter(isWanted), ...added.logs]
       const addedIds = saveContent(this.#database, traceId, added, this.#nowMs())
       const contentIds = [...storedIds, ...addedIds]
@@ -328,6 +333,17 @@ export class Ingest implements ShownRuns {
     }
   }
 
+  /** Spans around a run may be finished before it settles. */
+  #finished(traceId: string, spanIds: ReadonlySet<string>): void {
+    const trace = this.#open.get(traceId)
+    for (const spanId of spanIds) {
+      const source = trace?.spans.get(spanId)?.source
+      if (trace === undefined || source === undefined || isOfAgent(source)) continue
+      if (trace.around.size < MAX_AROUND) trace.around.set(spanId, source)
+    }
+    this.#drop(traceId, spanIds)
+  }
+
   /** The rest stays, because other runs of the trace may continue. */
   #drop(traceId: string, settled: ReadonlySet<string>): void {
     const trace = this.#open.get(traceId)
@@ -348,6 +364,28 @@ export class Ingest implements ShownRuns {
     this.#open.delete(traceId)
     this.#openBytes -= bytesIn(trace.spans.values()) + bytesIn([...trace.logs.values()].flat())
     this.changed()
+  }
+}
+
+/** The spans around those that settled, such as the request's, as far as they are known: they may say whose conversation it is. */
+function spansAround({ spans, around }: OpenTrace, settled: ReadonlySet<string>): readonly SourceSpan[] {
+  const found = new Map<string, SourceSpan>()
+  for (const id of settled) {
+    for (let depth = 0, above = parentOf(id); above !== undefined && depth < MAX_AROUND; depth += 1) {
+      if (settled.has(above.spanId) || found.has(above.spanId)) break
+      if (!isOfAgent(above)) found.set(above.spanId, above)
+      above = parentOf(above.spanId)
+    }
+  }
+  return [...found.values()]
+
+  function parentOf(id: string): SourceSpan | undefined {
+    const parentId = sourceOf(id)?.parentSpanId
+    return parentId === undefined ? undefined : sourceOf(parentId)
+  }
+
+  function sourceOf(id: string): SourceSpan | undefined {
+    return spans.get(id)?.source ?? around.get(id)
   }
 }
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { chatRequests } from '../../../test/fixtures/chat.ts'
 import type { ChatOptions } from '../../../test/fixtures/chat.ts'
+import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { Thread } from '../../src/page/conversation-page.ts'
 import type { ServiceOverview } from '../../src/page/answers.ts'
 import type { ConversationPage } from '../../src/page/store/conversation-list.ts'
@@ -190,3 +191,61 @@ export default { scorers: [prebuilt.createUserFrictionScorer({ model })] }`,
   )
   await waiting.server.stop(100)
 })
+
+it('a conversation and a user are known by the span of the request around each run, as it stands in the store', async () => {
+  const { traces } = serverOptions('http://unused')
+  const around = await startWithPage(join(folder, 'around'), {
+    configPath: config,
+    idleMs: 600,
+    traces: { ...traces, settleMs: 100 },
+  })
+  for (const request of chatRequests(parcel, recent({})))
+    expect(await post(around.server.httpPort, inside(request))).toBe(200)
+  const { conversations } = await eventually(
+    () => around.get<ConversationPage>('/api/conversations'),
+    (answer) => answer.conversations.length === 1 && isScored(answer),
+  )
+  expect(conversations).toMatchObject([{ id: 'S-1', turns: 3 }])
+  const { runs } = await around.get<{ runs: { id: string }[] }>('/api/runs?user=zed')
+  expect(runs).toHaveLength(3)
+  const { run } = await around.get<{ run: AgentRun }>(`/api/run?id=${runs[0]!.id}`)
+  expect(run).toMatchObject({ conversationId: 'S-1', userId: 'zed' })
+  await around.server.stop()
+})
+
+interface Request {
+  readonly resourceSpans: readonly [
+    {
+      readonly scopeSpans: readonly [
+        { readonly spans: readonly { readonly parentSpanId?: string; readonly spanId: string }[] },
+      ]
+    },
+  ]
+}
+
+/** The same request below the span of an HTTP server, which has the ids. */
+function inside(request: unknown): unknown {
+  const copy = structuredClone(request) as Request
+  const [{ scopeSpans }] = copy.resourceSpans
+  const [{ spans }] = scopeSpans
+  const agent = spans.find(({ parentSpanId }) => parentSpanId === undefined)!
+  const attributes = Object.entries({ 'session.id': 'S-1', 'user.id': 'zed' }).map(([key, stringValue]) => ({
+    key,
+    value: { stringValue },
+  }))
+  const spanId = 'f'.repeat(16)
+  const server = { ...agent, name: 'POST /chat', kind: 2, spanId, attributes }
+  return {
+    resourceSpans: [
+      {
+        ...copy.resourceSpans[0],
+        scopeSpans: [
+          {
+            ...scopeSpans[0],
+            spans: [server, ...spans.map((span) => (span === agent ? { ...span, parentSpanId: spanId } : span))],
+          },
+        ],
+      },
+    ],
+  }
+}
