@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import axe from 'axe-core'
@@ -42,9 +42,11 @@ export async function seriousProblems(page: Page): Promise<readonly string[]> {
 
 const images = join(import.meta.dirname, '../../../docs/images/page')
 
-/** Takes a screenshot for the docs if that is requested. It is not the default, because screenshots differ with every font. */
+/** Takes a screenshot for the docs, as WebP, if that is requested. It is not the default, because screenshots differ with every font. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (process.env['SPANSCORE_PICTURES'] === undefined) return
   mkdirSync(images, { recursive: true })
-  await page.screenshot({ path: join(images, `${name}.png`), animations: 'disabled' })
+  const session = await page.context().newCDPSession(page)
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 90 })
+  writeFileSync(join(images, `${name}.webp`), data, 'base64')
 }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { chatRequests } from '../../../test/fixtures/chat.ts'
 import type { ChatOptions, ChatTurn } from '../../../test/fixtures/chat.ts'
-import { launch, picture, seriousProblems } from './browser.ts'
+import { launch, seriousProblems } from './browser.ts'
 import { sampleChats, startChatJudge } from './sample-chats.ts'
 import { startService } from './service-process.ts'
 import type { ServiceProcess } from './service-process.ts'
@@ -121,7 +121,6 @@ describe('conversations on the page', () => {
     expect(await verdict('knowledge_retention').locator('.findings').innerText()).toContain('asked again')
     expect(await verdict('user_friction').locator('> .text').innerText()).toBe('Friction in 3 of 4 messages.')
     await page.locator('.called').getByText('refund_order').waitFor()
-    await picture(page, 'conversation')
     expect(await seriousProblems(page)).toEqual([])
   })
 

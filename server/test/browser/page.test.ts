@@ -283,7 +283,7 @@ describe('the page', () => {
   it('shows scores over time with intervals, point by point, and opens the runs of a point', async () => {
     await open('/scores?scorer=faithfulness')
     await page.locator('.chart canvas').waitFor()
-    expect(await page.locator('.figures').innerText()).toMatch(/Mean\s+0\.\d{3}/)
+    expect(await page.locator('.figures').innerText()).toMatch(/Mean position\s+0\.\d{3}/)
     expect(await page.getByRole('row', { name: /support-agent/ }).innerText()).toMatch(/\d+ % – \d+ %/)
     expect(await seriousProblems(page)).toEqual([])
     const chart = page.getByRole('img', { name: /over time/ })

@@ -29,7 +29,7 @@ export function Opinions({ opinions, isWhole = false }: OpinionsProps) {
           >
             <span role="img" aria-label={word}>
               {sign}
-            </span>
+            </span>{' '}
             {opinion === 'rated' && value !== null && score(value)}
             {comment !== null && (isWhole ? <bdi class="name">{comment}</bdi> : <span aria-hidden="true">“…”</span>)}
           </span>

@@ -12,6 +12,7 @@ import { useKeys } from '../parts/keys.ts'
 import { Opinions } from '../parts/opinions.tsx'
 import { placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
+import { VerdictOfAll } from '../parts/verdict-of-all.tsx'
 import { ScoreMarks } from '../parts/score-mark.tsx'
 import { Text } from '../parts/text.tsx'
 import { Verdicts } from '../parts/verdicts.tsx'
@@ -92,9 +93,12 @@ function Head({ thread }: { readonly thread: Thread }) {
       </nav>
       <h1>{headOf(turns[0]?.user ?? id)}</h1>
       <p class="run-facts">
-        <span class={`mark ${tone === 'ok' ? 'pass' : tone}`} title="the last run">
-          {sign} {status}
-        </span>
+        <VerdictOfAll evaluations={thread.scores.map(({ evaluation }) => evaluation)} />
+        {status !== 'ok' && (
+          <span class={`mark ${tone}`} title="the last run">
+            {sign} {status}
+          </span>
+        )}
         {!complete && missing.length === 0 && <span class="mark warn">! incomplete</span>}
         {missing.map(({ what, why }) => (
           <span key={what + why} class="mark warn">

@@ -115,7 +115,7 @@ function Row({ row, scorer }: { readonly row: ConversationRow; readonly scorer: 
     <li>
       <a class="run-row chats" href={placeOfConversation(row.key)}>
         <span class={`status ${tone}`} title={`the last run: ${row.status}`}>
-          <span aria-hidden="true">{sign}</span>
+          {row.status !== 'ok' && <span aria-hidden="true">{sign}</span>}
           <span class="hidden">the last run: {row.status}</span>
         </span>
         <span class="agent" title={row.agent}>

@@ -15,6 +15,7 @@ import { JsonView } from '../parts/json-view.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
 import { SaidOfRun } from '../parts/said.tsx'
+import { VerdictOfAll } from '../parts/verdict-of-all.tsx'
 import { Verdicts } from '../parts/verdicts.tsx'
 
 /** A run that was settled this long ago is not requested again with every change of another one. */
@@ -205,20 +206,6 @@ function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd
         {run.userId !== undefined && <ForgetButton person={{ user: run.userId }} what="all of this user" then="/" />}
       </p>
     </header>
-  )
-}
-
-/** How many scorers fail the run. */
-function VerdictOfAll({ evaluations }: { readonly evaluations: readonly Evaluation[] }) {
-  const labels = evaluations.flatMap(({ score }) => (score.status === 'scored' ? (score.label ?? []) : []))
-  const fails = labels.filter((label) => label === 'fail').length
-  if (labels.length === 0) return <span class="mark none">not scored</span>
-  return fails === 0 ? (
-    <span class="mark pass">✓ {labels.length === 1 ? 'passes' : `all ${labels.length} pass`}</span>
-  ) : (
-    <span class="mark fail">
-      ✗ {fails} of {labels.length} {fails === 1 ? 'fails' : 'fail'}
-    </span>
   )
 }
 

@@ -35,7 +35,7 @@ const GROUPS = [
 
 const MEASURES: readonly { readonly value: Measure; readonly name: string }[] = [
   { value: 'failing', name: 'failing share' },
-  { value: 'mean', name: 'mean' },
+  { value: 'mean', name: 'mean position' },
 ]
 
 /** The scores of one scorer over time: failing share and mean with intervals, and distribution, by group. */
@@ -171,7 +171,7 @@ function Total({ summary, units, worst }: TotalProps) {
         <dd>{intervalOf(summary)}</dd>
       </div>
       <div>
-        <dt>Mean</dt>
+        <dt>Mean position</dt>
         <dd>{summary.mean === undefined ? '–' : summary.mean.mean.toFixed(3)}</dd>
       </div>
       <div>
@@ -211,7 +211,7 @@ function Groups({ series, units, by, placeOfGroup, onDraw }: GroupsProps) {
       label="Scores by group"
       heads={[
         ...texts(GROUPS.find(({ value }) => value === by)?.name ?? by),
-        ...numbers('Failing', '95 % interval', 'Mean', units === 'runs' ? 'Runs' : 'Conversations'),
+        ...numbers('Failing', '95 % interval', 'Mean position', units === 'runs' ? 'Runs' : 'Conversations'),
         ...texts('Distribution'),
       ]}
     >
