@@ -1,8 +1,9 @@
 /**
- * The image of the service, built and started without a container engine: `buildah --isolation chroot`, on a base of Debian with the
- * project's own Node.js in place of `node:24-slim`. Its health check and its volume are not run.
+ * The image of the service, built without a container engine: `buildah --isolation chroot`, on a base of Debian with the project's own Node.js in
+ * place of `node:24-slim`. It is started as the pod of the manifest (`pod.ts`). Its own health check is not run.
  */
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -13,12 +14,18 @@ import { gunzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 
 import { eventually, freePort } from '../../scripts/stack.ts'
+import { missingForPod, startPod } from './pod.ts'
 
 const BASE = `localhost/spanscore-e2e-base:${process.version}`
 const IMAGE = 'localhost/spanscore-e2e-server'
 
 const missing = ['buildah', 'mmdebstrap'].filter((name) => spawnSync(name, ['--version']).error !== undefined)
-const needs = missing.length === 0 ? '' : ` (not run: apt-get install ${missing.join(' ')})`
+const needs =
+  missing.length > 0
+    ? ` (not run: apt-get install ${missing.join(' ')})`
+    : missingForPod === undefined
+      ? ''
+      : ` (not run: it needs ${missingForPod})`
 
 function buildah(...args: readonly string[]): string {
   return execFileSync('buildah', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim()
@@ -67,16 +74,24 @@ function makeBase(): void {
 const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
 const message = (role: string, content: string) => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
 
-/** One run of an agent, as OTLP. */
-function agentRun(): string {
+/** Runs of an agent with one tool, as OTLP. */
+function agentRuns(count: number): string {
+  const spans = Array.from({ length: count }, agentRun).flat()
+  return JSON.stringify({
+    resourceSpans: [{ resource: { attributes: [] }, scopeSpans: [{ scope: { name: 'image-test' }, spans }] }],
+  })
+}
+
+function agentRun() {
   const endMs = Date.now()
-  const span = {
-    traceId: '0af7651916cd43dd8448eb211c80319c',
-    spanId: 'b7ad6b7169203331',
+  const times = { kind: 1, startTimeUnixNano: `${endMs - 1000}000000`, endTimeUnixNano: `${endMs}000000` }
+  const traceId = randomBytes(16).toString('hex')
+  const spanId = randomBytes(8).toString('hex')
+  const agent = {
+    traceId,
+    spanId,
     name: 'invoke_agent weather',
-    kind: 1,
-    startTimeUnixNano: `${endMs - 1000}000000`,
-    endTimeUnixNano: `${endMs}000000`,
+    ...times,
     attributes: [
       text('gen_ai.operation.name', 'invoke_agent'),
       text('gen_ai.agent.name', 'weather'),
@@ -84,12 +99,19 @@ function agentRun(): string {
       text('gen_ai.output.messages', message('assistant', 'No, it is 4 °C.')),
     ],
   }
-  const scopeSpans = [{ scope: { name: 'image-test' }, spans: [span] }]
-  return JSON.stringify({ resourceSpans: [{ resource: { attributes: [] }, scopeSpans }] })
+  const tool = {
+    traceId,
+    spanId: randomBytes(8).toString('hex'),
+    parentSpanId: spanId,
+    name: 'execute_tool thermometer',
+    ...times,
+    attributes: [text('gen_ai.operation.name', 'execute_tool'), text('gen_ai.tool.name', 'thermometer')],
+  }
+  return [tool, agent]
 }
 
-it.skipIf(missing.length > 0)(
-  `the image is built, starts and scores a run${needs}`,
+it.skipIf(needs !== '')(
+  `the image is built, starts as the pod of the manifest, and scores a burst of runs within its memory${needs}`,
   { timeout: 1_200_000 },
   async () => {
     makeBase()
@@ -111,7 +133,13 @@ it.skipIf(missing.length > 0)(
     }
     expect(OCIv1.config.User).toBe('node')
 
-    const [http, grpc, to] = [await freePort(), await freePort(), await freePort()]
+    const [http, grpc, page, health, to] = await Promise.all([
+      freePort(),
+      freePort(),
+      freePort(),
+      freePort(),
+      freePort(),
+    ])
     let received = ''
     const backend = createServer(async (request, response) => {
       const body = await buffer(request)
@@ -119,26 +147,29 @@ it.skipIf(missing.length > 0)(
       response.setHeader('content-type', 'application/x-protobuf').end()
     }).listen(to, '127.0.0.1')
     const container = buildah('from', IMAGE)
-    const ports = ['--http-port', String(http), '--grpc-port', String(grpc)]
-    const options = ['--to', `http://127.0.0.1:${to}`, '--settle', '1', ...ports]
-    const service = spawn('buildah', ['run', ...isolation, container, '--', ...OCIv1.config.Entrypoint, ...options], {
-      stdio: ['ignore', 'inherit', 'inherit'],
-      detached: true,
-    })
-    try {
-      await eventually('the health of the service', () =>
-        fetch(`http://127.0.0.1:${http}/health`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
+    // The last one of an option that is given twice counts.
+    const own = { to: `http://127.0.0.1:${to}`, host: '127.0.0.1', settle: 1, 'health-port': health }
+    const ports = { 'http-port': http, 'grpc-port': grpc, 'page-port': page }
+    const options = Object.entries({ ...own, ...ports }).map(([name, value]) => `--${name}=${value}`)
+    const pod = startPod(buildah('mount', container), OCIv1.config.Entrypoint, options)
+    const isOk = (path: string) =>
+      fetch(`http://127.0.0.1:${health}${path}`).then(
+        ({ ok }) => ok,
+        () => false,
       )
-      const headers = { 'content-type': 'application/json' }
-      const sent = await fetch(`http://127.0.0.1:${http}/v1/traces`, { method: 'POST', headers, body: agentRun() })
-      expect(sent.status).toBe(200)
-      await eventually('the first score', async () => received.includes('answer_present'))
+    try {
+      await eventually('readiness', () => isOk('/ready'))
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${pod.token}` }
+      for (let request = 0; request < 45; request++) {
+        const body = agentRuns(100)
+        const { status } = await fetch(`http://127.0.0.1:${http}/v1/traces`, { method: 'POST', headers, body })
+        expect(status).toBe(200)
+      }
+      await eventually('the scores', async () => received.split('tool_errors').length > 4500)
+      expect(await isOk('/health')).toBe(true)
+      expect(pod.peakBytes()).toBeLessThan(pod.limitMiB * 1024 * 1024)
     } finally {
-      if (service.pid !== undefined) process.kill(-service.pid)
-      await new Promise((resolve) => service.once('close', resolve))
+      expect(await pod.stop()).toBe(0)
       buildah('rm', container)
       backend.close()
     }
