@@ -8,6 +8,13 @@ import { optionDocs } from './option-docs.ts'
 /** The types of the groups of options. */
 const TYPES: Readonly<Record<string, string>> = { budget: 'BudgetLimits', emit: 'EmitOptions' }
 
+/** The variable that only the command line reads. */
+const PAGE_TOKEN_ROW = [
+  code('SPANSCORE_PAGE_TOKEN'),
+  'a non-empty string',
+  "The page's token for `spanscore mcp --page`, without `--token-file`.",
+]
+
 /** `docs/reference/environment.md`: every `SPANSCORE_*` variable. */
 export function environmentPage(): string {
   return page(
@@ -16,7 +23,7 @@ export function environmentPage(): string {
     '## Variables of the package',
     table(
       ['variable', 'takes', 'meaning'],
-      otherVariables.map(({ name, kind, doc }) => [code(name), takes(kind), doc]),
+      [...otherVariables.map(({ name, kind, doc }) => [code(name), takes(kind), doc]), PAGE_TOKEN_ROW],
     ),
     '## Variables that set options',
     '`spanscore/register` reads them, and they replace options of the configuration file. An application that attaches in its code sets the options there: a variable that has no effect is reported. Other options have no variable; the configuration file may read `process.env`.',
