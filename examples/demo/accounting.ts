@@ -41,7 +41,7 @@ export function printAccounting({ runs, scorers }: LedgerSnapshot, printedRuns: 
   console.log(`  ${sum('failed')} failed, ${sum('pending')} pending`)
 }
 
-/** Prints three things to try. */
+/** Prints what to try next. */
 export function printNextSteps(): void {
   console.log(`\n${paint('bold', 'Try next')}
   1. A real model and judge:
@@ -51,5 +51,7 @@ export function printNextSteps(): void {
        OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run demo
   3. Read and score stored traces: first the sample, then your own:
        npx @spanscore/cli inspect cli/sample/traces.jsonl
-       npx @spanscore/cli score cli/sample/traces.jsonl --config cli/sample/spanscore.config.mjs`)
+       npx @spanscore/cli score cli/sample/traces.jsonl --config cli/sample/spanscore.config.mjs
+  4. Who got worse, and why, on the page:
+       npm run demo -- --page`)
 }

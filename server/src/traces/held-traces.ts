@@ -108,7 +108,7 @@ export class HeldTraces {
     return this.#spans >= this.#options.maxSpans
   }
 
-  /** Whether what is left of the room is for other services, because so many spans of this one wait. */
+  /** Whether the rest of the room is kept for other services, because so many spans of this one wait. */
   isFullFor(service: unknown): boolean {
     return this.#waiting.of(service) > MAX_OF_ROOM * (this.#options.maxSpans - this.#spans)
   }

@@ -272,7 +272,7 @@ function Agents({ now: { rows, scorers }, choices }: { readonly now: Now; readon
       </Table>
       {scorers.length > shown.length && (
         <p class="muted">
-          + {plural(scorers.length - shown.length, 'scorer')} that fail less:{' '}
+          {plural(scorers.length - shown.length, 'scorer')} more, with fewer failures:{' '}
           <a href={`/scores${toSearch(choices)}`}>Scores</a>
         </p>
       )}
