@@ -19,6 +19,9 @@ const PATTERNS = [
   String.raw`\B`,
   '[^@]+@',
   String.raw`(?i)ann\s*\S+`,
+  String.raw`(?i)ann\s*(?:[:=-]\s*)?\S{3,}`,
+  String.raw`\bx\S*\s(?:b|ann)?`,
+  String.raw`(?m)\n$|^\s`,
   '(?s)a.*b',
   '',
 ]
@@ -54,6 +57,7 @@ it.each([
   [String.raw`[\w.+-]+@[\w-]+\.[\w.]+`, 'no mail in here, '],
   [String.raw`\d+\s+\w+`, '12 ann@example.com; '],
   ['(?i).*ann.*', 'one line of ann\n'],
+  [String.raw`(?i)password\s*\S+`, 'the password is: x. '],
 ])('reads about 4,000 characters of a long text in a step: %s', (pattern, line) => {
   const steps = new SteppedPattern(pattern).replaceAll(line.repeat(10_000), '')
   let count = 1
