@@ -13,6 +13,7 @@ export function eventsPage(): string {
     '## The late span `evaluate <id>`',
     "A child of the agent's span, in the scope `spanscore`. It starts and ends at the end of the run, and has `gen_ai.operation.name` = `evaluation`.",
     "It has the attributes of the event, and those of [the agent's span](attributes.md). `emit.lateSpans` decides when it is written: for scores that are not on the agent's span, always, or never.",
+    'Scores of calls have events and late spans with the ids of the spans of their calls. Of more than 64 calls, only the lowest scores have them.',
     '## Feedback',
     'The event of [feedback](../feedback.md) has name, value, label, explanation (the comment) and evaluator type of these, and `user.id`. It has the ids that were given, and the time at which it came.',
   )

@@ -90,7 +90,9 @@ describe('the alerts', () => {
     .map((line) => line.slice(3))
 
   it('have one section of the runbooks each, and every section belongs to an alert', () => {
-    expect(headings.toSorted()).toEqual([...new Set(alerts.map(({ alert }) => alert))].toSorted())
+    const calibration = read('../cli/src/calibration/rules.ts').matchAll(/alert\('(Spanscore\w+)'/g)
+    const names = [...alerts.map(({ alert }) => alert), ...[...calibration].map(([, name]) => name)]
+    expect(headings.toSorted()).toEqual([...new Set(names)].toSorted())
     for (const { alert, annotations } of alerts)
       expect(annotations['runbook_url']).toContain(`#${alert.toLowerCase()}{{ end }}`)
   })

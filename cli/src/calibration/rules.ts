@@ -178,7 +178,10 @@ function alert(
   severity: string,
   words: { readonly summary: string; readonly description: string },
 ): string {
-  const annotations = { ...words, runbook_url: `docs/calibration.md#${name.toLowerCase()}` }
+  const annotations = {
+    ...words,
+    runbook_url: `{{ with $externalLabels.spanscore_runbook_url }}{{ . }}#${name.toLowerCase()}{{ end }}`,
+  }
   return [
     `      - alert: ${name}`,
     ...block(expression),

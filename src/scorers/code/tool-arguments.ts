@@ -76,6 +76,8 @@ interface CheckedCall {
  * Function Calling Leaderboard (see `AllowedArguments`), out of the expected calls or the actual calls of these tools, whichever are more.
  * As many expected and actual calls as possible are paired one to one.
  *
+ * Of JSON Schema, `format` and references to other documents are not checked.
+ *
  * Without calls or an expectation `skipped: not-applicable`; without recorded arguments or schemas `no-content`.
  *
  * @example

@@ -44,7 +44,8 @@ const KNOWN: KeysOf<ToolPolicyOptions> = {
  * Tool policy, by code: 1 if the calls keep every rule, else 0. Needs no expected calls.
  *
  * With `level: 'conversation'`, the calls of all runs are checked together. If a call is too early, and earlier turns may have had calls that
- * the history does not show, `skipped: no-content`.
+ * the history does not show, `skipped: no-content`. A run that waits, or failed before its model could choose, has a score only if a rule is
+ * breached.
  *
  * @example
  * ```ts

@@ -39,10 +39,10 @@ const prompts = {
 /**
  * Tool arguments, by a judge: whether the values of each call come from somewhere.
  *
- * Each value is _stated_ (by the user, a result or the instructions, in whatever form), _assumed_ (real, but nobody chose it), _guessed_ (assumed, and
+ * Each value is _stated_ (by the user, a result or the instructions, in whatever form; calculated from these; or accepted by the user), _assumed_ (real, but nobody chose it), _guessed_ (assumed, and
  * something depends on it, such as who pays), _altered_ or _invented_; or a needed one is _missing_. Each call has a score, level
  * `tool-call`: 0 if a value is guessed, altered, invented or missing, else 1; that of the run is their mean. The judge is shown the tool's schema where it is
- * recorded. If calls of earlier turns are not recorded, an invented value does not count. One judge call for all calls of a run.
+ * recorded. If results, or calls of earlier turns, are not recorded, an invented value does not count. One judge call for all calls of a run.
  *
  * @example
  * ```ts
