@@ -82,7 +82,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     knows: ['model', 'spans', 'runs', 'attributes', 'conversations', 'sampling', 'scoring', 'traits'],
   },
   engine: {
-    holds: '`Engine`, which takes a run and a place for its scores: sampling, admission, tasks',
+    holds: '`Engine`, which takes a run and a target for its scores: sampling, admission, tasks',
     knows: ['model', 'spans', 'runs', 'attributes', 'conversations', 'sampling', 'scoring', 'emit'],
     inside: {
       config: { holds: 'the options and the environment', knows: [] },

@@ -117,7 +117,7 @@ function readsContent({ scorer: { needs } }: ResolvedScorer): boolean {
 export function admit(parts: AdmissionParts, request: AdmissionRequest): Admission {
   const { options } = parts
   const { scores, scorer, moment, hasRoom = true } = request
-  const { place, point } = scores
+  const { target, point } = scores
   const isSettled = moment === 'settled'
   if (!mayChoose(scorer, point)) return rejected(sampledOut(fixedRate(scorer) ?? 0))
   if (isTooLarge(scores, scorer)) return rejected(TOO_LARGE, undefined, rateUnread(scorer))
@@ -127,7 +127,7 @@ export function admit(parts: AdmissionParts, request: AdmissionRequest): Admissi
   const run = isRead ? scores.read(parts.reporter) : undefined
   if (isRead && run === undefined) return rejected(NO_RUN, undefined, rateUnread(scorer))
   if (run !== undefined && !isForAgent(scorer, run)) return rejected(filteredBy('agent'), run)
-  if (!isSettled && !place.claim(scorer.about)) return rejected(ALREADY_SCORED, run)
+  if (!isSettled && !target.claim(scorer.about)) return rejected(ALREADY_SCORED, run)
   if (scorer.scorer.kind === 'judge' && !scores.isSampled && !options.scoreUnsampled) return rejected(UNSAMPLED, run)
   if (run === undefined || moment === 'ending-deferred') return { status: 'deferred' }
 

@@ -36,10 +36,10 @@ export interface EngineParts {
 const now = (): number => performance.now()
 
 /**
- * Takes runs, and a place for the scores of each. Every run is offered to the scorers that are for it. Some score at once, while the agent's
+ * Takes runs, and a target for the scores of each. Every run is offered to the scorers that are for it. Some score at once, while the agent's
  * span is ending, the others when the run is settled. Each scorer ends with exactly one score, skip or failure per run.
  *
- * The processor, whose spans are live, and the service, which reads spans from a log, differ only in their runs and places.
+ * The processor, whose spans are live, and the service, which reads spans from a log, differ only in their runs and targets.
  */
 export class Engine {
   readonly options: ResolvedOptions
@@ -89,10 +89,10 @@ export class Engine {
   /**
    * Takes a run that has ended, and scores what can be scored at once. Each run is offered to the scorers once.
    *
-   * @param createPlace called if the run is scored. Nothing is written to it before this returns unless a scorer scores at once
+   * @param createTarget called if the run is scored. Nothing is written to it before this returns unless a scorer scores at once
    * @returns `undefined` if the run is not scored
    */
-  offer(run: ScorableRun, createPlace: () => ScoreTarget): RunScores | undefined {
+  offer(run: ScorableRun, createTarget: () => ScoreTarget): RunScores | undefined {
     const known = run.scoringState
     if (known === LEFT_OUT) return undefined
     if (known instanceof RunScores) return known
@@ -101,7 +101,7 @@ export class Engine {
       this.#leaveOut(run)
       return undefined
     }
-    const scores = this.#scoresOf(run, createPlace())
+    const scores = this.#scoresOf(run, createTarget())
     run.scoringState = scores
     const inline: InlineScore[] = []
     for (const scorer of this.#scorersFor(run)) {
@@ -117,10 +117,10 @@ export class Engine {
    * were open.
    *
    * @param isFinal false if spans of the run are still open; then it is called again once they have ended
-   * @param createPlace for a run that is only found now
+   * @param createTarget for a run that is only found now
    */
-  settle(run: ScorableRun, isFinal: boolean, createPlace: () => ScoreTarget): RunScores | undefined {
-    const scores = this.offer(run, createPlace)
+  settle(run: ScorableRun, isFinal: boolean, createTarget: () => ScoreTarget): RunScores | undefined {
+    const scores = this.offer(run, createTarget)
     if (scores === undefined) return undefined
     if (isFinal) scores.isSettled = true
     for (const task of scores.tasks) {
@@ -131,8 +131,8 @@ export class Engine {
   }
 
   /** The run was evicted before its agent ended: no scorer is asked, and the ledger counts it for each. */
-  evict(run: ScorableRun, place: ScoreTarget): void {
-    const scores = this.#scoresOf(run, place)
+  evict(run: ScorableRun, target: ScoreTarget): void {
+    const scores = this.#scoresOf(run, target)
     for (const scorer of this.#ofRuns) {
       this.ledger.offered(scorer.id)
       const probability = mayChoose(scorer, scores.point) ? rateUnread(scorer) : undefined
@@ -172,11 +172,11 @@ export class Engine {
     this.#write(scores, scores.unasked(about, score, run, probability), run, true)
   }
 
-  #write({ place }: RunScores, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
+  #write({ target }: RunScores, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
     if (isFirst) this.ledger.settled(evaluation)
     if (evaluation.judge?.isEffortIgnored === true)
       this.#reportIgnoredEffort(evaluation.scorer.id, evaluation.judge.model)
-    this.#reporter.guard('Writing a score', () => place.write(evaluation, run, isFirst))
+    this.#reporter.guard('Writing a score', () => target.write(evaluation, run, isFirst))
   }
 
   #reportIgnoredEffort(id: string, model: string): void {
@@ -184,8 +184,8 @@ export class Engine {
     this.#reporter.notify('SPANSCORE_JUDGE', message, { subject: `${model}:effort` })
   }
 
-  #scoresOf(run: ScorableRun, place: ScoreTarget): RunScores {
-    return new RunScores({ run, place, point: this.#pointOf(run.traceId), upstream: this.#upstreamOf(place) })
+  #scoresOf(run: ScorableRun, target: ScoreTarget): RunScores {
+    return new RunScores({ run, target, point: this.#pointOf(run.traceId), upstream: this.#upstreamOf(target) })
   }
 
   #pointOf(traceId: string): SamplePoint {
@@ -193,7 +193,7 @@ export class Engine {
   }
 
   /** Above 0, at most 1; `undefined` if the mean describes only the runs that this process saw. */
-  #upstreamOf({ target: { traceState } }: ScoreTarget): number | undefined {
+  #upstreamOf({ spanContext: { traceState } }: ScoreTarget): number | undefined {
     const source = this.options.upstreamProbability
     const probability = this.#reporter.guard('tracestate', () => upstreamProbability(source, traceState))
     if (probability === undefined && source === 'tracestate') {

@@ -24,11 +24,11 @@ function ignore(): void {}
 
 function createScored() {
   const runs: { current: AgentRun } = { current: createRun() }
-  const target = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: 1 }
+  const spanContext = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: 1 }
   const scored = new RunScores({
     run: toScorable(runs.current, false, true),
-    place: { target, isHeld: false, claim: () => true, write: ignore, allIn: ignore },
-    point: new SamplePoint(target.traceId),
+    target: { spanContext, isHeld: false, claim: () => true, write: ignore, allIn: ignore },
+    point: new SamplePoint(spanContext.traceId),
     upstream: undefined,
   })
   const conclude = (task: Task): void => {

@@ -16,7 +16,7 @@ import type { ScorerCall } from './scorer-call.ts'
 /** The parts of the scores of a run. */
 export interface RunScoresParts {
   readonly run: ScorableRun
-  readonly place: ScoreTarget
+  readonly target: ScoreTarget
   readonly point: SamplePoint
   /** The probability with which the tracer kept the run, if the application configures it or trusts tracestate. */
   readonly upstream: number | undefined
@@ -25,7 +25,7 @@ export interface RunScoresParts {
 /** A run that has ended and is being scored, and what its scorers share. */
 export class RunScores {
   readonly run: ScorableRun
-  readonly place: ScoreTarget
+  readonly target: ScoreTarget
   readonly point: SamplePoint
   readonly upstream: number | undefined
   /** Scorers that did not finish while the agent's span was ending. */
@@ -36,16 +36,16 @@ export class RunScores {
   #redacted: { readonly of: AgentRun; readonly run: AgentRun } | undefined
   #whenAllIn: PromiseWithResolvers<void> | undefined
 
-  constructor({ run, place, point, upstream }: RunScoresParts) {
+  constructor({ run, target, point, upstream }: RunScoresParts) {
     this.run = run
-    this.place = place
+    this.target = target
     this.point = point
     this.upstream = upstream
   }
 
   /** Whether the span is exported. */
   get isSampled(): boolean {
-    return (this.place.target.traceFlags & TraceFlags.SAMPLED) !== 0
+    return (this.target.spanContext.traceFlags & TraceFlags.SAMPLED) !== 0
   }
 
   /** Whether scores are pending. */
@@ -72,7 +72,7 @@ export class RunScores {
 
   /** Must be called when the last pending score is in. */
   allIn(): void {
-    this.place.allIn()
+    this.target.allIn()
     this.#whenAllIn?.resolve()
     this.#whenAllIn = undefined
   }
@@ -100,7 +100,7 @@ export class RunScores {
     run: AgentRun | undefined,
     probability: number | undefined,
   ): Evaluation {
-    const { traceId, spanId } = this.place.target
+    const { traceId, spanId } = this.target.spanContext
     return {
       scorer: about,
       runId: run?.id ?? `${traceId}:${spanId}`,
@@ -210,7 +210,7 @@ export class Task {
 
   /** Whether the task continues during a shutdown. A judge continues only if a held span waits for its score. */
   get outlastsShutdown(): boolean {
-    return !this.isJudge || this.scores.place.isHeld
+    return !this.isJudge || this.scores.target.isHeld
   }
 
   /** The first evaluation, if any. Later ones are written but not counted again. */

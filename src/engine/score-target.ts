@@ -6,7 +6,7 @@ import type { Evaluation } from '../model/score.ts'
 /** Where the scores of a run go. */
 export interface ScoreTarget {
   /** The span for the scores. */
-  readonly target: SpanContext
+  readonly spanContext: SpanContext
   /** Whether a span waits for its scores. Judges then continue during a shutdown. */
   readonly isHeld: boolean
   /** Claims the span for a scorer; false if the span has its score already, or another processor has claimed it. */

@@ -184,12 +184,12 @@ export class ScoringPipeline {
   /** Hands an ended span on to `next`, now or after holding it for its scores. */
   handOn(span: EndedSpan, scores: RunScores | undefined): void {
     const { holdMs, next, stripContent } = this.#options
-    const place = scores?.place instanceof SpanOutput ? scores.place : undefined
+    const target = scores?.target instanceof SpanOutput ? scores.target : undefined
     if (next !== undefined && holdMs > 0 && scores?.isAwaited === true) {
-      this.#reporter.guard('Holding a span', () => place?.hold(this.#held.hold(span)))
+      this.#reporter.guard('Holding a span', () => target?.hold(this.#held.hold(span)))
       return
     }
-    const written = place?.handOn()
+    const written = target?.handOn()
     if (next === undefined) return
     if (stripContent || written !== undefined) this.#toNext(span, { ...(written && { scores: written }), stripContent })
     else this.#toNextAsIs(span, next)
@@ -236,7 +236,7 @@ export class ScoringPipeline {
 
   #runEnded(live: EndedRun, at: OpenSpan | 'ended'): RunScores | undefined {
     const scores = this.#engine.offer(live, () => this.#placeOf(live, at))
-    if (scores?.place instanceof SpanOutput) scores.place.endingIsOver()
+    if (scores?.target instanceof SpanOutput) scores.target.endingIsOver()
     return scores
   }
 
@@ -246,7 +246,7 @@ export class ScoringPipeline {
       span,
       at,
       hasNext: this.#options.next !== undefined,
-      write: (place, evaluation, run, isFirst) => this.#writer.write(place, evaluation, run, isFirst),
+      write: (target, evaluation, run, isFirst) => this.#writer.write(target, evaluation, run, isFirst),
     })
   }
 

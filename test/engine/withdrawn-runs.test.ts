@@ -34,14 +34,14 @@ async function setUp() {
   })
   const evaluations: Evaluation[] = []
   const offer = () => {
-    const place = {
-      target: { traceId: RUN.traceId, spanId: RUN.spanId, traceFlags: TraceFlags.SAMPLED },
+    const target = {
+      spanContext: { traceId: RUN.traceId, spanId: RUN.spanId, traceFlags: TraceFlags.SAMPLED },
       isHeld: false,
       claim: () => true,
       write: (evaluation: Evaluation) => void evaluations.push(evaluation),
       allIn: () => undefined,
     }
-    return engine.settle(toScorable(RUN, false, true), true, () => place)!
+    return engine.settle(toScorable(RUN, false, true), true, () => target)!
   }
   const judged = () => evaluations.filter(({ scorer }) => scorer.id === 'rubric')
   const counts = () => engine.ledger.snapshot(0).scorers['rubric']
@@ -64,7 +64,7 @@ it('a run that another process scores from now on is not asked about, written or
   // What the judge was asked about stays booked, and what it was not asked about is free again.
   expect(engine.budget.usedRatio()).toBeCloseTo(0.1)
   // The next run gets its turn.
-  const third = engine.settle(toScorable(RUN, false, true), true, () => first.place)!
+  const third = engine.settle(toScorable(RUN, false, true), true, () => first.target)!
   await third.whenAllIn()
   expect(third.isWithdrawn).toBe(false)
   expect(judged()).toMatchObject([{ score: { status: 'scored' } }])

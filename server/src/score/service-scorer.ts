@@ -196,7 +196,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       offers.map((offer) =>
         this.#settle(
           conversationToScore(key, offer, isWanted),
-          () => this.#placeOfConversation(key, offer.run, !hasBeenScored),
+          () => this.#targetOfConversation(key, offer.run, !hasBeenScored),
           lost,
         ),
       ),
@@ -215,12 +215,12 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
     this.#outputs.metricsOf(resource).countConversation(hasBeenScored ? 'revised' : closed, agent.name)
   }
 
-  #placeOfConversation(key: string, run: AgentRun, isCounted: boolean): ScoreTarget {
-    const target = targetOf(run)
+  #targetOfConversation(key: string, run: AgentRun, isCounted: boolean): ScoreTarget {
+    const spanContext = spanContextOf(run)
     const { resource, endTimeMs, conversation } = run
     const extra = this.#copied.of({ attributes: {}, resource: { attributes: resource } })
     return {
-      target,
+      spanContext,
       isHeld: false,
       claim: () => true,
       write: (given, read, isFirst) => {
@@ -229,7 +229,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
         const counted = isFirst && isCounted
         const spans = { count: conversation.revision, digest: '' }
         this.#onScore?.({ conversation, key, evaluation })
-        this.#outputs.write(resource, { evaluation, run: read, target, endTimeMs, spans, counted, extra })
+        this.#outputs.write(resource, { evaluation, run: read, target: spanContext, endTimeMs, spans, counted, extra })
       },
       allIn: () => undefined,
     }
@@ -255,12 +255,12 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
   #offerOne(offered: OfferedRun, run: AgentRun, lost: AbortSignal): Promise<boolean> {
     const { isJudgedEnough = false } = offered
     const scorable = { ...toScorable(run, run !== offered.run, this.#engine.isWanted(run.traceId)), isJudgedEnough }
-    return this.#settle(scorable, () => this.#placeOf(offered, run), lost)
+    return this.#settle(scorable, () => this.#targetOf(offered, run), lost)
   }
 
   /** @returns false if another process scores it */
-  async #settle(scorable: ScorableRun, createPlace: () => ScoreTarget, lost: AbortSignal): Promise<boolean> {
-    const scores = this.#engine.settle(scorable, true, createPlace)
+  async #settle(scorable: ScorableRun, createTarget: () => ScoreTarget, lost: AbortSignal): Promise<boolean> {
+    const scores = this.#engine.settle(scorable, true, createTarget)
     if (scores === undefined) return true
     const withdraw = () => this.#engine.tasks.withdraw(scores)
     lost.addEventListener('abort', withdraw)
@@ -276,22 +276,30 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
   }
 
   /** @param run the offered run, or one that is nested in it */
-  #placeOf({ spans, isCounted }: OfferedRun, run: AgentRun): ScoreTarget {
+  #targetOf({ spans, isCounted }: OfferedRun, run: AgentRun): ScoreTarget {
     const { resource, endTimeMs, attributes, surrounding } = run
-    const target = targetOf(run)
+    const spanContext = spanContextOf(run)
     const extra = this.#copied.of({ attributes, surrounding, resource: { attributes: resource } })
     const revision = spans.count
     return {
-      target,
+      spanContext,
       isHeld: false,
       claim: (scorer) => !carriesScore(attributes, scorer),
       write: (given, read, isFirst) => {
         const evaluation = this.#redacted(given)
         const revised = { ...evaluation, revision }
-        const { key } = scoreIds(target, evaluation.scorer, spans)
-        this.#onScore?.({ runId: `${target.traceId}:${target.spanId}`, key, evaluation: revised })
+        const { key } = scoreIds(spanContext, evaluation.scorer, spans)
+        this.#onScore?.({ runId: `${spanContext.traceId}:${spanContext.spanId}`, key, evaluation: revised })
         const counted = isFirst && isCounted
-        this.#outputs.write(resource, { evaluation: revised, run: read, target, endTimeMs, spans, counted, extra })
+        this.#outputs.write(resource, {
+          evaluation: revised,
+          run: read,
+          target: spanContext,
+          endTimeMs,
+          spans,
+          counted,
+          extra,
+        })
       },
       allIn: () => undefined,
     }
@@ -302,6 +310,6 @@ function nestedOf(run: AgentRun): readonly AgentRun[] {
   return run.children.flatMap((child) => [child, ...nestedOf(child)])
 }
 
-function targetOf({ traceId, spanId }: AgentRun): SpanContext {
+function spanContextOf({ traceId, spanId }: AgentRun): SpanContext {
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
 }

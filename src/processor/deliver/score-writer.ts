@@ -38,9 +38,9 @@ export class ScoreWriter {
    * @param run absent if the run was left out before it was put together
    * @param isFirst false for a second evaluation of a run by one scorer, which is written but not counted again
    */
-  write(place: SpanOutput, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
+  write(target: SpanOutput, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
     const { options, reporter } = this.#parts
-    reporter.guard('Writing a score', () => this.#emit(place, evaluation, run, isFirst))
+    reporter.guard('Writing a score', () => this.#emit(target, evaluation, run, isFirst))
     const { onScore } = options
     const { score, scorer } = evaluation
     reportFailure(evaluation, reporter)
@@ -55,7 +55,7 @@ export class ScoreWriter {
     }
   }
 
-  #emit(place: SpanOutput, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
+  #emit(target: SpanOutput, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean): void {
     const { emitter, options } = this.#parts
     if (evaluation.score.status === 'scored' && !this.#hasScored) {
       this.#hasScored = true
@@ -65,14 +65,14 @@ export class ScoreWriter {
     emitter.emit({
       evaluation,
       run,
-      target: place.target,
-      endTime: place.span.endTime,
-      isOnSpan: this.#writeToSpan(place, scoreAttributes(evaluation, options.emit)),
+      target: target.spanContext,
+      endTime: target.span.endTime,
+      isOnSpan: this.#writeToSpan(target, scoreAttributes(evaluation, options.emit)),
       counted: isFirst,
       extra: this.#copied.of({
-        attributes: place.span.attributes,
+        attributes: target.span.attributes,
         surrounding: run?.surrounding,
-        resource: place.span.resource,
+        resource: target.span.resource,
       }),
     })
   }
@@ -90,9 +90,9 @@ export class ScoreWriter {
   }
 
   /** Writes attributes to the agent's span, or to the copy for `next`; false if neither is possible any more. */
-  #writeToSpan(place: SpanOutput, attributes: ScoreAttributes): boolean {
-    if (!this.#parts.options.emit.attributes || (place.target.traceFlags & TraceFlags.SAMPLED) === 0) return false
-    return this.#parts.reporter.guard('Writing to a span', () => place.stamp(attributes)) ?? false
+  #writeToSpan(target: SpanOutput, attributes: ScoreAttributes): boolean {
+    if (!this.#parts.options.emit.attributes || (target.spanContext.traceFlags & TraceFlags.SAMPLED) === 0) return false
+    return this.#parts.reporter.guard('Writing to a span', () => target.stamp(attributes)) ?? false
   }
 }
 

@@ -38,31 +38,31 @@ export interface ScoredSpan {
   readonly endTime: readonly [number, number]
 }
 
-/** The parts of a place. */
-export interface SpanPlaceParts {
+/** The parts of a `SpanOutput`. */
+export interface SpanOutputParts {
   readonly span: ScoredSpan
   /** The live span in `onEnding`, `ended` in `onEnd`, or `gone` if it was handed on. */
   readonly at: OpenSpan | 'ended' | 'gone'
   /** Whether a processor behind receives a copy of the span. */
   readonly hasNext: boolean
   /** Writes an evaluation to every signal. */
-  readonly write: (place: SpanOutput, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean) => void
+  readonly write: (target: SpanOutput, evaluation: Evaluation, run: AgentRun | undefined, isFirst: boolean) => void
 }
 
-/** A run's agent span as the place of its scores. */
+/** A run's agent span as the target of its scores. */
 export class SpanOutput implements ScoreTarget {
-  readonly target: SpanContext
+  readonly spanContext: SpanContext
   readonly span: ScoredSpan
   readonly #hasNext: boolean
-  readonly #write: SpanPlaceParts['write']
+  readonly #write: SpanOutputParts['write']
   #stage: Stage
   /** How many more attributes the live span accepts; counted at the first write. */
   #room = 0
   #gathered: ScoreAttributes | undefined
 
-  constructor({ span, at, hasNext, write }: SpanPlaceParts) {
+  constructor({ span, at, hasNext, write }: SpanOutputParts) {
     this.span = span
-    this.target = span.spanContext()
+    this.spanContext = span.spanContext()
     this.#hasNext = hasNext
     this.#write = write
     this.#stage = at === 'ended' ? ENDED : at === 'gone' ? GONE : { name: 'ending', span: at }
