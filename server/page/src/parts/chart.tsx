@@ -115,16 +115,16 @@ function Plot(props: PlotProps) {
         tabIndex={0}
         role="img"
         class={onPeriod === undefined ? '' : 'is-link'}
-        aria-label={`${measure === 'failing' ? 'Failing share' : 'Mean score'} over time with its 95 % interval; the arrow keys go from point to point, and a table has all of them`}
+        aria-label={`${measure === 'failing' ? 'Failing share' : 'Mean position'} over time${hasBands(series) ? ' with its 95 % interval' : ''}; the arrow keys go from point to point, and a table has all of them`}
         onKeyDown={onKey}
         onClick={openAt}
       />
       <figcaption aria-live="polite">
         {at === null ? (
           <span class="muted">
-            {measure === 'failing' ? 'Share of failing' : 'Mean position of'} {unit}s, with 95 % intervals; hollow
-            points have fewer than {FEW_RUNS}; grey bars count them, at most {most}.
-            {isPassShown(props) && ' The line of dots is the pass mark.'} Times are{' '}
+            {measure === 'failing' ? 'Share of failing' : 'Mean position of'} {unit}s
+            {hasBands(series) && ', with 95 % intervals'}; hollow points have fewer than {FEW_RUNS}; grey bars count
+            them, at most {most}.{isPassShown(props) && ' The line of dots is the pass mark.'} Times are{' '}
             {Intl.DateTimeFormat().resolvedOptions().timeZone}.
           </span>
         ) : (
@@ -168,6 +168,10 @@ function Plot(props: PlotProps) {
       </details>
     </figure>
   )
+}
+
+function hasBands(series: readonly ScoreSeries[]): boolean {
+  return series.length <= MAX_BANDS
 }
 
 function pointText(point: ScoreSummary | undefined, measure: Measure, unit: string): string {
@@ -235,7 +239,7 @@ function optionsOf({ series, measure, bucketMs, times }: PlotProps, element: HTM
       x: { time: true, range: (_plot, low, high) => [low - bucketMs / 2000, high + bucketMs / 2000] },
     },
     series: [{}, ...lines],
-    bands: series.slice(0, series.length > MAX_BANDS ? 0 : MAX_BANDS).map((_each, index) => ({
+    bands: (hasBands(series) ? series : []).map((_each, index) => ({
       series: [index * COLUMNS + 3, index * COLUMNS + 2],
       fill: `color-mix(in srgb, ${colour(GROUP_STYLES[index]?.name ?? '--group-1')} ${series.length > 1 ? 9 : 18}%, transparent)`,
     })),

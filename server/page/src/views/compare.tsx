@@ -232,7 +232,7 @@ function Result({
           ...texts('Side'),
           ...numbers('Failing', '95 % interval'),
           ...texts('0 to 100 %'),
-          ...numbers('Mean', units === 'runs' ? 'Runs' : 'Conversations'),
+          ...numbers('Mean position', units === 'runs' ? 'Runs' : 'Conversations'),
         ]}
       >
         <SideRow name={`Before: ${before}`} summary={comparison.before} />
