@@ -1,6 +1,7 @@
 /**
- * Two days of an agent that tracks parcels, as spans with times of the past: three hours ago version 1.5.0 came, whose tool fails for one
- * carrier. The page compares a day with the day before, which nobody waits for in a demo.
+ * Two days of an agent that tracks parcels, as spans with times of the past: three hours before the end version 1.5.0 came, whose tool fails
+ * for one carrier. The page compares a day with the day before, which nobody waits for in a demo. It counts whole hours, and so do these
+ * days: they end with the last full hour, so that the figures are the same whenever the demo starts.
  */
 import { ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Attributes, Tracer } from '@opentelemetry/api'
@@ -9,9 +10,10 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 
 const HOUR_MS = 3_600_000
-const RUNS = 480
-/** Hours before now. */
-const FIRST_RUN = 48
+const RUNS_AN_HOUR = 10
+/** With the hour in progress, these are two days. */
+const HOURS = 47
+/** Hours before the end. */
 const NEW_VERSION = 3
 const CARRIERS = ['northpost', 'citybike', 'railcargo']
 
@@ -20,13 +22,13 @@ export async function sendTwoDays(otlpUrl: string): Promise<void> {
   const exporter = new OTLPTraceExporter({ url: `${otlpUrl}/v1/traces` })
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'spanscore-demo' }),
-    spanProcessors: [new BatchSpanProcessor({ exporter, maxQueueSize: 4 * RUNS })],
+    spanProcessors: [new BatchSpanProcessor({ exporter, maxQueueSize: 4 * HOURS * RUNS_AN_HOUR })],
   })
   const tracer = provider.getTracer('parcels')
-  const nowMs = Date.now()
-  for (let index = 0; index < RUNS; index++) {
-    const hoursAgo = FIRST_RUN * (1 - index / RUNS)
-    track(tracer, nowMs - hoursAgo * HOUR_MS, index, hoursAgo < NEW_VERSION)
+  const endMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS
+  for (let index = 0; index < HOURS * RUNS_AN_HOUR; index++) {
+    const hoursBefore = HOURS - index / RUNS_AN_HOUR
+    track(tracer, endMs - hoursBefore * HOUR_MS, index, hoursBefore <= NEW_VERSION)
   }
   await provider.shutdown()
 }

@@ -43,6 +43,7 @@ async function look(address: URL): Promise<void> {
   await page.goto(address.href)
   await page.getByRole('heading', { name: /parcel-agent got worse about .*: tool_errors fails/ }).waitFor()
   await page.getByText('app.carrier = northpost').waitFor({ timeout: 60_000 })
+  await page.getByText(/started by (another and is|others and are) not among the/).waitFor()
   await picture(page, 'now')
   await page.locator('.cell.worse').first().click()
   await page.getByRole('heading', { name: 'Why parcel-agent fails' }).waitFor()

@@ -133,6 +133,17 @@ describe('now', () => {
     ])
   })
 
+  it('counts a run that another one started in the row of its agent, and not in the figures of all', () => {
+    store('trip', 1, 10, 1)
+    store('weather', 1, 3, 2, { parentId: runIdAt(1), status: 'error', costUsd: 0.5 })
+    const { now: figures, rows } = now()
+    expect(rows).toMatchObject([
+      { agent: 'trip', runs: 10 },
+      { agent: 'weather', runs: 3 },
+    ])
+    expect(figures).toMatchObject({ runs: 10, errors: 0, judged: 10, failed: 1, usd: 1.5 })
+  })
+
   it('counts an hour again after a deletion, a revision and a draw', () => {
     store('support', 1, 30, 15)
     expect(now().rows[0]?.cells[0]?.runs).toBe(30)

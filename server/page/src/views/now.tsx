@@ -243,10 +243,11 @@ function Attacks({ now: { attacks }, choices }: { readonly now: Now; readonly ch
   })
 }
 
-function Agents({ now: { rows, scorers }, choices }: { readonly now: Now; readonly choices: Choices }) {
+function Agents({ now: { now, rows, scorers }, choices }: { readonly now: Now; readonly choices: Choices }) {
   const shown = scorers.slice(0, MAX_COLUMNS)
   const hasOpinions = rows.some(({ opinions }) => opinions > 0)
   const hasCosts = rows.some((row) => row.usd > 0)
+  const nested = rows.reduce((sum, { runs }) => sum + runs, 0) - now.runs
   return (
     <>
       <Table
@@ -270,6 +271,13 @@ function Agents({ now: { rows, scorers }, choices }: { readonly now: Now; readon
           />
         ))}
       </Table>
+      {nested > 0 && (
+        <p class="muted">
+          {plural(nested, 'run')} of these{' '}
+          {nested === 1 ? 'was started by another and is' : 'were started by others and are'} not among the{' '}
+          {now.runs.toLocaleString('en')} above.
+        </p>
+      )}
       {scorers.length > shown.length && (
         <p class="muted">
           {plural(scorers.length - shown.length, 'scorer')} more, with fewer failures:{' '}

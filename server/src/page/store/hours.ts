@@ -102,9 +102,10 @@ function countHour(database: DatabaseSync, hour: number): void {
     database,
     `UPDATE hours SET judged = v.judged, failed = v.failed FROM
        (SELECT agent, count(DISTINCT run_seq) AS judged, count(DISTINCT CASE label WHEN 'fail' THEN run_seq END) AS failed
-        FROM ${verdicts} GROUP BY 1) v
+        FROM ${verdicts} WHERE run_seq IN (SELECT seq FROM runs INDEXED BY runs_by_end WHERE ${inHour} AND parent_id IS NULL) GROUP BY 1) v
      WHERE hours.hour = ? AND hours.agent = v.agent`,
     ...values,
+    ...period,
     hour,
   )
   if (!wasOpen) database.exec('COMMIT')

@@ -31,7 +31,6 @@ export interface NowRow {
   readonly agent: string | undefined
   readonly agents: number
   readonly runs: number
-  readonly errors: number
   /** Of its own model calls at list prices. */
   readonly usd: number
   readonly dislikes: number
@@ -39,8 +38,9 @@ export interface NowRow {
   readonly cells: readonly NowCell[]
 }
 
-/** A figure of all agents, and that of the period before. */
+/** The figures of all agents in a period. */
 export interface NowFigures {
+  /** Runs that no other run started, as in the list. Rows count their agent's other runs, too. */
   readonly runs: number
   /** Runs with a verdict, and those that a scorer fails. */
   readonly judged: number
@@ -212,7 +212,6 @@ function toRow(agents: readonly AgentRow[], scores: readonly ScoreRow[], start: 
     agent: agents[0]?.agent,
     agents: agents.length,
     runs: sum(agents, 'runs'),
-    errors: sum(agents, 'errors'),
     usd: sum(agents, 'usd'),
     dislikes: sum(agents, 'dislikes'),
     opinions: sum(agents, 'opinions'),

@@ -180,10 +180,9 @@ export const PAGE_SCHEMA: string = `
     hour INTEGER NOT NULL,
     agent TEXT NOT NULL,
     runs INTEGER NOT NULL,
-    -- Those that no other run started.
+    -- Those that no other run started, and of these: errors, runs with a verdict, and runs that a scorer fails.
     roots INTEGER NOT NULL,
     errors INTEGER NOT NULL,
-    -- Runs with a verdict, and those that a scorer fails.
     judged INTEGER NOT NULL,
     failed INTEGER NOT NULL,
     cost_usd REAL NOT NULL,
