@@ -45,6 +45,7 @@ const queries: Readonly<Record<string, string>> = {
   'a word of every run, rare version': 'text=question&scorer=faithfulness&version=12345678',
   'most failures': 'sort=worst',
   longest: 'sort=longest',
+  'a scorer, longest': 'scorer=faithfulness&sort=longest',
   dearest: 'sort=dearest&minSeconds=1',
   'the last hour': `fromMs=${Date.now() - 3_600_000}`,
 }
@@ -158,14 +159,14 @@ function seed(): void {
       status: index % 97 === 0 ? 'error' : 'ok',
       question,
       answer,
-      startMs: settledMs - 2000,
+      startMs: settledMs - 2000 - (index % 997),
       endMs: settledMs,
       isComplete: true,
       toolCalls: 2,
       failedToolCalls: 0,
       inputTokens: 900,
       outputTokens: 120,
-      costUsd: null,
+      costUsd: (index % 50) / 1000,
     }
     saveRun(database, summary, { text: `${question}\n${answer}`, contentIds: [], settledMs, revision: 5 })
     for (const [place, scorer] of scorers.entries()) {

@@ -137,7 +137,7 @@ function pagesOf(filter: RunListFilter): readonly number[] {
   const seen: number[] = []
   for (let after: string | undefined; ;) {
     const { runs, next } = withoutPause(
-      listRuns(database, { ...filter, limit: 17, ...(after !== undefined && { after }) }),
+      listRuns(database, { ...filter, limit: 17, ...(after !== undefined && { after }) }, 100),
     )
     seen.push(...runs.map(({ seq }) => seq))
     if (next === undefined) return seen

@@ -103,27 +103,19 @@ export interface RunPage {
   readonly withheld: number
 }
 
-/** One page of runs. A page starts where the previous one ended, so later pages take no longer than the first. Each step is one query. */
-export function* listRuns(database: DatabaseSync, filter: RunListFilter): WorkSteps<RunPage> {
+/**
+ * One page of runs. A page starts where the previous one ended, so later pages take no longer than the first. Each step is one query.
+ *
+ * @param perStep how many runs are read in a step if no index has the order of the list
+ */
+export function* listRuns(database: DatabaseSync, filter: RunListFilter, perStep = 25_000): WorkSteps<RunPage> {
   const viewer = { viewer: filter.labeller ?? '' }
   const limit = Math.min(Math.max(1, filter.limit ?? PAGE), 200)
   const chosen = chosenBy(filter)
   const where = conditions(filter, chosen)
-  const clause = where.map(({ sql }) => sql).join(' AND ')
-  const order = chosen.place === undefined ? 'at_seq DESC' : 'at_place, at_seq DESC'
-  // An index determines the runs of the page before they are looked up.
-  const rows = all<Omit<ListedRun, 'scores' | 'opinions'> & { at_place: number | null }>(
-    database,
-    `SELECT r.seq, r.id, r.trace_id, r.parent_id, r.agent, r.agent_version, r.service, r.model, r.status, r.question,
-       r.answer, r.start_ms, r.end_ms, r.revision, r.is_complete, r.tool_calls, r.failed_tool_calls, r.input_tokens,
-       r.output_tokens, r.cost_usd, page.at_place
-     FROM (SELECT ${chosen.seq} AS at_seq, ${chosen.place ?? 'NULL'} AS at_place FROM ${chosen.source}
-           WHERE ${clause === '' ? '1' : clause} ORDER BY ${order} LIMIT ?) page
-     CROSS JOIN runs r ON r.seq = page.at_seq ORDER BY ${order}`,
-    viewer,
-    ...where.flatMap(({ values }) => values),
-    limit + 1,
-  )
+  const rows = chosen.isOrdered
+    ? rowsBy(database, chosen, where, viewer, limit + 1)
+    : yield* sortedRows(database, chosen, where, viewer, limit + 1, perStep)
   yield
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
@@ -161,6 +153,56 @@ function countRunsOf(database: DatabaseSync, filter: RunListFilter, chosen: Choi
   return first<{ n: number }>(database, sql, viewer, ...where.flatMap(({ values }) => values))?.n ?? 0
 }
 
+type Row = Omit<ListedRun, 'scores' | 'opinions'> & { readonly at_place: number | null }
+
+/** The first runs of all, from the first runs of each part. */
+function* sortedRows(
+  database: DatabaseSync,
+  chosen: Choice,
+  where: readonly SqlCondition[],
+  viewer: Viewer,
+  limit: number,
+  perStep: number,
+): WorkSteps<readonly Row[]> {
+  const range = first<{ low: number | null; high: number | null }>(
+    database,
+    'SELECT (SELECT min(seq) FROM runs) AS low, (SELECT max(seq) FROM runs) AS high',
+  )
+  let rows: readonly Row[] = []
+  for (let from = range?.low ?? 1; from <= (range?.high ?? 0); from += perStep) {
+    const part = { sql: `${chosen.seq} >= ? AND ${chosen.seq} < ?`, values: [from, from + perStep] }
+    rows = [...rows, ...rowsBy(database, chosen, [part, ...where], viewer, limit)]
+      .toSorted((left, right) => (left.at_place ?? 0) - (right.at_place ?? 0) || right.seq - left.seq)
+      .slice(0, limit)
+    yield
+  }
+  return rows
+}
+
+/** An index determines the runs of the page before they are looked up. */
+function rowsBy(
+  database: DatabaseSync,
+  { source, seq, place }: Choice,
+  where: readonly SqlCondition[],
+  viewer: Viewer,
+  limit: number,
+): readonly Row[] {
+  const order = place === undefined ? 'at_seq DESC' : 'at_place, at_seq DESC'
+  const clause = where.map(({ sql }) => sql).join(' AND ')
+  return all<Row>(
+    database,
+    `SELECT r.seq, r.id, r.trace_id, r.parent_id, r.agent, r.agent_version, r.service, r.model, r.status, r.question,
+       r.answer, r.start_ms, r.end_ms, r.revision, r.is_complete, r.tool_calls, r.failed_tool_calls, r.input_tokens,
+       r.output_tokens, r.cost_usd, page.at_place
+     FROM (SELECT ${seq} AS at_seq, ${place ?? 'NULL'} AS at_place FROM ${source}
+           WHERE ${clause === '' ? '1' : clause} ORDER BY ${order} LIMIT ?) page
+     CROSS JOIN runs r ON r.seq = page.at_seq ORDER BY ${order}`,
+    viewer,
+    ...where.flatMap(({ values }) => values),
+    limit,
+  )
+}
+
 /** How many withheld scores the list would contain otherwise. */
 function countLeftOut(database: DatabaseSync, filter: RunListFilter, chosen: Choice): number {
   const open = { ...filter, label: undefined, minScore: undefined, maxScore: undefined, after: undefined }
@@ -182,6 +224,8 @@ interface Choice {
   readonly seq: string
   /** What the list is ordered by, the least first; `undefined` for the newest first. */
   readonly place: string | undefined
+  /** Whether the index has the order of the list. */
+  readonly isOrdered: boolean
   /** Whether duration and cost are read from an index, too. */
   readonly hasSizes: boolean
 }
@@ -196,16 +240,25 @@ function chosenBy({ scorer, sort, agent }: RunListFilter): Choice {
       columns: 's',
       seq: 's.run_seq',
       place: isWorst ? 's.position' : size,
+      isOrdered: size === undefined,
       hasSizes: false,
     }
   }
   if (sort === 'worst') {
     const source = `(SELECT run_seq, is_nested, agent, run_status, model, time_ms, -count(*) AS place FROM ${shownScores('scores_failing')}
       WHERE label = 'fail' GROUP BY run_seq) s`
-    return { source, columns: 's', seq: 's.run_seq', place: 's.place', hasSizes: false }
+    return { source, columns: 's', seq: 's.run_seq', place: 's.place', isOrdered: false, hasSizes: false }
   }
-  const index = size !== undefined ? 'runs_by_end' : agent === undefined ? 'runs_listed' : 'runs_of_agent'
-  return { source: `runs r INDEXED BY ${index}`, columns: 'r', seq: 'r.seq', place: size, hasSizes: size !== undefined }
+  const isOrdered = size === undefined
+  const index = agent === undefined || !isOrdered ? 'runs_listed' : 'runs_of_agent'
+  return {
+    source: `runs r INDEXED BY ${index}`,
+    columns: 'r',
+    seq: 'r.seq',
+    place: size,
+    isOrdered,
+    hasSizes: !isOrdered,
+  }
 }
 
 /** Events of users by what they say. Others have no opinion. */

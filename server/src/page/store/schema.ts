@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 13
+export const PAGE_SCHEMA_VERSION = 14
 
 /** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
 const SCORE = `scorer TEXT NOT NULL,
@@ -88,7 +88,7 @@ export const PAGE_SCHEMA: string = `
   CREATE INDEX runs_by_end ON runs (time_ms, agent, parent_id, status, start_ms, end_ms, cost_usd, trace_id, model);
   -- The list reads its filters from one index and in its order, so that every combination is fast: reading
   -- 100,000 entries of an index takes some 20 ms, and looking each run up ten times as long.
-  CREATE INDEX runs_listed ON runs (seq, parent_id, agent, status, model, time_ms);
+  CREATE INDEX runs_listed ON runs (seq, parent_id, agent, status, model, time_ms, start_ms, end_ms, cost_usd);
   CREATE INDEX runs_of_agent ON runs (agent, seq, status, model, time_ms);
   CREATE VIRTUAL TABLE run_texts USING fts5 (text, content = '', contentless_delete = 1);
 
