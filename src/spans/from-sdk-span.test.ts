@@ -1,6 +1,7 @@
-import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { context, diag, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { resourceFromAttributes } from '@opentelemetry/resources'
 import { TracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { toSourceSpan, type SdkSpanLike } from './from-sdk-span.ts'
 
 const exporter = new InMemorySpanExporter()
@@ -74,3 +75,15 @@ function toPlain(source: ReturnType<typeof toSourceSpan>): unknown {
   const times = { startTimeMs, endTimeMs, droppedAttributesCount }
   return { traceId, spanId, parentSpanId, parentIsRemote, name, kind, scope, attributes, events, status, ...times }
 }
+
+it('reads what is known of a resource whose detectors have not answered, without an error in the log of the SDK', () => {
+  const error = vi.fn<() => void>()
+  diag.setLogger({ error, warn: error, info() {}, debug() {}, verbose() {} })
+  const { promise } = Promise.withResolvers<string>()
+  const detected = resourceFromAttributes({ 'host.id': promise, 'service.name': 'of a detector' })
+  const resource = detected.merge(resourceFromAttributes({ 'service.name': 'shop' }))
+  const span = new TracerProvider({ resource }).getTracer('app').startSpan('agent')
+  expect(toSourceSpan(span as unknown as SdkSpanLike).resource).toEqual({ 'service.name': 'shop' })
+  expect(error).not.toHaveBeenCalled()
+  diag.disable()
+})

@@ -27,7 +27,12 @@ export interface SdkSpanLike {
   readonly status: { readonly code: number; readonly message?: string | undefined }
   readonly startTime: HighResolutionTime
   readonly endTime: HighResolutionTime
-  readonly resource: { readonly attributes: Readonly<Record<string, unknown>> }
+  readonly resource: {
+    readonly attributes: Readonly<Record<string, unknown>>
+    readonly asyncAttributesPending?: boolean
+    /** 2.x and 3.x. */
+    readonly getRawAttributes?: () => readonly (readonly [string, unknown])[]
+  }
   readonly droppedAttributesCount?: number
   readonly links?: readonly { readonly attributes?: Readonly<Record<string, unknown>> | undefined }[]
 }
@@ -119,7 +124,11 @@ export class SdkSourceSpan implements SourceSpan {
   }
 
   get resource(): Readonly<Record<string, unknown>> {
-    return this.#span.resource.attributes
+    const { resource } = this.#span
+    // The SDK logs an error when attributes are read before all detectors have answered. Of the raw ones, the first of a name counts.
+    if (resource.asyncAttributesPending !== true || resource.getRawAttributes === undefined) return resource.attributes
+    const known = resource.getRawAttributes().filter(([, value]) => !(value instanceof Promise))
+    return Object.fromEntries(known.toReversed())
   }
 
   get droppedAttributesCount(): number {
