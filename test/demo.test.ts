@@ -25,11 +25,16 @@ describe('the demo', () => {
     expect(runs).toBe(printedRuns)
     expect(nested).toBe(count(/\(asked by another agent\)$/gm))
     expect(evaluations).toBe((runs ?? 0) * (scorers ?? 0))
-    const [scored, passed, failed] = numbersIn(/(\d+) scored: ✓ (\d+) passed, ✗ (\d+) did not/)
-    expect(passed).toBe(count(/^ {2}✓ [a-z_]+(?: ↓)? +\d/gm))
-    expect(failed).toBe(count(/^ {2}✗ [a-z_]+(?: ↓)? +\d/gm))
+    const [scored, passed, failed] = numbersIn(/(\d+) scored: (\d+) pass, (\d+) fail/)
+    expect(passed).toBe(count(/^ {2}pass +[a-z_]+(?: ↓)? +\d/gm))
+    expect(failed).toBe(count(/^ {2}fail +[a-z_]+(?: ↓)? +\d/gm))
     expect(scored).toBe((passed ?? 0) + (failed ?? 0))
     expect(numbersIn(/(\d+) gen_ai\.evaluation\.result events/)).toEqual([scored])
+  })
+
+  it('shows the share of failing runs, the worst agent first, and no mark of a gate', () => {
+    expect(shown).toMatch(/^support-agent\n(?: {2}.*\n)* {2}tool_errors ↓ +50 % █████ +2 +0\.50 /m)
+    expect(shown).not.toMatch(/[✓✗]/)
   })
 
   it('explains why runs were skipped', () => {
@@ -39,11 +44,13 @@ describe('the demo', () => {
     expect(reasons.map(([, , meaning]) => meaning)).not.toContain('see docs')
   })
 
-  it('gives the complete reason of each failure, and ends with three things to try', () => {
-    const failures = shown.split(/^(?= {2}[✓✗–] )/m).filter((part) => /^ {2}✗ [a-z_]+ +\d/.test(part))
+  it('gives the complete reason of each failure, and ends with four things to try', () => {
+    const failures = shown
+      .split(/^(?= {2}(?:pass|fail|skipped) )/m)
+      .filter((part) => /^ {2}fail +[a-z_]+ +\d/.test(part))
     expect(failures.length).toBeGreaterThan(5)
-    for (const failure of failures) expect(failure).toMatch(/^ {2}✗ .*\n {6}\S(?:.*\n {6})*.*[.?)]\n/)
+    for (const failure of failures) expect(failure).toMatch(/^ {2}fail .*\n {6}\S(?:.*\n {6})*.*[.?)]\n/)
     expect(shown).not.toContain('…\n')
-    expect(count(/^ {2}[123]\. /gm)).toBe(3)
+    expect(count(/^ {2}[1-9]\. /gm)).toBe(4)
   })
 })

@@ -28,7 +28,7 @@ export function printAccounting({ runs, scorers }: LedgerSnapshot, printedRuns: 
     `  ${plural(printedRuns, 'run')}${started} × ${plural(counts.length, 'scorer')} = ${sum('offered')} evaluations`,
   )
   console.log(
-    `  ${sum('scored')} scored: ${paint('green', `✓ ${passed} passed`)}, ${paint('red', `✗ ${sum('scored') - passed} did not`)}`,
+    `  ${sum('scored')} scored: ${paint('green', `${passed} pass`)}, ${paint('red', `${sum('scored') - passed} fail`)}`,
   )
   console.log(`  ${sum('skipped')} skipped on purpose:`)
   const reasons = new Map<string, number>()

@@ -19,12 +19,14 @@ import {
 } from 'spanscore/scorers/prebuilt'
 import { createOtlpReceiver, createScriptedOpenAIServer } from 'spanscore/testing'
 
+import { renderScores, worstFirst } from '../../cli/src/score/table.ts'
+import { Tallies } from '../../cli/src/score/tally.ts'
 import { printAccounting, printNextSteps } from './accounting.ts'
 import { createDemoAgents } from './agents.ts'
 import { answerJudge, isJudge } from './judge-script.ts'
 import { showPage } from './page.ts'
 import { plain } from './plain.ts'
-import { carriesScores, paint, printedRuns, printRun, printTable, say } from './report.ts'
+import { carriesScores, columns, paint, printedRuns, printRun, say } from './report.ts'
 import { answerAgent, questions } from './script.ts'
 import { startTelemetry } from './telemetry.ts'
 
@@ -58,13 +60,13 @@ say(
   `Spans, events and metrics go over OTLP to a receiver in this process${backend ? ` and to ${plain(backend)}` : ''}.`,
 )
 say('tool_call_accuracy, tool_order and tool_errors are computed by code. The other scorers ask the judge.')
-say(
-  `${paint('green', '✓')} passed, ${paint('red', '✗')} did not pass, ${paint('yellow', '–')} no score. This is what arrives, run by run:\n`,
-)
+say('This is what arrives, run by run:\n')
 
 // An application already has this: a tracer provider that exports.
 const telemetry = startTelemetry([receiver.url, ...(backend ? [backend] : [])])
 registerTelemetry(new OpenTelemetry())
+
+const tallies = new Tallies([], { worst: 0, showsInput: false })
 
 // This is the part that spanscore adds.
 const scoring = attachScoring({
@@ -89,6 +91,7 @@ const scoring = attachScoring({
     },
     { scorer: createSummarizationScorer({ model }), agent: 'summary-agent' },
   ],
+  onScore: (evaluation, run) => tallies.add(run, [evaluation]),
   // Many runs arrive within a second here, and all of them are to be shown. The default budget would judge only some of them.
   budget: { callsPerMinute: 600 },
   // This simulates that the tracer's own sampler kept this share of all traces. Each run then represents several.
@@ -120,9 +123,9 @@ await telemetry.shutdown()
 const events = receiver.logs.filter((log) => log.eventName === 'gen_ai.evaluation.result')
 const metricNames = new Set(receiver.metrics.map((metric) => metric.name))
 say(
-  `${receiver.spans.length} spans, ${events.length} gen_ai.evaluation.result events and ${metricNames.size} metrics arrived. The means, from the events:\n`,
+  `${receiver.spans.length} spans, ${events.length} gen_ai.evaluation.result events and ${metricNames.size} metrics arrived. The scores, the worst first:\n`,
 )
-printTable(events)
+console.log(renderScores(worstFirst(tallies.rows()), { columns, paint }))
 const passed = events.filter((event) => event.attributes['gen_ai.evaluation.score.label'] === 'pass').length
 printAccounting(scoring.ledger(), printedRuns(), passed)
 if (!realModel) printNextSteps()

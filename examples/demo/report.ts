@@ -1,7 +1,7 @@
 /** Prints the runs and scores of the demo. All of it comes from the data that arrived at the OTLP receiver. */
 import { styleText } from 'node:util'
 import { reconstructRuns } from 'spanscore/runs'
-import type { ReceivedLog, ReceivedSpan } from 'spanscore/testing'
+import type { ReceivedSpan } from 'spanscore/testing'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 
@@ -9,7 +9,7 @@ import { plain } from './plain.ts'
 
 type Format = Parameters<typeof styleText>[0]
 
-const columns = Math.min(110, process.stdout.columns ?? 100)
+export const columns: number = Math.min(110, process.stdout.columns ?? 100)
 
 /** Colours a text if the output is a terminal with colours. */
 export const paint = (format: Format, text: string): string => styleText(format, text, { stream: process.stdout })
@@ -31,15 +31,14 @@ const indented = (text: string, indent: number) =>
     .map((line) => `${' '.repeat(indent)}${line}`)
     .join('\n')
 
-const marks = {
-  pass: { sign: '✓', format: 'green' },
-  fail: { sign: '✗', format: 'red' },
-  none: { sign: '–', format: 'yellow' },
-} as const
+/** Green, red, and yellow for what is neither. */
+const FORMATS: Readonly<Record<string, Format>> = { pass: 'green', fail: 'red' }
 
 interface ShownScore {
   readonly id: string
-  readonly mark: keyof typeof marks
+  /** `pass` or `fail`; without a score `skipped` or `failed`. */
+  readonly verdict: string
+  /** The score, or the reason why there is none. */
   readonly value: string
   /** Shown if the score did not pass. */
   readonly why: string
@@ -56,24 +55,11 @@ function scoresOn({ attributes }: ReceivedSpan): ShownScore[] {
     const shownId = id === LOWER_IS_BETTER ? `${nameOf(id)} ↓` : nameOf(id)
     const of = (name: string) => textOf(attributes[`spanscore.${id}.${name}`])
     if (part === 'status') {
-      return [
-        {
-          id: shownId,
-          mark: 'none',
-          value: `${nameOf(value)} (${nameOf(of('status_reason'))})`,
-          why: withoutId(of('status_message'), id),
-        },
-      ]
+      const why = withoutId(of('status_message'), id)
+      return [{ id: shownId, verdict: nameOf(value), value: nameOf(of('status_reason')), why }]
     }
-    const passed = of('label') === 'pass'
-    return [
-      {
-        id: shownId,
-        mark: passed ? 'pass' : 'fail',
-        value: nameOf(String(value)),
-        why: passed ? '' : of('explanation'),
-      },
-    ]
+    const verdict = of('label')
+    return [{ id: shownId, verdict, value: nameOf(String(value)), why: verdict === 'pass' ? '' : of('explanation') }]
   })
 }
 
@@ -92,7 +78,7 @@ const printed = new Set<string>()
 /** How many runs were printed. */
 export const printedRuns = (): number => printed.size
 
-/** Prints one run or one late span, with a mark for each score, and the complete reason if a score did not pass. */
+/** Prints one run or one late span, with the verdict of each score, and the complete reason if a score did not pass. */
 export function printRun(span: ReceivedSpan): void {
   printed.add(`${span.traceId} ${isLate(span) ? span.parentSpanId : span.spanId}`)
   const scores = scoresOn(span)
@@ -102,50 +88,9 @@ export function printRun(span: ReceivedSpan): void {
   // In this application, an agent's span has no parent, except the tool call of another agent.
   const caller = !isLate(span) && span.parentSpanId !== undefined ? paint('dim', '  (asked by another agent)') : ''
   console.log(wrapAnsi(`${name}  ${title}${caller}`, columns, { hard: true }))
-  for (const { id, mark, value, why } of scores) {
-    const { sign, format } = marks[mark]
-    console.log(`  ${paint(format, sign)} ${pad(id, 24)}${paint(format, value)}`)
+  for (const { id, verdict, value, why } of scores) {
+    console.log(`  ${paint(FORMATS[verdict] ?? 'yellow', pad(verdict, 9))}${pad(id, 24)}${value}`)
     if (why !== '') console.log(paint('dim', indented(why, 6)))
   }
   console.log()
-}
-
-interface Row {
-  readonly agent: string
-  readonly scorer: string
-  readonly isLowerBetter: boolean
-  readonly values: number[]
-  passed: number
-}
-
-/** Prints the means by agent and scorer, from the `gen_ai.evaluation.result` events that arrived. */
-export function printTable(events: readonly ReceivedLog[]): void {
-  const rows = new Map<string, Row>()
-  for (const { attributes } of events) {
-    const agent = nameOf(attributes['gen_ai.agent.name']) || '(unnamed)'
-    const scorer = nameOf(attributes['gen_ai.evaluation.name'])
-    const value = attributes['gen_ai.evaluation.score.value']
-    if (typeof value !== 'number') continue
-    const isLowerBetter = attributes['spanscore.score.better'] === 'lower'
-    const row = rows.get(`${agent} ${scorer}`) ?? { agent, scorer, isLowerBetter, values: [], passed: 0 }
-    rows.set(`${agent} ${scorer}`, row)
-    row.values.push(value)
-    if (attributes['gen_ai.evaluation.score.label'] === 'pass') row.passed++
-  }
-  const sorted = [...rows.values()].toSorted(
-    (a, b) => a.agent.localeCompare(b.agent) || a.scorer.localeCompare(b.scorer),
-  )
-  console.log(
-    paint('dim', `  ${pad('agent', 15)}${pad('scorer', 26)}${'runs'.padStart(4)}${'mean'.padStart(7)}  passed`),
-  )
-  for (const { agent, scorer, isLowerBetter, values, passed } of sorted) {
-    const { sign, format } = passed === values.length ? marks.pass : marks.fail
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length
-    const share = `${passed} of ${values.length}`
-    console.log(
-      `${paint(format, sign)} ${pad(agent, 15)}${pad(isLowerBetter ? `${scorer} ↓` : scorer, 26)}` +
-        `${String(values.length).padStart(4)}${mean.toFixed(2).padStart(7)}  ${paint(format, share)}`,
-    )
-  }
-  if (sorted.some(({ isLowerBetter }) => isLowerBetter)) console.log(paint('dim', '  ↓ lower is better'))
 }

@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util'
 
-import type { ReceivedLog, ReceivedSpan } from 'spanscore/testing'
+import type { ReceivedSpan } from 'spanscore/testing'
 import stringWidth from 'string-width'
 import { expect, test, vi } from 'vitest'
 
 import { plain } from '../../examples/demo/plain.ts'
-import { printRun, printTable } from '../../examples/demo/report.ts'
+import { printRun } from '../../examples/demo/report.ts'
 
 /** This sets a title, clears the screen, and holds a colour, a link, a bell, overwritten lines, reversed text, and half a character. */
 const EVIL =
@@ -52,23 +52,11 @@ function runNamed(name: string, scope: string): ReceivedSpan {
   } as unknown as ReceivedSpan
 }
 
-const scored = (agent: string, scorer: string): ReceivedLog =>
-  ({
-    attributes: {
-      'gen_ai.agent.name': agent,
-      'gen_ai.evaluation.name': scorer,
-      'gen_ai.evaluation.score.value': 0.5,
-      'gen_ai.evaluation.score.label': evil('pass'),
-      'spanscore.score.better': 'lower',
-    },
-  }) as unknown as ReceivedLog
-
 test('the demo prints no escape sequence, control, direction mark or very long name of what it received', () => {
   const printed: string[] = []
   vi.spyOn(console, 'log').mockImplementation((text: unknown = '') => void printed.push(String(text)))
   printRun(runNamed(evil('agent'), 'an application'))
   printRun(runNamed('', 'spanscore'))
-  printTable([scored(evil('agent'), evil('scorer')), scored('agent', 'scorer')])
   vi.restoreAllMocks()
   const lines = printed.flatMap((text) => text.split('\n'))
   expect(lines.length).toBeGreaterThan(20)
