@@ -5,6 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 
 import * as fc from 'fast-check'
 import { addWeighted, weightedMean, withoutPause } from 'spanscore/engine'
+import type { WeightedMean } from 'spanscore/engine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { compareScores, differenceOf } from '../../src/page/store/compare.ts'
@@ -46,8 +47,11 @@ const scored: fc.Arbitrary<Scored> = fc.record({
 function oracle(scores: readonly Scored[]) {
   const nothing = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
   const sums = scores.reduce((sum, { probability, value }) => addWeighted(sum, probability, value), nothing)
-  const failing = scores.reduce((sum, { probability, value }) => sum + (value < 0.5 ? 1 / probability : 0), 0)
-  return { runs: scores.length, mean: weightedMean(sums), failing: failing / sums.w }
+  const failing = scores.reduce(
+    (sum, { probability, value }) => addWeighted(sum, probability, Number(value < 0.5)),
+    nothing,
+  )
+  return { runs: scores.length, mean: weightedMean(sums), failing: weightedMean(failing) }
 }
 
 const close = (value: number) => expect.closeTo(value, 9)
@@ -57,20 +61,17 @@ function near(summary: ReturnType<typeof oracle>) {
   const { runs, mean, failing } = summary
   return {
     runs,
-    failing: { mean: close(failing) },
-    mean:
-      mean === undefined
-        ? undefined
-        : {
-            ...Object.fromEntries(
-              Object.entries(mean).map(([name, value]: [string, unknown]) => [
-                name,
-                typeof value === 'number' ? close(value) : value,
-              ]),
-            ),
-            interval95: mean.interval95.map(close),
-          },
+    failing: failing && nearMean(failing),
+    mean: mean && nearMean(mean),
   }
+}
+
+function nearMean(mean: WeightedMean) {
+  const entries = Object.entries(mean).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'number' ? close(value) : value,
+  ])
+  return { ...Object.fromEntries(entries), interval95: mean.interval95.map(close) }
 }
 
 /** An impossible difference, which represents the result if one side has no scores. */
@@ -98,7 +99,7 @@ it('computes the same values as the metrics in total and for each group, time an
       }
       const [before, after] = ['1', '2'].map((version) => scores.filter(({ agentVersion }) => agentVersion === version))
       const compared = compareScores(database, { scorer, agentVersion: '1' }, { scorer, agentVersion: '2' })
-      const [old, now] = [before, after].map((side) => oracle(side ?? []).mean)
+      const [old, now] = [before, after].map((side) => oracle(side ?? []).failing)
       const { mean, interval95 } = old === undefined || now === undefined ? NO_DIFFERENCE : differenceOf(old, now)
       expect(compared.difference?.mean ?? NO_DIFFERENCE.mean).toBeCloseTo(mean, 9)
       expect(compared.difference?.interval95[0] ?? NO_DIFFERENCE.interval95[0]).toBeCloseTo(interval95[0], 9)

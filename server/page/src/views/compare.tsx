@@ -208,7 +208,7 @@ function Result({
   readonly before: string
   readonly after: string
 }) {
-  const { failingDifference: difference, opinions } = comparison
+  const { difference, opinions } = comparison
   const [said, saidAfter] = opinions
   const { overview } = useService()
   const units = unitsOfScorer(overview, scorer) === 'conversations' ? 'conversations' : 'runs'

@@ -17,7 +17,6 @@ export interface ComparedRun {
 /** A question with different scores on both sides. */
 export interface ChangedRun {
   readonly question: string
-  readonly agent: string
   readonly before: ComparedRun
   readonly after: ComparedRun
 }
@@ -32,10 +31,8 @@ export interface Difference {
 export interface Comparison {
   readonly before: ScoreSummary
   readonly after: ScoreSummary
-  /** The difference of the means; `undefined` if a side has none. */
-  readonly difference: Difference | undefined
   /** The difference of the shares that fail; `undefined` if a side has no labels. */
-  readonly failingDifference: Difference | undefined
+  readonly difference: Difference | undefined
   /** Questions that both sides answered, and how many have the same score. */
   readonly paired: number
   readonly same: number
@@ -66,19 +63,13 @@ export function compareScores(database: DatabaseSync, before: ScoreFilter, after
   return {
     before: first,
     after: second,
-    difference: differenceBetween(first.mean, second.mean),
-    failingDifference: differenceBetween(first.failing, second.failing),
+    difference: differenceBetween(first.failing, second.failing),
     paired: pairs.length,
     same: pairs.length - changed.length,
     changed: changed
       .toSorted((left, right) => changeOf(right) - changeOf(left))
       .slice(0, MAX_CHANGED)
-      .map(([left, right]) => ({
-        question: right.question,
-        agent: right.agent,
-        before: toCompared(left),
-        after: toCompared(right),
-      })),
+      .map(([left, right]) => ({ question: right.question, before: toCompared(left), after: toCompared(right) })),
     opinions: chosen.map((side) => countOpinions(database, side)),
     withheld: withheldAmong(database, ...chosen),
   }
