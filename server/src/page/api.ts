@@ -221,7 +221,7 @@ function readingRoutes(parts: ReadApiParts): Routes {
     'GET /api/runs': async ({ query }) => {
       const filter = parsed(listQuery, Object.fromEntries(query))
       const page = await background.run(listRuns(database, filter), true)
-      return json({ ...page, changes: runs.changes, open: runs.openRuns() })
+      return json({ ...page, open: runs.openRuns() })
     },
     'GET /api/run': ({ query }) => {
       const found = readRun(parts, query.get('id') ?? '', viewerOf(query))
@@ -284,6 +284,10 @@ function sideIn(query: URLSearchParams, prefix: string): ScoreFilter {
 
 /** People's labels: the page of a service stores them. */
 function labelRoutes({ database, ingest, nowMs, random }: ApiParts): Routes {
+  const changed = (answer: unknown) => {
+    ingest.changed()
+    return json(answer)
+  }
   return {
     'GET /api/labels': ({ query }) => {
       const asked = z.object({ scorer: name, version: name, labeller })
@@ -300,24 +304,20 @@ function labelRoutes({ database, ingest, nowMs, random }: ApiParts): Routes {
     'POST /api/labels/draw': ({ body }) => {
       const { scorer, version, count } = parsed(drawBody, body)
       const drawn = drawScores(database, scorer, version, count, nowMs(), random)
-      ingest.changed()
-      return json({ drawn })
+      return changed({ drawn })
     },
     'POST /api/labels': ({ body }) => {
       if (!labels.saveLabel(database, parsed(labelBody, body), nowMs())) return missing('score')
-      ingest.changed()
-      return json({})
+      return changed({})
     },
     'POST /api/labels/reveal': ({ body }) => {
       revealScore(database, parsed(revealBody, body), nowMs())
-      ingest.changed()
-      return json({})
+      return changed({})
     },
     'POST /api/labels/end': ({ body }) => {
       const { scorer, version } = parsed(endBody, body)
       const shown = endDraw(database, scorer, version, nowMs())
-      ingest.changed()
-      return json({ shown })
+      return changed({ shown })
     },
     'GET /api/labels/runs': ({ query }) => {
       const { scorer, labeller: viewer } = parsed(exportQuery, Object.fromEntries(query))
@@ -354,8 +354,7 @@ function labelRoutes({ database, ingest, nowMs, random }: ApiParts): Routes {
       const { lines } = parsed(z.object({ lines: z.string() }), body)
       const found = readLabels(lines)
       importLabels(database, found)
-      ingest.changed()
-      return json({ imported: found.length })
+      return changed({ imported: found.length })
     },
   }
 }

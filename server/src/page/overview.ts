@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import { weightedMean } from 'spanscore/engine'
 import type { Evaluation } from 'spanscore/engine'
 
+import { FAILING_SUMS, failingShare } from './store/failing-share.ts'
+import type { FailingSums } from './store/failing-share.ts'
 import { all, first, namesIn } from './store/page-database.ts'
 import { usedBytes } from './store/forgetting.ts'
 import { OPEN_SCORES } from './store/withheld.ts'
@@ -147,16 +148,11 @@ function hasLabels(database: DatabaseSync, { table }: ScoreSource, scorer: strin
 }
 
 function leastFailing(database: DatabaseSync, { open }: ScoreSource, scorer: string): number {
-  const sums = first<{ w: number; w2: number; failing: number; failing2: number }>(
+  const sums = first<FailingSums>(
     database,
-    `SELECT total(weight) AS w, total(weight * weight) AS w2, total(CASE label WHEN 'fail' THEN weight END) AS failing,
-       total(CASE label WHEN 'fail' THEN weight * weight END) AS failing2
-     FROM (SELECT weight, label FROM ${open}
+    `SELECT ${FAILING_SUMS} FROM (SELECT weight, label FROM ${open}
        WHERE scorer = ? AND label IS NOT NULL AND weight IS NOT NULL ORDER BY time_ms DESC LIMIT ${LATEST})`,
     scorer,
   )
-  if (sums === undefined) return 0
-  const { w, w2, failing, failing2 } = sums
-  // A run counts 1 if it fails and 0 if it passes, and both are their own squares.
-  return weightedMean({ w, wy: failing, wy2: failing, w2, w2y: failing2, w2y2: failing2 })?.interval95[0] ?? 0
+  return (sums && failingShare(sums))?.interval95[0] ?? 0
 }

@@ -196,52 +196,7 @@ async function main({
     isForgetting = true
     if (!isWriting && !wasForgetting) forget()
   }, RETENTION_EVERY_MS)
-  parentPort?.on('message', (batch: PageBatch) => {
-    heardMs = performance.now()
-    if (batch.kind === 'alive') {
-      conversations = batch.conversations
-      return
-    }
-    if (batch.kind === 'batch') {
-      left = batch.left
-      waiting.push({ items: batch.items, bytes: batch.bytes, next: 0 })
-      if (!isWriting) writeAll()
-      return
-    }
-    if (batch.kind === 'address') {
-      otlpUrl = batch.otlpUrl
-      return
-    }
-    if (batch.kind === 'find') {
-      answer({ kind: 'answer', id: batch.id, value: tracesOfPerson(database, batch.person) })
-      return
-    }
-    if (batch.kind === 'count') {
-      answer({ kind: 'answer', id: batch.id, value: countRuns(database, batch.traceIds) })
-      return
-    }
-    if (batch.kind === 'forget') {
-      void forgetAll(batch.traceIds).finally(() => answer({ kind: 'answer', id: batch.id, value: true }))
-      return
-    }
-    if (batch.kind === 'forgotten') {
-      asked.get(batch.id)?.(batch.answer)
-      asked.delete(batch.id)
-      return
-    }
-    if (batch.kind === 'tokens') {
-      tokens = batch.tokens
-      return
-    }
-    if (batch.kind === 'judges') {
-      judges = batch.troubles
-      return
-    }
-    if (batch.kind === 'configuration') {
-      trials.change(batch.text)
-      ingest.redactBy(batch.redact)
-      return
-    }
+  const stop = (): void => {
     clearInterval(retention)
     clearInterval(counting)
     while (waiting.length > 0) writeSlice()
@@ -249,6 +204,30 @@ async function main({
     server.closeAllConnections()
     database.close()
     answer({ kind: 'stopped' })
+  }
+  parentPort?.on('message', (batch: PageBatch) => {
+    heardMs = performance.now()
+    if (batch.kind === 'alive') conversations = batch.conversations
+    else if (batch.kind === 'batch') {
+      left = batch.left
+      waiting.push({ items: batch.items, bytes: batch.bytes, next: 0 })
+      if (!isWriting) writeAll()
+    } else if (batch.kind === 'address') otlpUrl = batch.otlpUrl
+    else if (batch.kind === 'find')
+      answer({ kind: 'answer', id: batch.id, value: tracesOfPerson(database, batch.person) })
+    else if (batch.kind === 'count')
+      answer({ kind: 'answer', id: batch.id, value: countRuns(database, batch.traceIds) })
+    else if (batch.kind === 'forget')
+      void forgetAll(batch.traceIds).finally(() => answer({ kind: 'answer', id: batch.id, value: true }))
+    else if (batch.kind === 'forgotten') {
+      asked.get(batch.id)?.(batch.answer)
+      asked.delete(batch.id)
+    } else if (batch.kind === 'tokens') tokens = batch.tokens
+    else if (batch.kind === 'judges') judges = batch.troubles
+    else if (batch.kind === 'configuration') {
+      trials.change(batch.text)
+      ingest.redactBy(batch.redact)
+    } else stop()
   })
   answer({ kind: 'listening', port: await listen(server, options.host, options.port, '--page-port') })
 }

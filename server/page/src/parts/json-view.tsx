@@ -51,14 +51,6 @@ function withMarks(text: string, quotes: readonly string[]): ComponentChildren {
   )
 }
 
-/** Characters that change the direction of text are escaped, so that a value cannot reorder its line. */
-function withoutTurns(text: string): string {
-  return text.replaceAll(
-    /[\u202A-\u202E\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-}
-
 function indentOf(text: string): string {
   return text.slice(0, text.length - text.trimStart().length)
 }
@@ -89,11 +81,11 @@ function write(
       : undefined
   const flat = `${name}${JSON.stringify(value) ?? 'undefined'}`
   if (entries === undefined || depth > 8 || entries.length === 0) {
-    lines.push({ text: withoutTurns(`${indent}${flat}${end}`), path })
+    lines.push({ text: `${indent}${flat}${end}`, path })
     return
   }
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
-  lines.push({ text: withoutTurns(`${indent}${name}${open}`), path: `${path}#` })
+  lines.push({ text: `${indent}${name}${open}`, path: `${path}#` })
   for (const [index, [childPath, childName, child]] of entries.entries()) {
     write(child, childPath, childName, `${indent}  `, index < entries.length - 1 ? ',' : '', lines, depth + 1)
   }

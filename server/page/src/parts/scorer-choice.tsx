@@ -86,12 +86,8 @@ export function ScorerChoice({ value, options, clears }: ScorerChoiceProps) {
 
 /** Chooses the agent of the view; all if none is chosen. */
 export function AgentChoice({
-  label = 'Agent',
-  any = 'all',
   value,
 }: {
-  readonly label?: string
-  readonly any?: string
   /** The agent that is meant without a choice. @default all */
   readonly value?: string | undefined
 }) {
@@ -99,8 +95,8 @@ export function AgentChoice({
   const { choices, choose } = useChoices()
   return (
     <Choice
-      label={label}
-      any={any}
+      label="Agent"
+      any="all"
       value={choices['agent'] ?? value ?? ''}
       options={overview.agents}
       onChange={(agent) => choose({ agent })}

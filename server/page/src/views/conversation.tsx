@@ -9,6 +9,7 @@ import { ForgetButton } from '../parts/forget-button.tsx'
 import { findingsOf, wordsOf } from '../parts/findings.ts'
 import type { Finding } from '../parts/findings.ts'
 import { useKeys } from '../parts/keys.ts'
+import { NotHere } from '../parts/not-here.tsx'
 import { Opinions } from '../parts/opinions.tsx'
 import { placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
 import { runStatusOf } from '../parts/run-status.ts'
@@ -30,17 +31,7 @@ export function ConversationView() {
   const { value, error } = useAnswer<Thread>('/api/conversation', { key: params['key'] ?? '' }, changes)
   useKeys({ Escape: back, u: back })
   useTitle(value?.turns[0]?.user?.slice(0, 60) ?? 'Conversation')
-  if (value === undefined) {
-    return error === undefined ? (
-      <p class="closed muted">Loading…</p>
-    ) : (
-      <section class="closed">
-        <h1>This conversation is not here</h1>
-        <p>{error}</p>
-        <a href="/conversations">All conversations</a>
-      </section>
-    )
-  }
+  if (value === undefined) return <NotHere what="conversation" error={error} />
   const notes = notesOf(value)
   return (
     <article class="run">

@@ -12,6 +12,7 @@ import { Conversation } from '../parts/conversation.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { ForgetButton } from '../parts/forget-button.tsx'
 import { JsonView } from '../parts/json-view.tsx'
+import { NotHere } from '../parts/not-here.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { placeOf, placeOfConversation, placeOfList } from '../parts/place.ts'
 import { SaidOfRun } from '../parts/said.tsx'
@@ -35,17 +36,7 @@ export function RunView() {
     value?.stored !== undefined && value.run.id === id && value.stored.settled_ms < Date.now() - QUIET_MS
   useKeys({ Escape: back, u: back })
   useTitle(value?.run.userInput?.slice(0, 60) ?? value?.run.agent.name ?? 'Run')
-  if (value === undefined) {
-    return error === undefined ? (
-      <p class="closed muted">Loading…</p>
-    ) : (
-      <section class="closed">
-        <h1>This run is not here</h1>
-        <p>{error}</p>
-        <a href="/runs">All runs</a>
-      </section>
-    )
-  }
+  if (value === undefined) return <NotHere what="run" error={error} />
   const { run, isOpen, scores, spans, stored } = value
   const withheld = value.withheld.filter(({ runId }) => runId === run.id)
   const own = scores.filter(({ runId }) => runId === run.id).map(({ evaluation }) => evaluation)

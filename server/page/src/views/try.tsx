@@ -49,7 +49,7 @@ export function TryView() {
         />
         {given === undefined ? (
           <>
-            <AgentChoice label="Runs of" any="all agents" />
+            <AgentChoice />
             <Choice
               label="How many, newest first"
               value={limit}

@@ -125,7 +125,7 @@ export function* listRuns(database: DatabaseSync, filter: RunListFilter, perStep
     shown.flatMap((row) => (row.parent_id === null ? [row.trace_id] : [])),
   )
   yield
-  const total = filter.after === undefined ? countRunsOf(database, filter, chosen) : undefined
+  const total = filter.after === undefined ? countRunsOf(database, chosen.source, where, viewer) : undefined
   yield
   return {
     runs: shown.map(({ at_place: _place, ...row }) => ({
@@ -145,11 +145,9 @@ export function* listRuns(database: DatabaseSync, filter: RunListFilter, perStep
   }
 }
 
-function countRunsOf(database: DatabaseSync, filter: RunListFilter, chosen: Choice): number {
-  const where = conditions(filter, chosen)
+function countRunsOf(database: DatabaseSync, source: string, where: readonly SqlCondition[], viewer: Viewer): number {
   const clause = where.map(({ sql }) => sql).join(' AND ')
-  const sql = `SELECT count(*) AS n FROM (SELECT 1 FROM ${chosen.source} WHERE ${clause === '' ? '1' : clause} LIMIT ${MAX_COUNTED})`
-  const viewer = { viewer: filter.labeller ?? '' }
+  const sql = `SELECT count(*) AS n FROM (SELECT 1 FROM ${source} WHERE ${clause === '' ? '1' : clause} LIMIT ${MAX_COUNTED})`
   return first<{ n: number }>(database, sql, viewer, ...where.flatMap(({ values }) => values))?.n ?? 0
 }
 
