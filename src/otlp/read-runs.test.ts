@@ -66,7 +66,7 @@ describe('reading runs from OTLP', () => {
     }
   })
 
-  it('gives the same runs wherever in the file the spans are, in memory and from the temporary file', async () => {
+  it('gives the same runs wherever in the file the spans are, in memory and from the temporary database', async () => {
     const some = fc.shuffledSubarray(scenarios, { minLength: 2, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(some, fc.func(fc.nat()), fc.constantFrom(0, 20_000), async (chosen, rank, maxHeldBytes) => {

@@ -12,7 +12,7 @@ import type { OtlpRecord } from './otlp-record.ts'
 import { runsByStart } from './runs-by-start.ts'
 import type { StoredRun } from './runs-by-start.ts'
 import { SpanArchive } from './span-archive.ts'
-import type { ArchiveEntry } from './archive-entry.ts'
+import type { ArchiveEntry } from './spilled-entries.ts'
 import { isLateScoreSpan } from './stored-scores.ts'
 import { readTraceJson } from './trace-json.ts'
 import { withOwnFacts } from '../runs/view/with-own-facts.ts'
@@ -53,8 +53,7 @@ export interface ReadRunsOptions {
   /** Called once when all input has been read, before the first run is returned. @default none */
   readonly onRead?: (summary: OtlpSummary) => void
   /**
-   * Maximum bytes of input whose spans are held in memory. Further spans go to a temporary file, which is removed at the end, and take about
-   * 30 bytes of memory each.
+   * Maximum bytes of input whose spans are held in memory. Above it, all spans are in a temporary database, which is removed at the end.
    * @default 67108864 (64 MiB)
    */
   readonly maxHeldBytes?: number

@@ -1,7 +1,6 @@
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
-import type { ArchiveEntry } from './archive-entry.ts'
-import { ArchiveIndex } from './archive-index.ts'
-import { SpillFile } from './spill-file.ts'
+import { SpilledEntries } from './spilled-entries.ts'
+import type { ArchiveEntry } from './spilled-entries.ts'
 
 /** The contents of a file for one trace. */
 export interface ArchivedTrace {
@@ -13,26 +12,25 @@ export interface ArchivedTrace {
 
 /** @internal Options of a `SpanArchive`. */
 export interface SpanArchiveOptions {
-  /** Maximum bytes of input whose spans are held in memory; further spans go to a temporary file. */
+  /** Maximum bytes of input whose spans are held in memory. All are in a temporary database above it. */
   readonly maxHeldBytes: number
 }
 
 /**
  * Stores a file's spans in order of arrival, and returns them trace by trace, earliest first, wherever their spans are in the file. Above
- * `maxHeldBytes` they are in a temporary file, with an in-memory index of 29 bytes each.
+ * `maxHeldBytes` they are in a temporary database.
  */
 export class SpanArchive {
   readonly #maxHeldBytes: number
   #held: ArchiveEntry[] = []
   #heldBytes = 0
-  #spill: SpillFile | undefined
-  readonly #index = new ArchiveIndex()
+  #spill: SpilledEntries | undefined
 
   constructor(options: SpanArchiveOptions) {
     this.#maxHeldBytes = options.maxHeldBytes
   }
 
-  /** Whether the spans are in the temporary file. */
+  /** Whether the spans are in the temporary database. */
   get isSpilled(): boolean {
     return this.#spill !== undefined
   }
@@ -42,8 +40,8 @@ export class SpanArchive {
     for (const entry of entries) this.#held.push(entry)
     this.#heldBytes += byteLength
     if (this.#spill === undefined && this.#heldBytes <= this.#maxHeldBytes) return
-    this.#spill ??= new SpillFile()
-    for (const entry of this.#held) this.#index.add(entry, this.#spill.write(entry))
+    this.#spill ??= new SpilledEntries()
+    for (const entry of this.#held) this.#spill.add(entry)
     this.#held = []
   }
 
@@ -53,14 +51,10 @@ export class SpanArchive {
       yield* toTraces(this.#held).toSorted((left, right) => left.startTimeMs - right.startTimeMs)
       return
     }
-    this.#spill.flush()
-    const spill = this.#spill
-    for (const positions of this.#index.groups()) {
-      yield* toTraces(positions.map((position) => spill.read(position)))
-    }
+    for (const entries of this.#spill.traces()) yield* toTraces(entries)
   }
 
-  /** Removes the temporary file. */
+  /** Removes the temporary database. */
   close(): void {
     this.#spill?.close()
     this.#held = []
