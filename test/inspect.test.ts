@@ -132,6 +132,17 @@ describe('spanscore inspect', () => {
     ])
   })
 
+  it('shows the search of a tool below its call', async () => {
+    const { traces } = scenario('python-openinference-langchain-rag-0.1.80', '02-retriever-in-tool')
+    const { stdout } = await run(['inspect', file('rag.json', JSON.stringify(traces))])
+    expect(stdout).toContain(
+      '│  └─ search_documents {"query":"Oslo Monday degrees"}\n' +
+        '│     ├─ search  Oslo Monday degrees  3 documents\n' +
+        '│     │  → Oslo had four degrees below zero on Monday.\n',
+    )
+    expect(stdout.match(/─ search /g)).toHaveLength(1)
+  })
+
   it('chooses runs by agent and trace, and names the existing agents if none is left', async () => {
     const nested = scenario('openinference-openai-4.2.7', '09a')
     const path = file('two.jsonl', `${weatherText}\n${JSON.stringify(nested.traces)}\n`)

@@ -93,7 +93,7 @@ function addRun(run: AgentRun, lines: Lines, depth: number, indent = ''): void {
   if (history > 0) lines.addLabelled(indent, 'history', `${history} earlier ${plural(history, 'message')}`, 1)
   if (run.userInput !== undefined) lines.addLabelled(indent, 'user', run.userInput, MAX_TEXT_LINES)
   const scores = lines.scoresOf(run)
-  addSteps(run, { lines, depth, scores }, indent)
+  addSteps({ run, lines, depth, scores }, indent)
   if (run.output !== undefined) lines.addLabelled(indent, 'answer', run.output, MAX_TEXT_LINES)
   if (run.error !== undefined) lines.addLabelled(indent, 'error', describeError(run.error), MAX_VALUE_LINES)
   for (const score of scores) addScore(score, lines, indent)
@@ -129,6 +129,7 @@ const MARKS: Readonly<Record<string, Mark>> & { readonly other: Mark } = {
 
 /** What the parts of a run are drawn with. */
 interface Drawing {
+  readonly run: AgentRun
   readonly lines: Lines
   readonly depth: number
   readonly scores: readonly StoredScore[]
@@ -144,8 +145,8 @@ function addCallScores(level: string, index: number, { scores, lines }: Drawing,
   }
 }
 
-function addSteps(run: AgentRun, drawing: Drawing, indent: string): void {
-  const { lines, depth } = drawing
+function addSteps(drawing: Drawing, indent: string): void {
+  const { run, lines, depth } = drawing
   const children = new Map(run.children.map((child) => [child.id, child]))
   const callsOf = Map.groupBy(run.toolCalls, (call) => call.step)
   const count = run.toolCalls.reduce((most, call) => Math.max(most, call.step + 1), run.steps.length)
@@ -161,9 +162,7 @@ function addSteps(run: AgentRun, drawing: Drawing, indent: string): void {
     for (const [index, call] of calls.entries()) {
       const child = call.childRunId === undefined ? undefined : children.get(call.childRunId)
       if (child !== undefined) children.delete(child.id)
-      const isLast = index === calls.length - 1
-      addCall(call, child, lines, depth, `${indent}│  `, isLast)
-      addCallScores('tool-call', run.toolCalls.indexOf(call), drawing, `${indent}│  ${isLast ? ' ' : '│'}  `)
+      addCall(call, child, drawing, `${indent}│  `, index === calls.length - 1)
     }
   }
   for (const call of run.sideCalls) {
@@ -171,11 +170,17 @@ function addSteps(run: AgentRun, drawing: Drawing, indent: string): void {
     const head = `${indent}├─ side call  `
     lines.add(`${lines.paint('dim', head)}${lines.cut(`${name}  ${describeStep(call)}`, head)}`)
   }
-  for (const [index, retrieval] of run.retrievals.entries()) {
-    addRetrieval(retrieval, lines, indent)
+  addRetrievals(undefined, drawing, indent)
+  for (const child of children.values()) addChild(child, lines, depth, `${indent}│  `)
+}
+
+/** The retrievals of a tool call, or those that no call made, each with its scores. */
+function addRetrievals(toolCall: number | undefined, drawing: Drawing, indent: string): void {
+  for (const [index, retrieval] of drawing.run.retrievals.entries()) {
+    if (retrieval.toolCall !== toolCall) continue
+    addRetrieval(retrieval, drawing.lines, indent)
     addCallScores('retrieval', index, drawing, `${indent}│  `)
   }
-  for (const child of children.values()) addChild(child, lines, depth, `${indent}│  `)
 }
 
 function addRetrieval({ kind, query, documents, source, error }: Retrieval, lines: Lines, indent: string): void {
@@ -191,15 +196,10 @@ function addRetrieval({ kind, query, documents, source, error }: Retrieval, line
   }
 }
 
-function addCall(
-  call: ToolCall,
-  child: AgentRun | undefined,
-  lines: Lines,
-  depth: number,
-  indent: string,
-  isLast: boolean,
-): void {
+function addCall(call: ToolCall, child: AgentRun | undefined, drawing: Drawing, indent: string, isLast: boolean): void {
+  const { run, lines, depth } = drawing
   const { paint } = lines
+  const index = run.toolCalls.indexOf(call)
   const branch = `${indent}${isLast ? '└─' : '├─'} `
   const note = noteOf(call)
   const name = lines.cut(call.name, branch)
@@ -212,11 +212,13 @@ function addCall(
   lines.add(`${paint('dim', branch)}${painted}`)
   const inner = `${indent}${isLast ? ' ' : '│'}  `
   if (!isShort) lines.addWrapped(`${inner}  `, `${inner}  `, given, MAX_VALUE_LINES)
+  addRetrievals(index, drawing, inner)
   if (child !== undefined) addChild(child, lines, depth, `${inner}│ `)
   if (call.error !== undefined) lines.addWrapped(`${inner}✗ `, `${inner}  `, describeError(call.error), MAX_VALUE_LINES)
   else if (call.result !== undefined) {
     lines.addWrapped(`${inner}→ `, `${inner}  `, valueText(call.result), MAX_VALUE_LINES)
   }
+  addCallScores('tool-call', index, drawing, inner)
 }
 
 /** Which agent made a call, who executed it, and whether it failed: `  (by billing-agent, failed)`. */
