@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { saveDay } from '../server/test/browser/stored-day.ts'
 import { startService } from '../server/test/browser/service-process.ts'
 import type { ServiceProcess } from '../server/test/browser/service-process.ts'
+import type { AgentCase } from '../src/cases/agent-case.ts'
 import type { PageAnswers } from '../server/src/page/answers.ts'
 import { percent } from '../server/page/src/format.ts'
 import { chatRequests } from './fixtures/chat.ts'
@@ -85,6 +86,31 @@ describe('the tools, on the page of a service', () => {
     const one = await mcp.call('now', { agent: 'trip-agent', hours: 48 })
     expect(one.fields.rows).toMatchObject([{ agent: 'trip-agent' }])
     expect(one.text).toContain('Nothing got worse')
+  })
+
+  it('have the runs of which spanscore cases --page makes the cases of the page, the worst first', async () => {
+    const token = ['--token-file', join(folder, 'day/page-token')]
+    const made = await runCommand(['cases', '--page', service.origin, ...token, '--top', '3'], {})
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('3 cases')])
+    const cases = made.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as AgentCase)
+    expect(cases).toHaveLength(3)
+    for (const { runId, wrong, ...rest } of cases) {
+      const shown = await service.read<AgentCase>(`/api/case?id=${runId}`)
+      expect({ ...rest, wrong: wrong.map(({ scorer }) => scorer) }).toEqual({
+        ...rest,
+        id: shown.id,
+        input: shown.input,
+        answered: shown.answered,
+        wrong: shown.wrong.map(({ scorer }) => scorer),
+      })
+    }
+    const both = await runCommand(['cases', 'a.jsonl', '--page', service.origin, ...token], {})
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--page: expected neither files nor --from')])
+    const none = await runCommand(['cases', '--page', service.origin, ...token, '--since', '1s'], {})
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('no run of the page since 1s')])
   })
 
   it('say what the failing runs have in common, and what changed', async () => {

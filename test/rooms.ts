@@ -127,7 +127,7 @@ export const CLI_ROOMS: Readonly<Record<string, Room>> = {
     holds: '`score --from` and `--to`: stored traces of backends by time, and where their scores go',
     knows: ['score'],
   },
-  cases: { holds: '`cases`, and what became of them', knows: ['backfill', 'calibrate', 'score'] },
+  cases: { holds: '`cases`, and what became of them', knows: ['backfill', 'calibrate', 'mcp', 'score'] },
   calibrate: { holds: '`calibrate`', knows: ['calibration', 'canary'] },
   calibration: { holds: 'what labels say of a judge, and rules that correct for it', knows: [] },
   canary: { holds: '`canary`', knows: ['calibrate', 'calibration', 'score'] },

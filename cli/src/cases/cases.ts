@@ -3,10 +3,14 @@ import { existsSync, readFileSync, appendFileSync } from 'node:fs'
 import { parseCases } from '../../../src/cases/agent-case.ts'
 import type { AgentCase } from '../../../src/cases/agent-case.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
-import { readStored } from '../backfill/backfill.ts'
+import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
+import { readStored, startOf } from '../backfill/backfill.ts'
 import type { CommandContext } from '../command.ts'
+import { pageSource } from '../mcp/http-source.ts'
+import { PageClient } from '../mcp/page-client.ts'
 import { makeFolderOf, write } from '../output.ts'
 import { describeCount } from '../read-files.ts'
+import { readVersion } from '../read-version.ts'
 import { findConfig } from '../score/load-config.ts'
 import { safeJson, safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
@@ -14,11 +18,16 @@ import { CaseCollector } from './case-collector.ts'
 import type { CaseCollectorOptions, LeftOut } from './case-collector.ts'
 import { DATASET_FORMATS } from './dataset-formats.ts'
 import type { DatasetFormat } from './dataset-formats.ts'
+import { runsOfPage } from './page-runs.ts'
 
 /** The command-line options of `spanscore cases`. */
 export interface CasesOptions {
   /** The backend whose stored traces are read, instead of files. */
   readonly from?: string
+  /** The address of the page whose runs are read, instead of files. */
+  readonly page?: string
+  /** The file with the page's token. */
+  readonly tokenFile?: string
   /** How far back: a duration or a time. */
   readonly since: string
   /** Which traces, in the backend's own language. */
@@ -55,7 +64,7 @@ export async function collectCases(
     known: new Set(known.map(({ id }) => id)),
     redact: configured?.redact,
   })
-  const { runs, summary } = readStored(files, options, context)
+  const { runs, whyNone } = await read(files, options, context)
   let [count, scores] = [0, 0]
   for await (const { run, scoresOf } of runs) {
     for (const one of withNested(run)) {
@@ -65,7 +74,7 @@ export async function collectCases(
       collector.add(one, stored)
     }
   }
-  if (count === 0) throw new UsageError(describeCount(0, summary()))
+  if (count === 0) throw new UsageError(whyNone())
   if (scores === 0) throw new UsageError(NO_SCORES)
   const cases = collector.results()
   const text = cases.map((each) => `${safeJson(JSON.stringify(each))}\n`).join('')
@@ -73,6 +82,26 @@ export async function collectCases(
   else append(options.out, text)
   for (const line of describe(cases.length, collector.leftOut, options, configured === undefined))
     context.stderr.write(`spanscore: ${safeLine(line)}\n`)
+}
+
+interface Runs {
+  readonly runs: AsyncIterable<Pick<StoredRun, 'run' | 'scoresOf'>>
+  /** The message if there are none. */
+  readonly whyNone: () => string
+}
+
+async function read(files: readonly string[], options: CasesOptions, context: CommandContext): Promise<Runs> {
+  const { page, tokenFile, since, from } = options
+  if (page === undefined) {
+    const { runs, summary } = readStored(files, options, context)
+    return { runs, whyNone: () => describeCount(0, summary()) }
+  }
+  if (files.length > 0 || from !== undefined)
+    throw new UsageError('--page: expected neither files nor --from beside it')
+  const client = new PageClient(pageSource(page, tokenFile, context))
+  await client.overview(readVersion())
+  const runs = runsOfPage(client, startOf(since, Date.now()))
+  return { runs, whyNone: () => `no run of the page since ${since} was failed by a scorer or disliked by a user` }
 }
 
 const NO_SCORES =

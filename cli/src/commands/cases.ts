@@ -24,7 +24,15 @@ export const casesCommand: CliCommand = {
       .usage('[convert | points] [options] [files...]')
       .argument('[files...]', 'traces and the events of their scores, as spanscore inspect reads them')
       .option('--from <backend>', 'read the stored traces and scores of a backend instead, as spanscore score does')
-      .option('--since <time>', 'with --from: how far back, as 30m, 24h, 7d or a date', '24h')
+      .option(
+        '--page <url>',
+        'read the runs on the page of a service instead, such as http://127.0.0.1:4320; its token is in $SPANSCORE_PAGE_TOKEN',
+      )
+      .option(
+        '--token-file <file>',
+        'with --page: the file with its token, page-token in the data folder of the service',
+      )
+      .option('--since <time>', 'with --from and --page: how far back, as 30m, 24h, 7d or a date', '24h')
       .option('--query <query>', 'with --from: which traces')
       .option('--out <file>', 'add the cases to this file, without questions that it has; without it, print them')
       .option('--labels <file>', "people's labels, as calibrate reads them (may be repeated)", collectValues)

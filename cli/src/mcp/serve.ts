@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
@@ -13,7 +12,7 @@ import type { ScoreOptions } from '../score/score-options.ts'
 import { serverFile } from '../server-package.ts'
 import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
-import { createHttpSource } from './http-source.ts'
+import { pageSource } from './http-source.ts'
 import { PageClient } from './page-client.ts'
 import type { PageSource } from './page-client.ts'
 import { ReadSource } from './read-source.ts'
@@ -54,35 +53,12 @@ function sourceOf(files: readonly string[], options: McpOptions, context: Comman
     const message = `expected one of --page, --from and files, got ${given === 0 ? 'none' : 'several'}`
     throw new UsageError(message, { showsHelp: true })
   }
-  if (page !== undefined) return createHttpSource(originOf(page), tokenReader(tokenFile, context))
+  if (page !== undefined) return pageSource(page, tokenFile, context)
   if (files.includes('-')) throw new UsageError('expected files, got -: standard input belongs to the protocol')
   // Says at once that the package is missing.
   serverFile('module')
   const find = () => (from === undefined ? runsOfFiles(files, context) : runsOfBackend({ ...options, from }, context))
   return new ReadSource(find)
-}
-
-function originOf(page: string): string {
-  const url = URL.parse(page)
-  if (url?.hash.startsWith('#token=') === true)
-    throw new UsageError(
-      '--page: expected the address without its token, which others could read in the list of processes',
-    )
-  if (url !== null && /^https?:$/.test(url.protocol) && page.replace(/\/$/, '') === url.origin) return url.origin
-  throw new UsageError(`--page: expected the address of the page, such as http://127.0.0.1:4320, got ${safeLine(page)}`)
-}
-
-function tokenReader(file: string | undefined, { environment }: CommandContext): () => string {
-  const read = (): string =>
-    (file === undefined ? (environment['SPANSCORE_PAGE_TOKEN'] ?? '') : readFileSync(file, 'utf8')).trim()
-  try {
-    if (read() !== '') return read
-  } catch (error) {
-    throw new UsageError(`--token-file: ${error instanceof Error ? error.message : 'cannot be read'}`)
-  }
-  throw new UsageError(
-    'expected the token of the page in --token-file or SPANSCORE_PAGE_TOKEN, got none; the service keeps it in page-token in its data folder (--data)',
-  )
 }
 
 function runsOfFiles(files: readonly string[], context: CommandContext): RunsToRead {
