@@ -339,7 +339,9 @@ function drawMarks(plot: uPlot, marks: readonly Mark[]): void {
 /** Days, or times on a clock of 24 hours. */
 function labelsOf(seconds: readonly number[], isLong: boolean): string[] {
   const span = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0)
-  const options: Intl.DateTimeFormatOptions = isLong
+  // On a narrow screen, only midnights may be labelled. The shortest day has 23 hours.
+  const isByDay = isLong || (seconds[1] ?? 0) - (seconds[0] ?? 0) >= 23 * 3600
+  const options: Intl.DateTimeFormatOptions = isByDay
     ? { day: 'numeric', month: 'short' }
     : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(span < 300 && { second: '2-digit' }) }
   const format = new Intl.DateTimeFormat('en-GB', options)

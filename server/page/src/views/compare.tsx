@@ -171,7 +171,7 @@ function AllScorers({ compared, chosen, before, after, onChoose }: AllScorersPro
                 {scorer}
               </button>
             </th>
-            <td>
+            <td class="number">
               {percent(old.failing?.mean ?? 0)} → {percent(now.failing?.mean ?? 0)}
             </td>
             <td>
