@@ -44,8 +44,7 @@ export class ReadSource implements PageSource {
       throw new UsageError(`The runs could not be read: ${safeLine(trouble)}. They are being read again; ask again.`)
     if (this.#view === undefined)
       throw new UsageError(`The runs are still being read: ${this.#count} by now. Ask again in some seconds.`)
-    const { signal } = new AbortController()
-    const answer = await this.#view.answer({ method: 'GET', path, query, body: undefined, signal })
+    const answer = await this.#view.answer({ method: 'GET', path, query, body: undefined })
     const json = 'json' in answer ? answer.json : undefined
     if (isRecord(json) && typeof json['error'] === 'string') throw new UsageError(json['error'])
     return json

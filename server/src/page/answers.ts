@@ -85,7 +85,6 @@ export interface ScoresOverTime {
   readonly all: ScoreSummary
   readonly series: readonly ScoreSeries[]
   readonly bucketMs: number
-  readonly range?: { readonly fromMs: number; readonly toMs: number }
   /** Runs without a score that counts, by the reason. */
   readonly unscored: readonly { readonly reason: string; readonly runs: number }[]
   /** What users say of the scored runs. */

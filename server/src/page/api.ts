@@ -376,7 +376,7 @@ async function scoresOverTime(
   const bucketMs = BUCKET_SIZES_MS.find((size) => spanMs / size <= buckets) ?? 604_800_000
   const over = { by: isDimension(by) ? by : undefined, bucketMs, drawn: query.get('drawn')?.split('\n') }
   const summed = await background.run(summariseScores(database, filter, over))
-  return json({ ...summed, bucketMs, range })
+  return json({ ...summed, bucketMs })
 }
 
 function isDimension(by: string): by is Dimension {

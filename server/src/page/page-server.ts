@@ -15,8 +15,6 @@ export interface ApiRequest {
   readonly query: URLSearchParams
   /** Parsed JSON; `undefined` for GET. */
   readonly body: unknown
-  /** Aborts when the browser disconnects. */
-  readonly signal: AbortSignal
 }
 
 /** Writes a line of a response. @returns when the browser has room for another */
@@ -91,15 +89,12 @@ async function answerApi(
   handle: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer,
   audit: PageAudit | undefined,
 ): Promise<void> {
-  const controller = new AbortController()
-  response.once('close', () => controller.abort())
   try {
     const asked: ApiRequest = {
       method: request.method ?? 'GET',
       path: url.pathname,
       query: url.searchParams,
       body: request.method === 'POST' ? await bodyOf(request) : undefined,
-      signal: controller.signal,
     }
     const answer = await handle(asked)
     if (!('json' in answer) || answer.status < 400) audit?.note(request.headers, asked)
@@ -113,7 +108,7 @@ async function answerApi(
       ...(answer.fileName !== undefined && { 'content-disposition': `attachment; filename="${answer.fileName}"` }),
     })
     await answer.write(async (text) => {
-      if (controller.signal.aborted || response.write(text)) return
+      if (response.destroyed || response.write(text)) return
       await new Promise<void>((resolve) => {
         const goOn = (): void => {
           response.off('drain', goOn).off('close', goOn)

@@ -120,8 +120,7 @@ async function createWorld(drawnValue: number) {
   })
   const call = async (method: string, path: string, body?: unknown): Promise<string> => {
     const url = new URL(path, 'http://page')
-    const signal = AbortSignal.timeout(100)
-    return textOf(await handle({ method, path: url.pathname, query: url.searchParams, body, signal }))
+    return textOf(await handle({ method, path: url.pathname, query: url.searchParams, body }))
   }
   return { database, call }
 }

@@ -59,7 +59,7 @@ export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
   const asked = scores.find(({ scorer, label }) => scorer === chosen && label === 'pass')
   const fails = scores
     .filter(({ label }) => label === 'fail')
-    .toSorted((left, right) => placeOf(left, chosen) - placeOf(right, chosen))
+    .toSorted((left, right) => rankOf(left, chosen) - rankOf(right, chosen))
   const broken = scores.filter(({ status }) => status === 'failed')
   const passes = scores.filter((each) => each.label === 'pass' && each !== asked)
   const withheld = scores.filter(({ status }) => status === 'withheld')
@@ -139,7 +139,7 @@ function positionOf({ range, better }: Evaluation['scorer'], value: number): num
   return range === undefined || better === undefined ? null : positionInRange({ scorer: { range, better } }, value)
 }
 
-function placeOf({ scorer, position }: ListedScore, chosen: string | undefined): number {
+function rankOf({ scorer, position }: ListedScore, chosen: string | undefined): number {
   return scorer === chosen ? -1 : (position ?? 1)
 }
 

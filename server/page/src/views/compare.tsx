@@ -241,14 +241,12 @@ function Result({
       {difference === undefined ? (
         <p class="empty">One side has no scores.</p>
       ) : (
-        <section class="difference">
-          <p>
-            {conclusionOf(difference.interval95)}{' '}
-            {way === 'version'
-              ? 'Two versions of a scorer measure differently, so a difference does not mean that the agent changed.'
-              : 'All scored runs of each side count, so different questions can make a difference, too.'}
-          </p>
-        </section>
+        <p class="difference">
+          {conclusionOf(difference.interval95)}{' '}
+          {way === 'version'
+            ? 'Two versions of a scorer measure differently, so a difference does not mean that the agent changed.'
+            : 'All scored runs of each side count, so different questions can make a difference, too.'}
+        </p>
       )}
       {said !== undefined && saidAfter !== undefined && said.given + saidAfter.given > 0 && (
         <p>

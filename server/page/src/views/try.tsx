@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 
 import { exchange, send } from '../api.ts'
 import type { ShownScorer, Evaluation, ListedRun, RunList, TrialEstimate, TrialResult } from '../api.ts'
@@ -21,10 +21,7 @@ export function TryView() {
   const { value: configured } = useAnswer<{ readonly scorers: readonly ShownScorer[] }>('/api/scorers', {})
   const scorers = configured?.scorers ?? []
   const scorer = scorers.find(({ id }) => id === choices['scorer']) ?? scorers[0]
-  const given = useMemo(
-    () => (choices['runs'] === undefined ? undefined : choices['runs'].split(',')),
-    [choices['runs']],
-  )
+  const given = choices['runs']?.split(',')
   const limit = choices['count'] ?? '10'
   const { value: list } = useAnswer<RunList>('/api/runs', {
     agent: choices['agent'],
