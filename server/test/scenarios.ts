@@ -210,14 +210,18 @@ export function describeScenarios(where: string, start: StartSystem): void {
       })
     })
 
-    it('copies the requested attributes to events', async () => {
+    it('copies the requested attributes to events, also those of the request around the run', async () => {
       await using sink = await createSink()
-      const config = 'scorers: [tool_errors]\nmetricAttributes: [service.name, gen_ai.agent.name, absent]\n'
+      const config = 'scorers: [tool_errors]\nmetricAttributes: [service.name, gen_ai.agent.name, app.plan, absent]\n'
       const system = await start(sink.url, configFile('spanscore.yaml', config))
-      await sendAll(system, makeRun({ serviceName: 'shop' }))
+      await sendAll(system, makeRun({ serviceName: 'shop', plan: 'team' }))
       await until(() => sink.logs.length > 0, 'the score', 30_000)
       await system.stop()
-      expect(sink.logs[0]?.attributes).toMatchObject({ 'service.name': 'shop', 'gen_ai.agent.name': 'weather-agent' })
+      expect(sink.logs[0]?.attributes).toMatchObject({
+        'service.name': 'shop',
+        'gen_ai.agent.name': 'weather-agent',
+        'app.plan': 'team',
+      })
       // It is once in the resource, and once in each data point.
       const metrics = sink.requests
         .map(({ body }) => body.toString('latin1'))

@@ -16,6 +16,8 @@ interface Made {
   readonly agentSpanId?: string
   /** What the user says. */
   readonly text?: string
+  /** The plan of the user, on the span of a request around the run. */
+  readonly plan?: string
 }
 
 const message = (role: string, content: string) => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
@@ -29,9 +31,11 @@ export function makeRun({
   traceId,
   agentSpanId,
   text: question = 'Weather in Oslo?',
+  plan,
 }: Made = {}): MadeRun {
   const trace = traceId ?? randomBytes(16).toString('hex')
   const agent = agentSpanId ?? randomBytes(8).toString('hex')
+  const request = plan === undefined ? undefined : randomBytes(8).toString('hex')
   const startMs = Date.now() - 1000
   const span = (
     name: string,
@@ -75,7 +79,7 @@ export function makeRun({
     ),
     span(
       'invoke_agent weather-agent',
-      undefined,
+      request,
       [
         text('gen_ai.operation.name', 'invoke_agent'),
         text('gen_ai.agent.name', 'weather-agent'),
@@ -84,6 +88,7 @@ export function makeRun({
       ],
       agent,
     ),
+    ...(plan === undefined ? [] : [span('POST /chat', undefined, [text('app.plan', plan)], request)]),
   ]
   return {
     traceId: trace,

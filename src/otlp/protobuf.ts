@@ -1,7 +1,8 @@
 import { BoundedMap } from '../spans/bounded-map.ts'
 import { shareResource } from '../spans/shared-resource.ts'
-import { isKeyOfRun, isNameOfDialect } from '../spans/recognition-hints.ts'
+import { isNameOfDialect } from '../spans/recognition-hints.ts'
 import { scopeKindOf } from '../spans/recognise.ts'
+import { transportKeys } from '../spans/surrounding.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { createBatch } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
@@ -36,8 +37,8 @@ const KIND_OF_FIELD: Readonly<Record<number, Readonly<Record<number, 'span' | 'l
 /** Options of the decoder. */
 export interface ProtobufDecoderOptions {
   /**
-   * Skips attributes and events of spans that no dialect can recognise. Most spans of an application have nothing to do with agents, and
-   * only their place in the trace is needed. @default false
+   * Skips attributes and events of spans that no dialect can recognise, and whose attributes are about the transport. Only their place in the
+   * trace is needed. @default false
    */
   readonly skipsOrdinary?: boolean
 }
@@ -277,7 +278,7 @@ function kindOf(
     hasFirstField ||= field === 1
     if (isOrdinary && wireType === LENGTH_DELIMITED && (field === 5 || field === 9)) {
       const fieldEnd = endOf(reader)
-      isOrdinary = !(field === 5 ? isNameOfDialect : hasKeyOfRun)(reader.source, reader.pos, fieldEnd)
+      isOrdinary = !(field === 5 ? isNameOfDialect : maySayMore)(reader.source, reader.pos, fieldEnd)
       reader.pos = fieldEnd
     } else skipField(reader, tag)
   }
@@ -286,11 +287,11 @@ function kindOf(
 }
 
 /**
- * Whether an attribute's key is in a dialect's namespace, or names a conversation or user. A key that is not first in its message, or is long, counts as one. The bytes may
- * be those of another field if the record is not a span.
+ * Whether an attribute may say something about a run: it is not about the transport. One whose key is not first in its message, or is long,
+ * may. The bytes may be those of another field if the record is not a span.
  */
-function hasKeyOfRun(bytes: Uint8Array, start: number, end: number): boolean {
+function maySayMore(bytes: Uint8Array, start: number, end: number): boolean {
   const length = bytes[start + 1] ?? 0
   if (bytes[start] !== KEY_TAG || length > 127) return true
-  return isKeyOfRun(bytes, start + 2, Math.min(start + 2 + length, end))
+  return !transportKeys.begin(bytes, start + 2, Math.min(start + 2 + length, end))
 }

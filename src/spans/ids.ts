@@ -66,9 +66,6 @@ const GENERAL = ['gen_ai.conversation.id', 'session.id', 'user.id', 'enduser.id'
 const AROUND: readonly string[] = ['conversation.id']
 const NO_KEYS: readonly string[] = []
 
-/** The names under which a span that no dialect recognises may have an id. */
-export const ID_KEYS: readonly string[] = [...GENERAL, ...AROUND]
-
 /** All names that may hold an id, by dialect. */
 const known = new Map<Dialect | undefined, ReadonlySet<string>>()
 

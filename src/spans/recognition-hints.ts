@@ -1,9 +1,7 @@
 import type { Dialect } from './dialect.ts'
 import { allDialects } from './dialects/all.ts'
-import { dialectNamespaces, dialectSpanNames } from './recognise.ts'
+import { dialectSpanNames } from './recognise.ts'
 import type { SourceSpan } from './source-span.ts'
-import { BeginningsByLetter } from './beginnings-by-letter.ts'
-import { ID_KEYS } from './ids.ts'
 
 /** The attributes that determine a span's role in any dialect. */
 const kindKeys: readonly string[] = [...new Set(allDialects.flatMap((dialect) => dialect.kindKeys ?? []))]
@@ -22,14 +20,7 @@ function hasOneOf(attributes: SourceSpan['attributes'], keys: readonly string[])
   return false
 }
 
-const idKeys = new BeginningsByLetter([ID_KEYS])
-
-/** Whether the undecoded key of an attribute, from `start` to before `end`, is in a dialect's namespace, or names a conversation or user. */
-export function isKeyOfRun(bytes: Uint8Array, start: number, end: number): boolean {
-  return dialectNamespaces.begin(bytes, start, end) || idKeys.begin(bytes, start, end)
-}
-
-/** The same for a span's name. */
+/** Whether an undecoded name, from `start` to before `end`, is one that a dialect gives its spans. */
 export function isNameOfDialect(bytes: Uint8Array, start: number, end: number): boolean {
   return dialectSpanNames.begin(bytes, start, end)
 }

@@ -1,3 +1,4 @@
+import { BeginningsByLetter } from './beginnings-by-letter.ts'
 import { isContentAttribute } from './content/content-attributes.ts'
 
 /** Attributes of spans around a run that no dialect recognises: of an application's request, such as a customer's plan. */
@@ -7,8 +8,10 @@ export type Surrounding = Readonly<Record<string, string | number | boolean>>
 const MAX_ATTRIBUTES = 32
 const MAX_CHARACTERS = 200
 
-/** What instrumentations of servers, clients and databases write about the transport. */
-const TRANSPORT = /^(?:url|http|client|network|net|server|user_agent|db)\./
+/** What instrumentations of servers, clients and databases write about the transport: the beginnings of names. */
+export const transportKeys: BeginningsByLetter = new BeginningsByLetter([
+  ['url.', 'http.', 'client.', 'network.', 'net.', 'server.', 'user_agent.', 'db.'],
+])
 
 /** The attributes of such a span that describe the run; `undefined` if it has none. */
 export function surroundingOf(attributes: Readonly<Record<string, unknown>>): Surrounding | undefined {
@@ -16,7 +19,7 @@ export function surroundingOf(attributes: Readonly<Record<string, unknown>>): Su
   let left = MAX_ATTRIBUTES
   for (const key in attributes) {
     const value = attributes[key]
-    if (!isKept(value) || key === '__proto__' || TRANSPORT.test(key) || isContentAttribute(key)) continue
+    if (!isKept(value) || key === '__proto__' || transportKeys.has(key) || isContentAttribute(key)) continue
     kept ??= {}
     kept[key] = value
     left -= 1
