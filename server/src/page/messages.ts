@@ -58,9 +58,8 @@ export type PageBatch =
   /** The configuration has changed to this text. */
   | { readonly kind: 'configuration'; readonly text: string; readonly redact: readonly string[] | undefined }
   | { readonly kind: 'tokens'; readonly tokens: readonly string[] }
-  | { readonly kind: 'judges'; readonly troubles: readonly string[] }
   /** Sent every second while the receiving thread runs. */
-  | { readonly kind: 'alive'; readonly conversations: ConversationCounts }
+  | { readonly kind: 'alive'; readonly conversations: ConversationCounts; readonly judges: readonly string[] }
   | { readonly kind: 'stop' }
   | AboutForgetting
 

@@ -207,7 +207,7 @@ async function main({
   }
   parentPort?.on('message', (batch: PageBatch) => {
     heardMs = performance.now()
-    if (batch.kind === 'alive') conversations = batch.conversations
+    if (batch.kind === 'alive') ({ conversations, judges } = batch)
     else if (batch.kind === 'batch') {
       left = batch.left
       waiting.push({ items: batch.items, bytes: batch.bytes, next: 0 })
@@ -223,7 +223,6 @@ async function main({
       asked.get(batch.id)?.(batch.answer)
       asked.delete(batch.id)
     } else if (batch.kind === 'tokens') tokens = batch.tokens
-    else if (batch.kind === 'judges') judges = batch.troubles
     else if (batch.kind === 'configuration') {
       trials.change(batch.text)
       ingest.redactBy(batch.redact)

@@ -58,6 +58,7 @@ export class Page implements ServiceObserver, PageRuns {
   readonly #aliveTimer: NodeJS.Timeout
   #isStopped = false
   #otlpUrl = ''
+  #judges: readonly string[] = []
   #conversations = (): ConversationCounts => ({ openConversations: 0, waitingConversations: 0 })
   #onStopped: () => void = () => undefined
 
@@ -75,7 +76,7 @@ export class Page implements ServiceObserver, PageRuns {
     this.#report = report
     this.#audit = audit
     this.#aliveTimer = setInterval(() => {
-      this.#post({ kind: 'alive', conversations: this.#conversations() })
+      this.#post({ kind: 'alive', conversations: this.#conversations(), judges: this.#judges })
       this.#wake()
     }, ALIVE_MS).unref()
   }
@@ -129,7 +130,7 @@ export class Page implements ServiceObserver, PageRuns {
 
   /** Judges that are not asked for a while, and why. */
   judges(troubles: readonly string[]): void {
-    this.#post({ kind: 'judges', troubles })
+    this.#judges = troubles
   }
 
   /** Sets what counts the conversations that have no scores yet. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { expect, it } from 'vitest'
 
+import { Page } from '../../src/page/page.ts'
 import { makeRun, post } from '../traces.ts'
 import { eventually, startWithPage } from './page-client.ts'
 
@@ -48,6 +49,42 @@ it('a page that ends is named by /ready and started again, and the service goes 
     expect(await ready()).toEqual({ status: 200, body: { status: 'ready', version: expect.any(String) } })
   } finally {
     await page.server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 60_000)
+
+it('a page that is started again still says which judges are not asked', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'spanscore-ended-'))
+  const configPath = join(folder, 'spanscore.config.mjs')
+  // In the page's thread, this ends the thread.
+  writeFileSync(configPath, 'process.exit(1)')
+  const options = { host: '127.0.0.1', port: 0, allowedHosts: [], retention: { maxAgeMs: 1e12, maxBytes: 1e12 } }
+  const limits = { maxSpansPerRequest: 1000, maxSpanBytes: 1_000_000 }
+  const token = 'a'.repeat(32)
+  const lines: string[] = []
+  const page = await Page.start(
+    { options, folder, limits, configPath, configText: undefined },
+    { tokens: [token], path: '', isNew: false },
+    (line) => lines.push(line),
+    () => undefined,
+  )
+  const get = async (path: string): Promise<{ readonly judges?: readonly string[] }> => {
+    const response = await fetch(new URL(path, page.url), { headers: { authorization: `Bearer ${token}` } })
+    return (await response.json()) as { readonly judges?: readonly string[] }
+  }
+  const judges = () =>
+    get('/api/overview').then(
+      (overview) => overview.judges ?? [],
+      () => [],
+    )
+  try {
+    page.judges(['faithfulness: its server refuses the key'])
+    await eventually(judges, ({ length }) => length === 1)
+    await expect(get('/api/scorers')).rejects.toThrow('fetch failed')
+    await eventually(judges, ({ length }) => length === 1, 30_000)
+    expect(lines).toContainEqual(expect.stringContaining('is started again'))
+  } finally {
+    await page.stop(5000)
     rmSync(folder, { recursive: true, force: true })
   }
 }, 60_000)
