@@ -425,10 +425,13 @@ describe('the page', () => {
       await page.getByLabel(/How many of/).fill('1')
       await page.getByRole('button', { name: 'Draw' }).click()
       await page.getByText('10 of 11 labelled').waitFor()
-      runId = (await service.read<{ waiting: { runId: string }[] }>(labels)).waiting[0]!.runId
-      if (shown.includes(`/runs/${encodeURIComponent(runId)}`)) break
+      const [drawn] = (await service.read<{ waiting: { runId: string; agent: string }[] }>(labels)).waiting
+      runId = drawn!.runId
+      const isListed = shown.includes(`/runs/${encodeURIComponent(runId)}`)
+      // Compare leaves it out, too, if it is of the agent whose versions are compared.
+      if (isListed && drawn!.agent === 'support-agent') break
       // A nested agent was drawn. The list shows whole conversations, so it leaves nothing out.
-      await other.locator('.note').waitFor({ state: 'detached' })
+      if (!isListed) await other.locator('.note').waitFor({ state: 'detached' })
       await page.getByText('End the draw').click()
       await page.getByRole('button', { name: 'Show the other 1' }).click()
       await page.getByText('All that was drawn is labelled').waitFor()
