@@ -52,5 +52,6 @@ describe('the demo', () => {
     for (const failure of failures) expect(failure).toMatch(/^ {2}fail .*\n {6}\S(?:.*\n {6})*.*[.?)]\n/)
     expect(shown).not.toContain('…\n')
     expect(count(/^ {2}[1-9]\. /gm)).toBe(4)
+    expect(shown.slice(shown.indexOf('Try next'))).not.toMatch(/.{81}/)
   })
 })

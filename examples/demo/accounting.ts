@@ -47,11 +47,13 @@ export function printNextSteps(): void {
   1. A real model and judge:
        OPENAI_API_KEY=sk-… npm run demo
   2. See the scores in Jaeger and Grafana:
-       (cd collector-config && docker compose up -d)    # or, in another terminal: npm run stack
+       (cd collector-config && docker compose up -d)
+       npm run stack    # in place of Docker, in another terminal
        OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run demo
   3. Read and score stored traces: first the sample, then your own:
        npx @spanscore/cli inspect cli/sample/traces.jsonl
-       npx @spanscore/cli score cli/sample/traces.jsonl --config cli/sample/spanscore.config.mjs
+       npx @spanscore/cli score cli/sample/traces.jsonl \\
+         --config cli/sample/spanscore.config.mjs
   4. Who got worse, and why, on the page:
        npm run demo -- --page`)
 }

@@ -7,31 +7,38 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { chatRequests } from '../../../test/fixtures/chat.ts'
 import { launch, seriousProblems } from './browser.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const cli = join(root, 'cli/dist/main.js')
 const sample = join(root, 'cli/sample/traces.jsonl')
 let folder: string
-let child: ChildProcess
+const children: ChildProcess[] = []
 let url: URL
 let browser: Browser
 let page: Page
 const complaints: string[] = []
+
+/** Starts `spanscore view`, and returns the address that it prints. */
+async function view(...files: readonly string[]): Promise<URL> {
+  const child = spawn(process.execPath, [cli, 'view', ...files], { stdio: ['ignore', 'pipe', 'inherit'] })
+  children.push(child)
+  return new Promise((resolve, reject) => {
+    child.stdout.on('data', (text) => {
+      const found = /http:\S+/.exec(String(text))?.[0]
+      if (found !== undefined) resolve(new URL(found))
+    })
+    child.once('exit', () => reject(new Error('spanscore view ended.')))
+  })
+}
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'spanscore-view-'))
   const scores = join(folder, 'scores.jsonl')
   const config = join(root, 'cli/sample/spanscore.config.mjs')
   spawnSync(process.execPath, [cli, 'score', sample, '--config', config, '--out', scores])
-  child = spawn(process.execPath, [cli, 'view', sample, scores], { stdio: ['ignore', 'pipe', 'inherit'] })
-  url = await new Promise((resolve, reject) => {
-    child.stdout?.on('data', (text) => {
-      const found = /http:\S+/.exec(String(text))?.[0]
-      if (found !== undefined) resolve(new URL(found))
-    })
-    child.once('exit', () => reject(new Error('spanscore view ended.')))
-  })
+  url = await view(sample, scores)
   browser = await launch()
   page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage()
   page.on('pageerror', ({ message }) => complaints.push(message))
@@ -40,7 +47,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close()
-  child?.kill('SIGKILL')
+  for (const child of children) child.kill('SIGKILL')
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -71,6 +78,21 @@ describe('spanscore view', () => {
     expect(complaints).toEqual([])
   })
 
+  it('says that no scorer scores the conversations of files without such scores', async () => {
+    const file = join(folder, 'chat.jsonl')
+    const turns = [{ user: 'Is the shop open?', answer: 'Until six.' }]
+    const requests = chatRequests(turns, { id: 'chat-1', agent: 'a', service: 's', prefix: 'c0', startMs: Date.now() })
+    writeFileSync(file, requests.map((request) => JSON.stringify(request)).join('\n'))
+    const other = await view(file)
+    const tab = await page.context().newPage()
+    await tab.goto(other.href)
+    await tab.locator('.bar').waitFor()
+    await tab.goto(`${other.origin}/conversations`)
+    await tab.locator('.run-row', { hasText: 'Is the shop open?' }).waitFor()
+    expect(await tab.locator('main').innerText()).toContain('No scorer scores conversations here')
+    await tab.close()
+  })
+
   it.each(['light', 'dark'] as const)('is accessible and fits 320 pixels, %s', async (colorScheme) => {
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize({ width: 320, height: 640 })
@@ -90,6 +112,7 @@ describe('spanscore view', () => {
     await page.setViewportSize({ width: 1280, height: 800 })
     await open('/runs')
     await expect.poll(() => page.locator('.run-row').count()).toBe(8)
+    const child = children[0]!
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGINT')
     expect(await ended).toBe(0)

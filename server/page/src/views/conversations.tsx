@@ -17,6 +17,7 @@ import { useTitle } from '../title.ts'
 export function ConversationsView() {
   const { overview, changes } = useService()
   const { openConversations = 0, waitingConversations = 0 } = overview
+  const hasScorer = overview.scorers.some(({ level }) => level === 'conversation')
   const { choices } = useChoices()
   const query = queryOf(choices)
   const { value, error } = useAnswer<ConversationPage>('/api/conversations', query, changes)
@@ -35,6 +36,11 @@ export function ConversationsView() {
         <p class="fits muted">
           Without scores yet: {plural(openConversations, 'conversation')} may go on,{' '}
           {waitingConversations.toLocaleString('en')} over.
+        </p>
+      )}
+      {openConversations + waitingConversations === 0 && rows.length > 0 && !hasScorer && (
+        <p class="fits muted">
+          No scorer scores conversations here: <code>abandoned</code> and <code>repeated_question</code> need no judge.
         </p>
       )}
       {rows.length > 0 && (
