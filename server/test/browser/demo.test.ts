@@ -48,6 +48,7 @@ async function look(address: URL): Promise<void> {
   await page.locator('.cell.worse').first().click()
   await page.getByRole('heading', { name: 'Why parcel-agent fails' }).waitFor()
   await page.locator('.common').getByText('northpost').first().waitFor()
+  await page.locator('.chart canvas').waitFor()
   await picture(page, 'why')
   await page.goto(`${address.origin}/conversations`)
   const row = page.locator('.run-row', { hasText: 'My order never came' })
