@@ -75,8 +75,9 @@ export interface ScoreIdentity {
   readonly upstreamProbability?: number
 }
 
-/** Where a score was found, in order of precedence: the agent's own span, late spans, events. */
-type Origin = 'span' | 'late-span' | 'event'
+/** Where a score may be found. Of two places, the later one in this list wins. */
+const ORIGINS = ['event', 'late-span', 'span'] as const
+type Origin = (typeof ORIGINS)[number]
 
 interface Found {
   /** Scores of one name are one score, of which the best record counts. */
@@ -103,8 +104,6 @@ interface FoundCall {
 }
 
 type Attributes = Readonly<Record<string, unknown>>
-
-const ORIGINS: readonly Origin[] = ['event', 'late-span', 'span']
 
 /** Whether a span is a score that came after its run's span had ended. */
 export function isLateScoreSpan(span: Pick<SourceSpan, 'name' | 'scope'>): boolean {
@@ -309,11 +308,13 @@ function keyOf(traceId: string, spanId: string): string {
 function chosen(known: Found, found: Found): Found {
   // What a user or another tool says again replaces what was said before.
   if (known.saidMs !== undefined && found.saidMs !== undefined) return found.saidMs >= known.saidMs ? found : known
-  const [better, other] = rankOf(found) > rankOf(known) ? [found, known] : [known, found]
-  if (Math.floor(rankOf(better) / 5) !== Math.floor(rankOf(other) / 5)) return better
+  if (known.revision !== found.revision) return known.revision > found.revision ? known : found
+  if (hasValue(known) !== hasValue(found)) return hasValue(known) ? known : found
   if (known.version !== undefined && found.version !== undefined && known.version !== found.version) {
     return found.delayMs > known.delayMs ? found : known
   }
+  const [better, other] =
+    ORIGINS.indexOf(found.origin) > ORIGINS.indexOf(known.origin) ? [found, known] : [known, found]
   const isSame = better.score.value === other.score.value && better.score.label === other.score.label
   if (!isSame || better.score.about !== undefined || other.score.about === undefined) return better
   const { about, findings } = other.score
@@ -325,9 +326,8 @@ function chosen(known: Found, found: Found): Found {
   }
 }
 
-/** Ranks by revision, then by whether there is a value, then by origin. */
-function rankOf({ revision, score, origin }: Found): number {
-  return revision * 10 + (score.value === undefined ? 0 : 5) + ORIGINS.indexOf(origin)
+function hasValue({ score }: Found): boolean {
+  return score.value !== undefined
 }
 
 function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
@@ -344,8 +344,6 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
       status: readScoreAttribute(attributes, scorerId, 'status'),
       reason: readScoreAttribute(attributes, scorerId, 'status_reason'),
       message: readScoreAttribute(attributes, scorerId, 'status_message'),
-      evaluatorType: undefined,
-      isForeign: undefined,
       about,
     })
     const version = about?.version ?? readScoreAttribute(attributes, scorerId, 'version')
@@ -364,13 +362,11 @@ function fromEvent(attributes: Attributes, timeMs: number): Found | undefined {
   const score = toScore(scorerId, {
     value,
     label,
-    weight: undefined,
     found: isOther ? undefined : readScoreAttribute(attributes, scorerId, 'found'),
     explanation: readEventAttribute(attributes, 'gen_ai.evaluation.explanation'),
     findings: isOther ? undefined : findingsIn(attributes),
     status: value === undefined && label === undefined ? 'failed' : undefined,
     reason: readEventAttribute(attributes, 'error.type'),
-    message: undefined,
     evaluatorType: isOther ? readEventAttribute(attributes, 'gen_ai.evaluation.evaluator.type') : undefined,
     isForeign: isOther ? true : undefined,
     about,
@@ -445,16 +441,9 @@ function fromAnnotations(attributes: Attributes): Found[] {
     const score = toScore(scorerId, {
       value: numberIn(parts, 'score'),
       label: textIn(parts, 'label'),
-      weight: undefined,
-      found: undefined,
       explanation: textIn(parts, 'explanation'),
-      findings: undefined,
-      status: undefined,
-      reason: undefined,
-      message: undefined,
       evaluatorType: kind === undefined ? undefined : (ANNOTATORS[kind] ?? kind),
       isForeign: true,
-      about: undefined,
     })
     const who = [score.evaluatorType, textIn(parts, 'identifier')].filter(isText)
     const name = [scorerId, 'other', ...who].join('\n')
@@ -505,11 +494,11 @@ function aboutIn(attributes: Attributes): ScoreIdentity | undefined {
   }
 }
 
-type Parts = {
-  readonly [Key in Exclude<keyof StoredScore, 'scorerId' | 'level' | 'calls' | 'turns'>]-?: StoredScore[Key] | undefined
-}
-
-function toScore(scorerId: string, parts: Parts): StoredScore {
+/** The score with those of its parts that are there. */
+function toScore(
+  scorerId: string,
+  parts: { readonly [Key in keyof StoredScore]?: StoredScore[Key] | undefined },
+): StoredScore {
   const there = Object.entries(parts).filter(([, part]) => part !== undefined)
   return { scorerId, ...Object.fromEntries(there) }
 }
