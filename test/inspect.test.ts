@@ -248,11 +248,11 @@ describe('spanscore inspect', () => {
       [['inspect', empty], `no spans in ${empty}: the file is empty`],
       [
         ['inspect', metrics],
-        `no spans in ${metrics} (only metrics); expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`,
+        `no spans in ${metrics} (only metrics); expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo: docs/reference/trace-files.md`,
       ],
       [
         ['inspect', '--json', prose],
-        `no spans in ${prose} (line 1: not valid JSON); expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`,
+        `no spans in ${prose} (line 1: not valid JSON); expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo: docs/reference/trace-files.md`,
       ],
     ]
     for (const [argv, message] of cases) {

@@ -398,6 +398,9 @@ describe('spanscore score', () => {
       '#### Newly failing\n\n**`weather-agent`, `tool_call_accuracy`**: 1 → 0\n\n```text\nWhat is the weather in Oslo?\nNot as expected',
     )
     expect(readFileSync(junit, 'utf8')).toContain('<testsuite name="scores" tests="2" failures="1" skipped="0">')
+    expect(readFileSync(junit, 'utf8')).toContain(
+      '<failure message="newly failing: What is the weather in Oslo? 1 → 0; 2 of 2 runs did not pass">newly failing: 1 → 0\nWhat is the weather in Oslo?\nNot as expected',
+    )
     const strip = config('strip', weatherTool, ', stripContent: true')
     expect((await run(['score', next, '--config', strip, '--baseline', before])).stdout).not.toContain('in Oslo')
 
@@ -441,8 +444,14 @@ describe('spanscore score', () => {
     expect(line).toMatchObject({ status: 'skipped', reason: 'run-failed' })
     const passed = { ...line, status: 'scored', value: 1, label: 'pass' }
     const before = file('passed.json', `${JSON.stringify(passed)}\n${JSON.stringify({ ...passed, runId: '0:0' })}`)
-    const { stdout } = await run(['score', failed, '--config', present, '--baseline', before])
+    const junit = join(directory, 'failed.xml')
+    const reports = ['--junit', junit, '--junit-failures']
+    const { stdout } = await run(['score', failed, '--config', present, '--baseline', before, ...reports])
     expect(stdout).toMatch(/^Newly failing\n {2}answer_present {2}2 of 2 → 0 of 1 passed \(mean 1 → no score\)\n/)
+    const [, message, text] = /<failure message="(.*?)">([^]*?)<\/failure>/.exec(readFileSync(junit, 'utf8')) ?? []
+    const [question, change] = ['What is the weather in Tokyo right now?', '2 of 2 → 0 of 1 passed (mean 1 → no score)']
+    expect(message).toBe(`newly failing: ${question} ${change}`)
+    expect(text).toContain(`newly failing: ${change}\n${question}\n${line.message}\nrun ${line.runId}\n`)
   })
 
   it('fails on new failures and on a sure drop since the baseline, of all scorers or of one', async () => {

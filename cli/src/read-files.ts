@@ -104,7 +104,7 @@ function noSpans(files: readonly string[], read: OtlpSummary, damages: readonly 
     .slice(0, 2)
     .map(([reason, place]) => `${place}: ${safeLine(reason)}`)
   const why = causes.length === 0 ? held : ` (${causes.join('; ')})`
-  return `no spans in ${names}${why}; expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`
+  return `no spans in ${names}${why}; expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo: docs/reference/trace-files.md`
 }
 
 /** Why there are no runs in files that hold spans, or how many there are. */

@@ -116,7 +116,7 @@ function readKeyed(given: unknown): { readonly feedback: ReadFeedback; readonly 
     const isKey = key === undefined || (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH)
     if (!isKey)
       throw new TypeError(`feedback.key: expected a text of at most ${MAX_KEY_LENGTH} characters, got another`)
-    const feedback = readFeedback(isObject(given) ? rest : given)
+    const feedback = readFeedback(isObject(given) ? rest : given, ['key'])
     const { target, name, userId = '' } = feedback
     const parts = [target.traceId, target.spanId, ...(key === undefined ? [name, userId] : [key])]
     return { feedback, key: hash('sha256', JSON.stringify(parts)).slice(0, 32) }

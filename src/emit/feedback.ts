@@ -58,16 +58,17 @@ const KEYS: ReadonlySet<string> = new Set([
 /**
  * Checks feedback.
  *
+ * @param own properties that the caller has already taken out of it, and which are allowed too
  * @throws TypeError `feedback.<key>: expected …, got …`, without the user's words
  */
-export function readFeedback(given: unknown): ReadFeedback {
+export function readFeedback(given: unknown, own: readonly string[] = []): ReadFeedback {
   if (!isRecord(given)) {
     const got = given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given
     throw new TypeError(`feedback: expected an object, got ${got}`)
   }
   const unknownKey = Object.keys(given).find((key) => !KEYS.has(key))
   if (unknownKey !== undefined)
-    throw wrong(formatValue(unknownKey), `one of ${[...KEYS].join(', ')}`, 'an unknown property')
+    throw wrong(formatValue(unknownKey), `one of ${[...KEYS, ...own].join(', ')}`, 'an unknown property')
   const { name, value } = given
   if (typeof name !== 'string' || name.trim() === '') throw wrong('name', 'a name such as thumbs', typeof name)
   if (typeof value !== 'boolean' && !(typeof value === 'number' && Number.isFinite(value)))

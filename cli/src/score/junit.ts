@@ -1,3 +1,5 @@
+import type { BaselineComparison, NewFailure } from './baseline.ts'
+import { changeText } from './changes.ts'
 import { isUnchecked } from './gates.ts'
 import type { GateResult } from './gates.ts'
 import { safeText } from '../text.ts'
@@ -6,13 +8,14 @@ import type { Tally, TallyRow } from './tally.ts'
 
 /**
  * Writes a JUnit report for the test view of a CI: one suite with a case for each gate, which fails if the gate does, and one
- * with a case for each agent and scorer, which shows the figures and is skipped if nothing was scored.
+ * with a case for each agent and scorer, which shows what newly fails and the figures, and is skipped if nothing was scored.
  *
  * @param isFailed whether the case of an agent and scorer fails
  */
 export function toJunit(
   rows: readonly TallyRow[],
   gates: readonly GateResult[],
+  baseline: readonly BaselineComparison[] | undefined,
   isFailed: (row: TallyRow) => boolean,
 ): string {
   const failures = gates.filter(({ passed }) => !passed).length
@@ -26,7 +29,7 @@ export function toJunit(
     ...gates.map(toGateCase),
     '  </testsuite>',
     `  <testsuite name="scores" tests="${rows.length}" failures="${failedRows}" skipped="${unscored}">`,
-    ...rows.map((row) => toScoreCase(row, isFailed(row))),
+    ...rows.map((row) => toScoreCase(row, newlyFailing(row, baseline ?? []), isFailed(row))),
     '  </testsuite>',
     '</testsuites>',
     '',
@@ -50,13 +53,23 @@ function nameOf(gate: GateResult): string {
   return bound === undefined ? `${scorerId} --fail-on ${fails}` : `${scorerId} --fail-${fails} ${bound}`
 }
 
-function toScoreCase({ agent, tally }: TallyRow, isFailed: boolean): string {
+function newlyFailing({ agent, tally }: TallyRow, baseline: readonly BaselineComparison[]): readonly NewFailure[] {
+  const listed = baseline.find(({ scorer }) => scorer === tally.scorer.id)?.newlyFailing ?? []
+  return listed.filter((failure) => failure.agent === agent)
+}
+
+function toScoreCase({ agent, tally }: TallyRow, failures: readonly NewFailure[], isFailed: boolean): string {
   const inner = isFailed
-    ? `<failure message="${escape(failureOf(tally))}">${escape(describe(tally))}</failure>`
+    ? `<failure message="${escape(failureOf(tally, failures))}">${escape([...failures.map(toText), describe(tally)].join('\n'))}</failure>`
     : tally.scored === 0
       ? `<skipped message="${escape(absence(tally))}"/>`
       : `<system-out>${escape(describe(tally))}</system-out>`
   return `    <testcase classname="${escape(`spanscore.${agent}`)}" name="${escape(tally.scorer.id)}">${inner}</testcase>`
+}
+
+function toText(failure: NewFailure): string {
+  const { runId, userInput = '', explanation = '' } = failure
+  return [`newly failing: ${changeText(failure)}`, userInput, explanation, `run ${runId}`].filter(Boolean).join('\n')
 }
 
 function describe(tally: Tally): string {
@@ -72,11 +85,19 @@ function describe(tally: Tally): string {
   return [figures, ...worst].join('\n')
 }
 
-function failureOf(tally: Tally): string {
+function failureOf(tally: Tally, [first, ...more]: readonly NewFailure[]): string {
+  const changed =
+    first === undefined
+      ? []
+      : [
+          `newly failing: ${first.userInput ?? `run ${first.runId}`} ${changeText(first)}`,
+          ...(more.length === 0 ? [] : [`${more.length} more newly failing`]),
+        ]
   const failing = tally.scored - tally.passed
   const absent =
     tally.failed.size === 0 ? [] : [[...tally.failed].map(([code, { count }]) => `${code} ${count}`).join(', ')]
-  return [...(failing === 0 ? [] : [`${failing} of ${tally.scored} ${tally.units} did not pass`]), ...absent].join('; ')
+  const all = [...(failing === 0 ? [] : [`${failing} of ${tally.scored} ${tally.units} did not pass`]), ...absent]
+  return [...changed, ...all].join('; ')
 }
 
 function absence(tally: Tally): string {

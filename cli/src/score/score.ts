@@ -231,7 +231,7 @@ async function scoreFiles(
   const shown = given.failedOnly === true ? rows.filter(({ tally }) => tally.hasFailures) : rows
   if (given.junit !== undefined) {
     const isFailed = (row: TallyRow): boolean => given.junitFailures === true && failsNow(row, comparisons, allow)
-    writeReport('--junit', given.junit, toJunit(rows, results, isFailed))
+    writeReport('--junit', given.junit, toJunit(rows, results, comparisons, isFailed))
   }
   if (given.markdown !== undefined) {
     const markdown = toMarkdown({ rows: shown, gates: results, baseline: comparisons, failing, count })
