@@ -119,11 +119,12 @@ describe('Documents as evidence', () => {
   })
 
   it.each([
-    ['nothing was found', agentWith(retrieval([]))],
-    ['the retriever failed', recording('python-langfuse-langchain-rag', '04-retriever-fails')],
-  ])('do not apply if %s', async (_, run) => {
-    const { result } = await faithfulness(run)
-    expect(result).toMatchObject({ evaluation: { score: { status: 'skipped', reason: 'not-applicable' } } })
+    ['nothing was found', agentWith(retrieval([])), 'searched for "cold?": nothing was found'],
+    ['the retriever failed', recording('python-langfuse-langchain-rag', '04-retriever-fails'), ': the search failed'],
+  ])('are none if %s, which is what claims are compared with', async (_, run, words) => {
+    const { prompt } = await faithfulness(run)
+    expect(prompt).toContain('"claims"')
+    expect(prompt).toContain(words)
   })
 
   it('stay data, whatever they say', async () => {

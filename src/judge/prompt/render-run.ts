@@ -1,4 +1,4 @@
-import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
+import type { AgentRun, Retrieval, ToolCall } from '../../model/agent-run.ts'
 import type { Message, Part, ToolDefinition } from '../../model/message.ts'
 import { callEndingOf } from '../../scoring/call-ending.ts'
 import { historyOf } from '../../scoring/history.ts'
@@ -189,14 +189,36 @@ export function catalogueSection(tools: readonly ToolDefinition[]): SectionDraft
   }
 }
 
-/** The documents that the run was shown and that are no result of a recorded call, each once. No section if there are none. */
+/**
+ * The documents that the run was shown and that are no result of a recorded call, each once, and searches that brought none. No section if
+ * there are none.
+ */
 export function retrievedSection(run: AgentRun, shown: readonly string[] = []): SectionDraft[] {
   if (run.retrievals.length === 0) return []
+  const found = foundIn(run).map(({ retrieval }) => retrieval)
   const documents = new Set(
-    foundIn(run).flatMap(({ retrieval }) => retrieval.documents?.flatMap(({ content }) => content ?? []) ?? []),
+    found.flatMap((retrieval) => retrieval.documents?.flatMap(({ content }) => content ?? []) ?? []),
   )
   for (const text of ['', ...shown]) documents.delete(text)
-  return documents.size === 0 ? [] : documentsSection('retrieved documents', undefined, [...documents], 0)
+  const vain = found.filter(foundNothing).slice(0, MAX_VAIN)
+  return [
+    ...(documents.size === 0 ? [] : documentsSection('retrieved documents', undefined, [...documents], 0)),
+    ...(vain.length === 0 ? [] : [{ title: 'searches without documents', fragments: vain.flatMap(vainFragments) }]),
+  ]
+}
+
+/** Most searches without documents that are shown. */
+const MAX_VAIN = 20
+
+/** Whether it searched documents, and brought none. A memory without anything to remember says nothing. */
+function foundNothing({ kind, status, documents }: Retrieval): boolean {
+  return kind === 'search' && (documents?.length === 0 || (status === 'error' && documents === undefined))
+}
+
+function vainFragments({ query, status }: Retrieval): Fragment[] {
+  const searched: Fragment[] =
+    query === undefined ? [{ text: 'a search' }] : [{ text: 'searched for ' }, { text: quoted(query), cut: 'judged' }]
+  return [...searched, { text: status === 'error' ? ': the search failed\n' : ': nothing was found\n' }]
 }
 
 /** Retrievals that the model was shown, except for those of a tool whose result is recorded: the model saw the result. */

@@ -133,7 +133,7 @@ export function defineClaimScorer(
 function nothingToJudge(hasEvidence: boolean): string {
   return hasEvidence
     ? 'the judge found no claims to judge.'
-    : 'there is no result of a tool, no document and no given context, and the answer claims no action. Set options.context.'
+    : 'there is no result of a tool, no search and no given context, and the answer claims no action. Set options.context.'
 }
 
 function toClaim({ text, answer }: Item, claimedAction: boolean): JudgedClaim {

@@ -14,8 +14,8 @@ export type FaithfulnessAnalysis = ClaimAnalysis
  * evidence.
  *
  * A claim to have done something is supported only by a call that did it. Score: (supported + harmless) ÷ claims, two decimals; higher is
- * better. It fails if any claim is contradicted or not stated. Without results, documents and context, only claimed actions are judged;
- * without any of these `skipped: not-applicable`. One judge call.
+ * better. It fails if any claim is contradicted or not stated. If a search found nothing, no claim is supported by it. Without results, searches and
+ * context, only claimed actions are judged; without any of these `skipped: not-applicable`. One judge call.
  *
  * @example
  * ```ts

@@ -213,7 +213,9 @@ function skipWithoutDocuments(run: AgentRun, id: string): Skipped {
     const missing = skipWithoutFact(run, `retrievals[${index}].documents`, id)
     if (missing !== undefined) return missing
   }
-  const why = run.retrievals.length === 0 ? 'the run has no retrieval' : 'nothing was found'
+  const isFailed = run.retrievals.every(({ status }) => status === 'error')
+  const why =
+    run.retrievals.length === 0 ? 'the run has no retrieval' : isFailed ? 'the search failed' : 'nothing was found'
   return skip('not-applicable', contentFree(`${id}: ${why}.`))
 }
 
