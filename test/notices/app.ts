@@ -73,7 +73,7 @@ async function createSdk(): Promise<{ start(): void; shutdown(): Promise<void> }
 }
 
 /** Asks a model through the AI SDK. @param telemetries how often its telemetry is registered */
-async function askModel(telemetries = 0): Promise<void> {
+async function askModel(telemetries = 0, recordInputs = true): Promise<void> {
   const [{ generateText, registerTelemetry }, { createOpenAI }, { OpenTelemetry }] = await Promise.all([
     import('ai'),
     import('@ai-sdk/openai'),
@@ -81,7 +81,8 @@ async function askModel(telemetries = 0): Promise<void> {
   ])
   for (let count = 0; count < telemetries; count++) registerTelemetry(new OpenTelemetry())
   await using server = await createScriptedOpenAIServer([{ text: SECRET }])
-  await generateText({ model: createOpenAI({ apiKey: 'none', baseURL: server.url })('gpt-5-mini'), prompt: SECRET })
+  const model = createOpenAI({ apiKey: 'none', baseURL: server.url })('gpt-5-mini')
+  await generateText({ model, prompt: SECRET, telemetry: { recordInputs } })
 }
 
 /** A provider with the methods of Datadog's: its processors cannot be seen. */
@@ -143,6 +144,13 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     runAgent('weather-agent', none)
     runAgent('weather-agent', none)
     await scoring.forceFlush()
+  },
+  'runs whose question is switched off': async () => {
+    const provider = startProvider()
+    const asked = createScorer({ id: 'asked', description: 'Reads the question.', needs: ['input'] })
+    attachScoring({ scorers: [answer, asked.generateScore(() => 1)] })
+    await askModel(1, false)
+    await provider.shutdown()
   },
   'runs without content that nobody needs': async () => {
     startProvider()

@@ -85,6 +85,11 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     ],
     ['runs without content', 'SPANSCORE_NO_CONTENT', /weather-agent \(gen-ai\) holds no messages.* which answer needs/],
     [
+      'runs whose question is switched off',
+      'SPANSCORE_NO_CONTENT',
+      /holds no input, which answer, asked need\. Set telemetry: \{ recordInputs: true \}/,
+    ],
+    [
       'a misspelt agent',
       'SPANSCORE_NO_SUCH_AGENT',
       /99 runs\n[^]*No agent named wether-agent was among 100 runs; seen: weather-agent/,

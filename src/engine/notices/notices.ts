@@ -100,7 +100,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_NO_CONTENT: {
     level: 'warn',
-    when: 'Runs hold no messages, arguments or results, and a configured scorer reads them.',
+    when: 'Runs hold no messages, arguments or results, or a setting keeps out the question or the answer, and a configured scorer reads them.',
     cure: 'The line names the setting that records them, where the instrumentation has one.',
   },
   SPANSCORE_NO_SUCH_AGENT: {

@@ -56,14 +56,18 @@ export const checks: Readonly<Record<CheckName, Check>> = {
   ),
   content: check('SPANSCORE_NO_CONTENT', ({ scorers, withoutContent }) =>
     withoutContent.flatMap((run) => {
-      const ids = scorers.filter((scorer) => scorer.readsContent && isFor(scorer, run)).map(({ id }) => id)
+      const lacking = (['input', 'output'] as const).filter((what) => run.missing.includes(what))
+      const needsIt = ({ reads }: ScorerFacts): boolean =>
+        run.content === 'none' ? reads.length > 0 : lacking.some((what) => reads.includes(what))
+      const ids = scorers.filter((scorer) => needsIt(scorer) && isFor(scorer, run)).map(({ id }) => id)
       if (ids.length === 0) return []
+      const what = run.content === 'none' ? 'messages, arguments or results' : lacking.join(' and no ')
       const { agent = 'an agent without a name', dialect } = run
       const need = ids.length === 1 ? 'needs' : 'need'
       return [
         {
           subject: dialect,
-          text: `A run of ${agent} (${dialect}) holds no messages, arguments or results, which ${listed(ids)} ${need}.`,
+          text: `A run of ${agent} (${dialect}) holds no ${what}, which ${listed(ids)} ${need}.`,
           cure: cureOfContent(run),
         },
       ]

@@ -9,10 +9,18 @@ import { LiveChecks } from './live-checks.ts'
 
 /** A run that notes whether somebody has asked what is missing in each of its tool calls. */
 function createRun(output: string | undefined) {
-  const run = { dialect: 'gen-ai', scope: { name: 'agents' }, agent: {}, output, toolCalls: [], steps: [] }
+  const run = {
+    dialect: 'gen-ai',
+    scope: { name: 'agents' },
+    agent: {},
+    userInput: output,
+    output,
+    toolCalls: [],
+    steps: [],
+  }
   const missing = vi.fn<() => readonly unknown[]>(() => [])
   Object.defineProperty(run, 'missing', { get: missing })
-  Object.defineProperty(run, 'content', { get: missing })
+  Object.defineProperty(run, 'content', { get: () => (missing(), 'none') })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is read of a run
   return { run: run as unknown as AgentRun, missing }
 }

@@ -14,7 +14,7 @@ export interface SetupFacts {
   readonly runs: number
   /** The names of their agents. There may be more than those that are known. */
   readonly agents: ReadonlySet<string>
-  /** A run of each dialect that holds no content. */
+  /** A run of each dialect that holds no content, or whose question or answer is not recorded because of a setting. */
   readonly withoutContent: readonly SeenRun[]
   /** True if no run was scored; false if one was, or if nobody knows. */
   readonly hasNoScore: boolean
@@ -28,8 +28,8 @@ export interface ScorerFacts {
   readonly kind: 'code' | 'judge'
   readonly level: ScorerLevel
   readonly agents?: readonly string[]
-  /** Whether it reads messages, arguments or results. */
-  readonly readsContent: boolean
+  /** The messages, arguments and results that it reads. */
+  readonly reads: readonly Need[]
   readonly model?: string
   /** Why its judge cannot be asked. */
   readonly unavailable?: string
@@ -71,7 +71,7 @@ export function toScorerFacts({ id, scorer, agents }: ResolvedScorer): ScorerFac
     id,
     kind: scorer.kind,
     level: scorer.level,
-    readsContent: scorer.needs.some((need) => CONTENT.has(need)),
+    reads: scorer.needs.filter((need) => CONTENT.has(need)),
     ...(agents !== undefined && { agents: [...agents] }),
     ...(judge !== undefined && { model: judge.model }),
     ...(typeof why === 'string' && { unavailable: why }),
@@ -94,7 +94,9 @@ export function toSeenRun(run: AgentRun): SeenRun {
   }
 }
 
-/** Whether a run has no content. This takes less time than all that `toSeenRun` looks for. */
+/** Whether a run has no content, or its question or answer is switched off. This takes less time than all that `toSeenRun` looks for. */
 export function lacksContent(run: AgentRun): boolean {
-  return !holdsContent(run)
+  if (!holdsContent(run)) return true
+  if (run.userInput !== undefined && run.output !== undefined) return false
+  return run.missing.some(({ what, why }) => (what === 'input' || what === 'output') && why === 'not-captured')
 }
