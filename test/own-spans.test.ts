@@ -35,7 +35,7 @@ it('Spans written by hand as the docs show them are one whole run', async () => 
   const [run] = runs
   expect(scoring.ledger().runs).toMatchObject({ seen: 1, closed: 1 })
   expect(run).toMatchObject({
-    agent: { name: 'weather-agent' },
+    agent: { name: 'weather_agent' },
     input: [{ role: 'user', text: 'How warm is it?' }],
     output: 'It is 4 degrees in Oslo.',
     toolCalls: [
