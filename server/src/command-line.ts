@@ -185,13 +185,11 @@ await program.parseAsync().catch((error: unknown) => {
 async function run(given: GivenOptions): Promise<void> {
   format = given.logFormat
   leastLevel = given.logLevel
-  if (format === 'json') {
-    // Otherwise Node.js prints the notices of scoring, in lines of its own form.
-    process.removeAllListeners('warning')
-    process.on('warning', ({ name, message, code }: Error & { readonly code?: LogCode }) =>
-      say(message, 'warn', name === 'spanscore' ? code : undefined),
-    )
-  }
+  // Otherwise Node.js prints the notices of scoring, in lines of its own form.
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message, code }: Error & { readonly code?: LogCode }) =>
+    say(message, 'warn', name === 'spanscore' ? code : undefined),
+  )
   checkVariables(process.env, (line) => say(line, 'info', 'SPANSCORE_ENVIRONMENT'))
   for (const line of useProxies(process.env)) say(line)
   const files = new GivenFiles(say)

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { checkFiles } from '../doctor/check-files.ts'
 import { diagnose } from '../doctor/diagnose.ts'
@@ -97,6 +98,8 @@ async function runApplication(
     const facts = await firstFacts(folder, ended, waitMs + (asks ? 25_000 : 10_000))
     const findings = facts === undefined ? [NO_PROCESS] : diagnose(facts, endOf(application))
     const code = await report(findings, context)
+    // A script that has nothing left to do ends by itself.
+    await Promise.race([ended, sleep(1000, undefined, { ref: false })])
     if (endOf(application) === undefined) await write(context.stdout, 'The application still runs: Ctrl-C ends it.\n')
     await ended
     return code

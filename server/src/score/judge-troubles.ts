@@ -40,7 +40,7 @@ export function describeJudges({
   unpricedJudges,
 }: Pick<ServiceScorer, 'unavailableJudges' | 'unpricedJudges'>): readonly string[] {
   return [
-    ...unavailableJudges.map(({ id, why }) => `${id} will skip its runs. ${why}`),
+    ...unavailableJudges.map(({ id, why }) => `${id} will give no score. ${why}`),
     ...unpricedJudges.map(
       (id) =>
         `${id}: the price of its model is not known, so budget.usdPerDay does not hold it back: set options.judge.price.`,

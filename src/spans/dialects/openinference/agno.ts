@@ -19,6 +19,7 @@ export const openInferenceAgno: Dialect = {
 
   // A workflow has question and answer. The agents of its steps work on them.
   isSingleRun: isWorkflow,
+  mayBecomeAgent: (span) => kindOf(span) === 'CHAIN' && !isWorkflow(span),
 
   agent(span) {
     if (isWorkflow(span)) return named(textOf(span.attributes['graph.node.name']))
