@@ -367,3 +367,53 @@ describe('retrieval_relevance', () => {
     await expect(relevance(run)).rejects.toMatchObject({ evaluation: { score: { status: 'skipped', reason } } })
   })
 })
+
+it('Dify: question, answer, documents and session of a chat message are its run, and the name of the conversation is none of it', () => {
+  const scope = { name: 'arize_phoenix_trace_config' }
+  const of = (
+    name: string,
+    parentSpanId: string | undefined,
+    [startTimeMs, endTimeMs]: readonly [number, number],
+    attributes: Record<string, unknown>,
+  ) => sourceSpan({ spanId: name, name, parentSpanId, scope, startTimeMs, endTimeMs, attributes })
+  const text = { 'input.mime_type': 'text/plain', 'output.mime_type': 'text/plain', 'session.id': 'conv-5' }
+  const json = { 'input.mime_type': 'application/json', 'output.mime_type': 'application/json' }
+  const cold = 'How cold is it in Oslo?'
+  const page = { page_content: 'Oslo had four degrees below zero.', metadata: { document_name: 'oslo.md', score: 0.8 } }
+  const runs = buildRuns([
+    // It is written after the fact, and ends at once.
+    of('Dify', undefined, [5000, 5000.1], { 'openinference.span.kind': 'CHAIN', dify_project_name: 'p' }),
+    of('message', 'Dify', [1000, 3000], {
+      'openinference.span.kind': 'CHAIN',
+      'input.value': cold,
+      'output.value': 'Four below zero.',
+      metadata: '{"message_id":"m1","trace_entity_type":"message","user_id":"u1"}',
+      ...text,
+    }),
+    of('llm', 'message', [1000, 3000], {
+      'openinference.span.kind': 'LLM',
+      'output.value': 'Four below zero.',
+      'llm.input_messages.0.message.role': 'user',
+      'llm.input_messages.0.message.content': cold,
+      'llm.model_name': 'gpt-4o',
+      ...text,
+    }),
+    of('dataset_retrieval', 'Dify', [1100, 1500], {
+      'openinference.span.kind': 'RETRIEVER',
+      'input.value': JSON.stringify(cold),
+      'output.value': JSON.stringify({ documents: [page] }),
+      ...json,
+    }),
+    of('generate_conversation_name', 'Dify', [3100, 3900], {
+      'openinference.span.kind': 'CHAIN',
+      'input.value': JSON.stringify(cold),
+      'output.value': '"Cold in Oslo"',
+      'session.id': 'conv-5',
+      ...json,
+    }),
+  ])
+  expect(runs).toMatchObject([{ userInput: cold, output: 'Four below zero.', conversationId: 'conv-5' }])
+  expect(runs[0]?.retrievals).toMatchObject([
+    { kind: 'search', query: cold, documents: [{ content: 'Oslo had four degrees below zero.' }] },
+  ])
+})
