@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { judgeReply } from 'spanscore/testing'
 import { afterAll, expect, it } from 'vitest'
 
 import { loadServiceConfig } from '../src/config/load-config.ts'
@@ -29,7 +30,7 @@ interface Call {
 }
 
 /** A server of a model that takes one key. */
-async function startModel(isKnown: (headers: Readonly<Record<string, unknown>>) => boolean) {
+async function startModel(isKnown: (headers: Readonly<Record<string, unknown>>) => boolean, reply = REPLY) {
   const calls: Call[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -39,7 +40,7 @@ async function startModel(isKnown: (headers: Readonly<Record<string, unknown>>) 
       calls.push({ url: request.url ?? '', headers: request.headers, model })
       const isTaken = isKnown(request.headers)
       response.writeHead(isTaken ? 200 : 401, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(isTaken ? REPLY : { error: { message: 'Access denied.' } }))
+      response.end(JSON.stringify(isTaken ? reply : { error: { message: 'Access denied.' } }))
     })
   })
   server.listen(0, '127.0.0.1')
@@ -139,9 +140,35 @@ it('says once that a judge refuses its key, and asks again with the next key in 
   writeFileSync(key, 'two')
   await send()
   await until(() => far.calls.some(({ headers }) => headers['authorization'] === 'Bearer two'), 'the next key')
-  await until(() => lines.some((line) => line.includes('its judge is asked again')), 'a line')
+  await until(() => lines.some((line) => line === 'prompt_alignment: its judge is no longer in trouble.'), 'a line')
   expect(await ready()).not.toHaveProperty('judges')
   expect(refusals()).toHaveLength(1)
+  await server.stop()
+})
+
+it('says once that a judge leaves its questions open, time after time', async () => {
+  const [choice] = REPLY.choices
+  const met = [{ text: 'Names the weather', verdict: 'yes' }]
+  const content = judgeReply({
+    verdicts: { 'user.intent': '1' },
+    lists: { userRequirements: met, systemRequirements: met },
+  })
+  await using far = await startModel(() => true, {
+    ...REPLY,
+    choices: [{ ...choice!, message: { role: 'assistant', content } }],
+  })
+  await using sink = await createSink()
+  const configPath = configOf(`{ id: local/mini, url: "${far.origin}/v1" }`)
+  const lines: string[] = []
+  const server = await startServer(serverOptions(sink.url, { configPath, report: (line) => lines.push(line) }))
+  const failures = () => lines.filter((line) => line.includes('in a row'))
+  for (let run = 0; run < 7; run++) await post(server.httpPort, toRequest(makeRun().spans))
+  await until(() => failures().length > 0, 'a line')
+  const ready = await (await fetch(`http://127.0.0.1:${server.httpPort}/ready`)).json()
+  const trouble =
+    'prompt_alignment: gave no score 5 times in a row (judge-unanswered): mini: it leaves questions open. Use another model.'
+  expect(ready).toMatchObject({ status: 'ready', judges: [trouble] })
+  expect(failures()).toEqual([trouble])
   await server.stop()
 })
 

@@ -257,10 +257,17 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         ...configured.flatMap(({ id }) =>
           names.includes(id) ? [] : [{ finding: 'configured, without scores', scorer: id }],
         ),
-        ...judges.map((message) => ({ finding: 'a judge is not asked for a while', message })),
+        ...judges.map((message) => ({
+          finding: 'a judge is not asked for a while, or fails again and again',
+          message,
+        })),
         ...(left > 0 ? [{ finding: 'messages that the page left out; their scores were sent', runs: left }] : []),
         ...unknown.flatMap((fact) => {
-          if (fact.kind === 'silent-scorer') return [{ ...fact, finding: 'silent, but scored this agent before' }]
+          if (fact.kind === 'silent-scorer') {
+            const { scorer, agents, reason } = fact
+            const finding = reason === undefined ? 'silent, but scored this agent before' : 'asked, but gave no score'
+            return agents.map((agent) => ({ finding, agent, scorer, reason }))
+          }
           return fact.agents.map((agent) => ({ finding: `fewer than ${fact.fewerThan} scored runs`, agent }))
         }),
         ...unscored.flat(),

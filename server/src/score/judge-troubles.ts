@@ -3,7 +3,7 @@ import type { ServiceScorer } from './service-scorer.ts'
 /** How often judges are looked at. */
 const EVERY_MS = 1000
 
-/** Says once when the server of a judge begins to refuse it, and when it works again. */
+/** Says once when a judge begins to fail, as its server refuses it or it gives no scores, and when that is over. */
 export class JudgeTroubles {
   readonly #scorer: () => Pick<ServiceScorer, 'troubledJudges'>
   readonly #report: (line: string) => void
@@ -25,7 +25,7 @@ export class JudgeTroubles {
     const { now } = this
     for (const trouble of now) if (!this.#known.has(trouble)) this.#report(trouble)
     for (const trouble of this.#known)
-      if (!now.includes(trouble)) this.#report(`${trouble.split(':', 1)[0]}: its judge is asked again.`)
+      if (!now.includes(trouble)) this.#report(`${trouble.split(':', 1)[0]}: its judge is no longer in trouble.`)
     this.#known = new Set(now)
   }
 

@@ -7,6 +7,7 @@ import {
   conversationToScore,
   CopiedAttributes,
   Engine,
+  FailingJudges,
   isForConversations,
   redactedMember,
   Reporter,
@@ -64,6 +65,7 @@ const MAX_INLINE_MS = 50
 /** Scores runs, and writes the results. */
 export class ServiceScorer implements RunScorer, ConversationScorer {
   readonly #engine: Engine
+  readonly #failing = new FailingJudges()
   readonly #scoresConversations: boolean
   readonly #outputs: ScoreOutputs
   readonly #copied: CopiedAttributes
@@ -111,12 +113,13 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
     })
   }
 
-  /** Judges whose server is not asked for a while, such as those with a refused key. */
+  /** Judges whose server is not asked for a while, such as those with a refused key, and those that fail again and again. */
   get troubledJudges(): readonly { readonly id: string; readonly why: string }[] {
-    return this.#engine.options.scorers.flatMap(({ id, scorer }) => {
+    const unasked = this.#engine.options.scorers.flatMap(({ id, scorer }) => {
       const why = scorer.judge?.trouble?.()
       return why === undefined ? [] : [{ id, why }]
     })
+    return [...unasked, ...this.#failing.now]
   }
 
   /** Judges whose calls do not count against the dollars of the budget. */
@@ -226,6 +229,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       write: (given, read, isFirst) => {
         if (conversation === undefined) return
         const evaluation = this.#redacted(given)
+        this.#failing.look(evaluation)
         const counted = isFirst && isCounted
         const spans = { count: conversation.revision, digest: '' }
         this.#onScore?.({ conversation, key, evaluation })
@@ -288,6 +292,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       write: (given, read, isFirst) => {
         const evaluation = this.#redacted(given)
         const revised = { ...evaluation, revision }
+        this.#failing.look(evaluation)
         const { key } = scoreIds(spanContext, evaluation.scorer, spans)
         this.#onScore?.({ runId: `${spanContext.traceId}:${spanContext.spanId}`, key, evaluation: revised })
         const counted = isFirst && isCounted

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import type { Evaluation } from 'spanscore/engine'
+import type { SkipReason } from 'spanscore'
 
 import type { RunSummary } from '../../src/page/store/run-summary.ts'
 import { saveRun, saveScore } from '../../src/page/store/run-writer.ts'
@@ -10,9 +11,11 @@ export function runIdAt(index: number): string {
   return `${index.toString(16).padStart(32, '0')}:${index.toString(16).padStart(16, '0')}`
 }
 
-interface MadeScore {
+export interface MadeScore {
   /** Position in the range, which is 0 to 1 and passes at 0.5; `undefined` if the judge did not answer. */
-  readonly value: number | undefined
+  readonly value?: number | undefined
+  /** The reason, if the scorer skipped the run. */
+  readonly skipped?: SkipReason
   readonly scorer?: string
   readonly version?: string
   readonly probability?: number
@@ -24,7 +27,7 @@ interface MadeScore {
 /** The verdict of a judge on a run. */
 export function madeScore(
   runId: string,
-  { value, scorer = 'judge', version = 'v1', probability = 1, revision = 1, found }: MadeScore,
+  { value, scorer = 'judge', version = 'v1', probability = 1, revision = 1, found, skipped }: MadeScore,
 ): Evaluation {
   return {
     scorer: { id: scorer, version, kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.5, level: 'run' },
@@ -35,15 +38,17 @@ export function madeScore(
     durationMs: 1,
     judge: { model: 'gpt-5-mini', calls: 1, usage: {} },
     score:
-      value === undefined
-        ? { status: 'failed', code: 'judge-timeout', message: '' }
-        : {
-            status: 'scored',
-            value,
-            label: value >= 0.5 ? 'pass' : 'fail',
-            explanation: value >= 0.5 ? 'Because it is good.' : 'Because it is bad.',
-            ...(found !== undefined && { found }),
-          },
+      skipped !== undefined
+        ? { status: 'skipped', reason: skipped, message: '' }
+        : value === undefined
+          ? { status: 'failed', code: 'judge-timeout', message: '' }
+          : {
+              status: 'scored',
+              value,
+              label: value >= 0.5 ? 'pass' : 'fail',
+              explanation: value >= 0.5 ? 'Because it is good.' : 'Because it is bad.',
+              ...(found !== undefined && { found }),
+            },
   }
 }
 

@@ -9,6 +9,7 @@ import { first, openTemporaryDatabase, run as execute } from '../../src/page/sto
 import { listRuns } from '../../src/page/store/run-list.ts'
 import { saveSaid } from '../../src/page/store/remarks.ts'
 import { runIdAt, storeScoredRun } from './made-score.ts'
+import type { MadeScore } from './made-score.ts'
 
 const HOUR_MS = 3_600_000
 const NOW_MS = 1000 * HOUR_MS + 1
@@ -32,6 +33,14 @@ function store(agent: string, hoursAgo: number, runs: number, failing: number, c
       { agent, settledMs, startMs: settledMs - 2000, ...change },
     )
   }
+}
+
+function judged(score: MadeScore, hoursAgo = 1): void {
+  storeScoredRun(database, ++index, score, { agent: 'support', settledMs: NOW_MS - hoursAgo * HOUR_MS })
+}
+
+function judgedBy(scorer: string, runs: number, failing: number, hoursAgo = 1): void {
+  for (let one = 0; one < runs; one++) judged({ scorer, value: one < failing ? 0 : 1 }, hoursAgo)
 }
 
 const now = (hours: number | undefined = 24) => {
@@ -99,11 +108,69 @@ describe('now', () => {
     expect(now().unknown).toEqual([{ kind: 'few-runs', agents: ['rare'], fewerThan: 20 }])
   })
 
-  it('names a scorer that gives no scores any more', () => {
+  it('names a scorer that gave no score although it was asked, whether it ever gave one or not', () => {
+    store('support', 1, 25, 0)
+    judged({ scorer: 'no-key', skipped: 'judge-unavailable' })
+    for (let one = 0; one < 3; one++) judged({ scorer: 'slow', value: undefined })
+    judged({ scorer: 'slow', skipped: 'circuit-open' })
+    judged({ scorer: 'ended', value: 1 }, 30)
+    judged({ scorer: 'ended', value: undefined })
+    // These are not silent: one gave a score, one a number without a label, and one had nothing to score.
+    judged({ scorer: 'sometimes', value: undefined })
+    judged({ scorer: 'sometimes', value: 1 }, 5)
+    judged({ scorer: 'number', value: undefined })
+    judged({ scorer: 'number', value: 1 })
+    execute(database, "UPDATE scores SET label = NULL WHERE scorer = 'number'")
+    judged({ scorer: 'unmeant', skipped: 'not-applicable' })
+    expect(now().unknown).toEqual([
+      { kind: 'silent-scorer', scorer: 'slow', agents: ['support'], reason: 'judge-timeout' },
+      { kind: 'silent-scorer', scorer: 'ended', agents: ['support'], reason: 'judge-timeout' },
+      { kind: 'silent-scorer', scorer: 'no-key', agents: ['support'], reason: 'judge-unavailable' },
+    ])
+  })
+
+  it('names a scorer once that gave several agents no score', () => {
+    for (const agent of ['support', 'travel']) {
+      store(agent, 1, 25, 0)
+      storeScoredRun(
+        database,
+        ++index,
+        { scorer: 'no-key', skipped: 'judge-unavailable' },
+        { agent, settledMs: NOW_MS - HOUR_MS },
+      )
+    }
+    const [fact, ...more] = now().unknown
+    expect([fact, more]).toEqual([
+      { kind: 'silent-scorer', scorer: 'no-key', agents: ['support', 'travel'], reason: 'judge-unavailable' },
+      [],
+    ])
+  })
+
+  it('names a scorer that is not asked any more, and none whose scores somebody has yet to label', () => {
     store('support', 30, 25, 0)
-    for (let one = 0; one < 25; one++)
-      storeScoredRun(database, ++index, { value: undefined }, { agent: 'support', settledMs: NOW_MS - HOUR_MS })
-    expect(now().unknown).toContainEqual({ kind: 'silent-scorer', agent: 'support', scorer: 'judge' })
+    judgedBy('tool_errors', 25, 0)
+    const silent = { kind: 'silent-scorer', scorer: 'judge', agents: ['support'], reason: undefined }
+    expect(now().unknown).toEqual([silent])
+    store('support', 1, 1, 1)
+    expect(now().unknown).toEqual([])
+    execute(
+      database,
+      "INSERT INTO drawn (run_id, scorer, version, judged, run_seq, place) VALUES (?, 'judge', 'v1', 'fail', 1, 0)",
+      runIdAt(index),
+    )
+    expect(now().unknown).toEqual([])
+  })
+
+  it('orders scorers by what fails: an agent that got worse, many runs, few runs, and none', () => {
+    judgedBy('a-never', 40, 0)
+    judgedBy('b-never-of-few', 2, 0)
+    judgedBy('c-few', 15, 6)
+    judgedBy('d-one', 1, 1)
+    judgedBy('e-seldom', 40, 1)
+    judgedBy('f-often', 40, 20)
+    judgedBy('g-worse', 40, 0, 30)
+    judgedBy('g-worse', 40, 15)
+    expect(now().scorers).toEqual(['g-worse', 'f-often', 'e-seldom', 'd-one', 'c-few', 'a-never', 'b-never-of-few'])
   })
 
   it('adds up the agents without a row of their own', () => {

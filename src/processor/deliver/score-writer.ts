@@ -7,7 +7,8 @@ import { isSilent, scoreAttributes } from '../../attributes/score-attributes.ts'
 import type { EmissionProviders } from '../../emit/signal-providers.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation } from '../../model/score.ts'
-import { FailingJudgeNotice, reportFailure, reportMissingJudge } from '../notices/judge-notices.ts'
+import { reportFailingJudge, reportFailure, reportMissingJudge } from '../notices/judge-notices.ts'
+import { FailingJudges } from '../../engine/failing-judges.ts'
 import type { ResolvedOptions } from '../../engine/config/options.ts'
 import type { Reporter } from '../../engine/reporter.ts'
 import type { SpanOutput } from './span-output.ts'
@@ -25,13 +26,12 @@ export interface ScoreWriterParts {
 export class ScoreWriter {
   readonly #parts: ScoreWriterParts
   readonly #copied: CopiedAttributes
-  readonly #failingJudges: FailingJudgeNotice
+  readonly #failingJudges = new FailingJudges()
   #hasScored = false
 
   constructor(parts: ScoreWriterParts) {
     this.#parts = parts
     this.#copied = new CopiedAttributes(parts.options.metricAttributes)
-    this.#failingJudges = new FailingJudgeNotice(parts.reporter)
   }
 
   /**
@@ -44,7 +44,8 @@ export class ScoreWriter {
     const { onScore } = options
     const { score, scorer } = evaluation
     reportFailure(evaluation, reporter)
-    this.#failingJudges.look(evaluation)
+    const failing = this.#failingJudges.look(evaluation)
+    if (failing !== undefined) reportFailingJudge(failing, reporter)
     if (score.status === 'skipped' && score.reason === 'judge-unavailable') {
       const model = options.scorers.find(({ id }) => id === scorer.id)?.scorer.judge?.model ?? ''
       reportMissingJudge(scorer.id, model, score.messageWithoutContent ?? 'onScore has the reason.', reporter)

@@ -5,6 +5,8 @@ import { useAnswer } from '../live.ts'
 import { sharedOf, TIMES, useChoices } from '../parts/place.ts'
 import type { Choices } from '../parts/place.ts'
 import { Choice } from '../parts/choice.tsx'
+import { headline, moreScorers, silences } from '../parts/now-words.ts'
+import type { Worst } from '../parts/now-words.ts'
 import { unitsOfScorer } from '../parts/scorer-choice.tsx'
 import { numbers, Table, texts } from '../parts/table.tsx'
 import { useService } from '../service.ts'
@@ -37,6 +39,12 @@ export function NowView() {
         {value === undefined ? 'Now' : headline(value, worst, isOfFiles)}
       </h1>
       {error !== undefined && <p class="problem">{error}</p>}
+      {value !== undefined &&
+        silences(value, worst, isOfFiles).map((silence) => (
+          <p key={silence} class="problem">
+            ▲ {silence}
+          </p>
+        ))}
       {overview.judges?.map((trouble) => (
         <p key={trouble} class="problem">
           ▲ {trouble}
@@ -69,11 +77,6 @@ export function NowView() {
   )
 }
 
-interface Worst {
-  readonly row: NowRow
-  readonly cell: Cell
-}
-
 /** What got worse, by the first scorer of the first agent. Scorers of conversations come last: their runs have no traits in common. */
 function worstOf(now: Now | undefined, overview: ServiceOverview): Worst | undefined {
   const isOfRuns = (scorer: string) => unitsOfScorer(overview, scorer) !== 'conversations'
@@ -85,25 +88,6 @@ function worstOf(now: Now | undefined, overview: ServiceOverview): Worst | undef
     }
   }
   return undefined
-}
-
-function headline({ unknown, fromMs, rows }: Now, worst: Worst | undefined, isOfFiles: boolean): string {
-  if (worst !== undefined) {
-    const { row, cell } = worst
-    const more = rows.filter(({ cells }) => cells.some(({ state }) => state === 'worse')).length - 1
-    return `▲ ${row.agent ?? 'Other agents'} got worse${cell.sinceMs === undefined ? '' : ` about ${clock(cell.sinceMs)}`}: ${cell.scorer} fails ${percent(cell.failing.mean)}${cell.change === undefined ? '' : ` (before ${percent(cell.change.before)})`}${more > 0 ? `, and ${plural(more, 'more agent')}` : ''}`
-  }
-  if (isOfFiles) return `${plural(rows.length, 'agent')} in these files`
-  if (unknown.length > 0)
-    return `Nothing got worse since ${clock(fromMs)}, but not all is known: ${unknownText(unknown[0])}`
-  return rows.length === 0 ? `No runs since ${clock(fromMs)}` : `✓ All well since ${clock(fromMs)}`
-}
-
-function unknownText(fact: Now['unknown'][number] | undefined): string {
-  if (fact === undefined) return ''
-  if (fact.kind === 'silent-scorer') return `${fact.scorer} gives no scores of ${fact.agent} any more`
-  const [first = '', ...more] = fact.agents
-  return `${more.length === 0 ? `${first} has` : `${fact.agents.length} agents have`} fewer than ${fact.fewerThan} scored runs`
 }
 
 function share(part: number, of: number): string {
@@ -244,7 +228,7 @@ function Attacks({ now: { attacks }, choices }: { readonly now: Now; readonly ch
 }
 
 function Agents({ now: { now, rows, scorers }, choices }: { readonly now: Now; readonly choices: Choices }) {
-  const shown = scorers.slice(0, MAX_COLUMNS)
+  const [shown, more] = [scorers.slice(0, MAX_COLUMNS), scorers.slice(MAX_COLUMNS)]
   const hasOpinions = rows.some(({ opinions }) => opinions > 0)
   const hasCosts = rows.some((row) => row.usd > 0)
   const nested = rows.reduce((sum, { runs }) => sum + runs, 0) - now.runs
@@ -278,10 +262,9 @@ function Agents({ now: { now, rows, scorers }, choices }: { readonly now: Now; r
           {now.runs.toLocaleString('en')} above.
         </p>
       )}
-      {scorers.length > shown.length && (
+      {more.length > 0 && (
         <p class="muted">
-          {plural(scorers.length - shown.length, 'scorer')} more, with fewer failures:{' '}
-          <a href={`/scores${toSearch(choices)}`}>Scores</a>
+          {moreScorers(more, rows)}: <a href={`/scores${toSearch(choices)}`}>Scores</a>
         </p>
       )}
     </>

@@ -63,7 +63,7 @@ function countHour(database: DatabaseSync, hour: number): void {
     durations[classOf(took)] = (durations[classOf(took)] ?? 0) + 1
   const wasOpen = database.isTransaction
   if (!wasOpen) database.exec('BEGIN')
-  for (const table of ['hours', 'hour_scores', 'hour_durations', 'stale_hours'])
+  for (const table of ['hours', 'hour_scores', 'hour_unscored', 'hour_durations', 'stale_hours'])
     execute(database, `DELETE FROM ${table} WHERE hour = ?`, hour)
   execute(database, 'INSERT INTO hour_durations (hour, durations) VALUES (?, ?)', hour, JSON.stringify(durations))
   execute(
@@ -84,9 +84,11 @@ function countHour(database: DatabaseSync, hour: number): void {
     ...period,
     hour,
   )
-  const chosen = `scorer IN (SELECT value FROM json_each(?)) AND ${inHour} AND weight IS NOT NULL AND label IS NOT NULL`
-  const verdicts = `(SELECT run_seq, agent, scorer, label, weight FROM ${OPEN_SCORES} WHERE ${chosen}
-    UNION ALL SELECT NULL, agent, scorer, label, weight FROM conversation_scores WHERE ${chosen})`
+  const chosen = `scorer IN (SELECT value FROM json_each(?)) AND ${inHour}`
+  const scoresWhere = (condition: string) => `(SELECT run_seq, agent, scorer, label, weight, status, reason
+      FROM ${OPEN_SCORES} WHERE ${chosen} AND ${condition}
+    UNION ALL SELECT NULL, agent, scorer, label, weight, status, reason
+      FROM conversation_scores WHERE ${chosen} AND ${condition})`
   const values = (['scores', 'conversation_scores'] as const).flatMap((table) => [
     JSON.stringify(namesIn(database, table, 'scorer')),
     ...period,
@@ -94,7 +96,15 @@ function countHour(database: DatabaseSync, hour: number): void {
   execute(
     database,
     `INSERT INTO hour_scores (hour, agent, scorer, runs, labelled, labelled2, failing, failing2)
-     SELECT ?, agent, scorer, count(*), ${FAILING_SUMS} FROM ${verdicts} GROUP BY agent, scorer`,
+     SELECT ?, agent, scorer, count(label), ${FAILING_SUMS} FROM ${scoresWhere('weight IS NOT NULL')} GROUP BY agent, scorer`,
+    hour,
+    ...values,
+  )
+  execute(
+    database,
+    `INSERT INTO hour_unscored (hour, agent, scorer, reason, runs) SELECT ?, agent, scorer, ifnull(reason, ''), count(*)
+     FROM ${scoresWhere(`weight IS NULL AND (status IN ('scored', 'failed') OR reason IN ('judge-unavailable', 'circuit-open'))`)}
+     GROUP BY 2, 3, 4`,
     hour,
     ...values,
   )
@@ -102,7 +112,7 @@ function countHour(database: DatabaseSync, hour: number): void {
     database,
     `UPDATE hours SET judged = v.judged, failed = v.failed FROM
        (SELECT agent, count(DISTINCT run_seq) AS judged, count(DISTINCT CASE label WHEN 'fail' THEN run_seq END) AS failed
-        FROM ${verdicts} WHERE run_seq IN (SELECT seq FROM runs INDEXED BY runs_by_end WHERE ${inHour} AND parent_id IS NULL) GROUP BY 1) v
+        FROM ${scoresWhere('weight IS NOT NULL AND label IS NOT NULL')} WHERE run_seq IN (SELECT seq FROM runs INDEXED BY runs_by_end WHERE ${inHour} AND parent_id IS NULL) GROUP BY 1) v
      WHERE hours.hour = ? AND hours.agent = v.agent`,
     ...values,
     ...period,

@@ -8,6 +8,8 @@ import type { FailingSums } from './failing-share.ts'
 import { durationAt, HOUR_MS } from './hours.ts'
 import type { Durations } from './hours.ts'
 import { all, first, namesIn } from './page-database.ts'
+import { silentScorers } from './silent-scorers.ts'
+import type { SilentScorer } from './silent-scorers.ts'
 import { OPEN_SCORES } from './withheld.ts'
 
 /** What a scorer says of an agent in a period. */
@@ -69,10 +71,10 @@ export interface Now {
   readonly unknown: readonly UnknownFact[]
 }
 
-/** Agents with few scored runs, or a scorer that scored an agent before and is silent now. */
+/** Agents with few scored runs, or a scorer that should have scored agents and gave no score. */
 export type UnknownFact =
   | { readonly kind: 'few-runs'; readonly agents: readonly string[]; readonly fewerThan: number }
-  | { readonly kind: 'silent-scorer'; readonly agent: string; readonly scorer: string }
+  | SilentScorer
 
 /** A share of fewer runs says little. */
 export const FEW_RUNS = 20
@@ -134,6 +136,8 @@ export function* readNow(database: DatabaseSync, hours: number | undefined, nowM
   // The two periods as two hours: enough to order the agents.
   const known = [...new Set([...inPeriod, ...earlier].map(({ agent }) => agent))]
   const sums = [...(yield* sumsIn(database, known, start, last)), ...(yield* sumsIn(database, known, begin, start - 1))]
+  const silent = silentScorers(database, inPeriod, sums, { start, last, enoughRuns: FEW_RUNS })
+  yield
   const sumsOf = Map.groupBy(sums, ({ agent }) => agent)
   const order = inPeriod.map((row) => toRow([row], sumsOf.get(row.agent) ?? [], start)).toSorted(worseFirst)
   yield
@@ -167,10 +171,7 @@ export function* readNow(database: DatabaseSync, hours: number | undefined, nowM
       start * HOUR_MS,
       (last + 1) * HOUR_MS,
     ),
-    unknown: unknownOf(
-      order,
-      sums.filter(({ hour }) => hour < start),
-    ),
+    unknown: [...silent, ...fewRuns(order)],
   }
 }
 
@@ -326,33 +327,23 @@ function rankOf({ cells }: NowRow): number {
   return Math.max(0, ...worse) * 10 + Math.max(0, ...fails)
 }
 
+/** Scorers by which an agent got worse come first, then those that fail most, then those that fail most of few runs. */
 function scorersOf(rows: readonly NowRow[]): readonly string[] {
   const ranks = new Map<string, number>()
-  for (const { cells } of rows) {
-    for (const { scorer, state, failing } of cells) {
-      const rank = (state === 'worse' ? 1 : 0) + (state === 'few' ? 0 : failing.interval95[0])
-      ranks.set(scorer, Math.max(ranks.get(scorer) ?? 0, rank))
-    }
-  }
+  for (const { cells } of rows)
+    for (const cell of cells) ranks.set(cell.scorer, Math.max(ranks.get(cell.scorer) ?? 0, columnRank(cell)))
   return [...ranks]
     .toSorted(([left, one], [right, other]) => other - one || left.localeCompare(right))
     .map(([scorer]) => scorer)
 }
 
-function unknownOf(rows: readonly NowRow[], before: readonly ScoreRow[]): readonly UnknownFact[] {
+function columnRank({ state, failing: { mean, interval95 } }: NowCell): number {
+  if (mean === 0) return 0
+  if (state === 'few') return mean
+  return interval95[0] + (state === 'worse' ? 3 : 2)
+}
+
+function fewRuns(rows: readonly NowRow[]): readonly UnknownFact[] {
   const few = rows.filter(({ cells }) => !cells.some(({ runs }) => runs >= FEW_RUNS)).map(({ agent = '' }) => agent)
-  const ofAgent = new Map(rows.map((row) => [row.agent, row]))
-  const silent = [...Map.groupBy(before, ({ agent, scorer }) => JSON.stringify([agent, scorer])).values()].flatMap(
-    (own): UnknownFact[] => {
-      const [{ agent, scorer } = { agent: '', scorer: '' }] = own
-      const row = ofAgent.get(agent)
-      const isSilent =
-        row !== undefined &&
-        row.runs >= FEW_RUNS &&
-        sum(own, 'runs') >= FEW_RUNS &&
-        !row.cells.some((cell) => cell.scorer === scorer)
-      return isSilent ? [{ kind: 'silent-scorer', agent, scorer }] : []
-    },
-  )
-  return [...(few.length === 0 ? [] : [{ kind: 'few-runs', agents: few, fewerThan: FEW_RUNS } as const]), ...silent]
+  return few.length === 0 ? [] : [{ kind: 'few-runs', agents: few, fewerThan: FEW_RUNS }]
 }

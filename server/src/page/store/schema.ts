@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 14
+export const PAGE_SCHEMA_VERSION = 15
 
 /** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
 const SCORE = `scorer TEXT NOT NULL,
@@ -194,6 +194,7 @@ export const PAGE_SCHEMA: string = `
     hour INTEGER NOT NULL,
     agent TEXT NOT NULL,
     scorer TEXT NOT NULL,
+    -- Those with a label. A row without one is of a scorer that gave numbers.
     runs INTEGER NOT NULL,
     labelled REAL NOT NULL,
     labelled2 REAL NOT NULL,
@@ -203,6 +204,15 @@ export const PAGE_SCHEMA: string = `
     PRIMARY KEY (agent, scorer, hour)
   ) WITHOUT ROWID;
   CREATE INDEX hour_scores_by_hour ON hour_scores (hour);
+  -- What a scorer that was asked gave in place of a weighted score, by reason; the reason of a score without a weight is empty.
+  CREATE TABLE hour_unscored (
+    hour INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    scorer TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    runs INTEGER NOT NULL,
+    PRIMARY KEY (hour, agent, scorer, reason)
+  ) WITHOUT ROWID;
   -- How many runs there are of each class of durations, as JSON.
   CREATE TABLE hour_durations (hour INTEGER PRIMARY KEY, durations TEXT NOT NULL);
   CREATE TABLE stale_hours (hour INTEGER PRIMARY KEY);

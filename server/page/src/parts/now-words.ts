@@ -1,0 +1,49 @@
+import type { Now, NowRow } from '../../../src/page/store/now.ts'
+import { clock, percent, plural } from '../format.ts'
+
+type Cell = NowRow['cells'][number]
+
+/** What got worse: an agent, and the scorer by which it did. */
+export interface Worst {
+  readonly row: NowRow
+  readonly cell: Cell
+}
+
+/** The first line: what got worse, or what keeps it from being known that all is well. */
+export function headline({ unknown, fromMs, rows }: Now, worst: Worst | undefined, isOfFiles: boolean): string {
+  if (worst !== undefined) {
+    const { row, cell } = worst
+    const more = rows.filter(({ cells }) => cells.some(({ state }) => state === 'worse')).length - 1
+    return `▲ ${row.agent ?? 'Other agents'} got worse${cell.sinceMs === undefined ? '' : ` about ${clock(cell.sinceMs)}`}: ${cell.scorer} fails ${percent(cell.failing.mean)}${cell.change === undefined ? '' : ` (before ${percent(cell.change.before)})`}${more > 0 ? `, and ${plural(more, 'more agent')}` : ''}`
+  }
+  if (isOfFiles) return `${plural(rows.length, 'agent')} in these files`
+  if (unknown.length > 0)
+    return `Nothing got worse since ${clock(fromMs)}, but not all is known: ${unknownText(unknown[0])}`
+  return rows.length === 0 ? `No runs since ${clock(fromMs)}` : `✓ All well since ${clock(fromMs)}`
+}
+
+function unknownText(fact: Now['unknown'][number] | undefined): string {
+  if (fact === undefined) return ''
+  const [first = '', ...more] = fact.agents
+  if (fact.kind === 'silent-scorer') {
+    const of = more.length === 0 ? first : `${fact.agents.length} agents`
+    return fact.reason === undefined
+      ? `${fact.scorer} gives no scores of ${of} any more`
+      : `${fact.scorer} gave no score of ${of}: ${fact.reason}`
+  }
+  return `${more.length === 0 ? `${first} has` : `${fact.agents.length} agents have`} fewer than ${fact.fewerThan} scored runs`
+}
+
+/** Scorers that gave no score, a line each, but for the one that the headline names. */
+export function silences({ unknown }: Now, worst: Worst | undefined, isOfFiles: boolean): readonly string[] {
+  const others = worst === undefined && !isOfFiles ? unknown.slice(1) : unknown
+  return others.filter(({ kind }) => kind === 'silent-scorer').map(unknownText)
+}
+
+/** How many scorers have no column, and how many of them fail runs. */
+export function moreScorers(scorers: readonly string[], rows: readonly NowRow[]): string {
+  const fails = (scorer: string) =>
+    rows.some(({ cells }) => cells.some((cell) => cell.scorer === scorer && cell.failing.mean > 0))
+  const failing = scorers.filter(fails).length
+  return `${plural(scorers.length, 'scorer')} more, ${failing === 0 ? 'without failures' : `${failing} with failures`}`
+}

@@ -1,0 +1,88 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+import { HOUR_MS } from './hours.ts'
+import { all } from './page-database.ts'
+
+/** A scorer that should have scored runs of agents in a period, and gave no score. */
+export interface SilentScorer {
+  readonly kind: 'silent-scorer'
+  readonly scorer: string
+  readonly agents: readonly string[]
+  /** Why it gave none, by the most frequent reason; `undefined` if it was not asked, but gave scores before. */
+  readonly reason: string | undefined
+}
+
+interface Pair {
+  readonly agent: string
+  readonly scorer: string
+}
+
+type Scores = Pair & { readonly hour: number; readonly runs: number }
+
+interface Period {
+  /** The first hour, and the last. */
+  readonly start: number
+  readonly last: number
+  /** Fewer runs than this show nothing about a scorer that was not asked. */
+  readonly enoughRuns: number
+}
+
+/**
+ * A scorer is silent about an agent if it gave no score in the period, and was asked, of which the reasons are stored, or scored enough runs of the
+ * agent before, of which there are enough now.
+ *
+ * @param agents those with runs in the period
+ * @param scores how many runs each scorer scored, in the period or in hours before
+ */
+export function silentScorers(
+  database: DatabaseSync,
+  agents: readonly { readonly agent: string; readonly runs: number }[],
+  scores: readonly Scores[],
+  { start, last, enoughRuns }: Period,
+): readonly SilentScorer[] {
+  // The most frequent reason of an agent and scorer comes first.
+  const unscored = all<Pair & { readonly reason: string }>(
+    database,
+    `SELECT agent, scorer, reason FROM hour_unscored WHERE hour >= ? AND hour <= ? GROUP BY 1, 2, 3
+     ORDER BY sum(runs) DESC, agent, scorer, reason`,
+    start,
+    last,
+  )
+  const gave = new Set(
+    [
+      ...scores.filter(({ hour }) => hour >= start),
+      ...unscored.filter(({ reason }) => reason === ''),
+      ...drawnIn(database, start, last),
+    ].map(keyOf),
+  )
+  const runs = new Map(agents.map((each) => [each.agent, each.runs]))
+  const before = scores
+    .filter((row) => row.hour < start && row.runs >= enoughRuns && (runs.get(row.agent) ?? 0) >= enoughRuns)
+    .map(({ agent, scorer }) => ({ agent, scorer, reason: undefined }))
+  const silent = new Map<string, Pair & { readonly reason: string | undefined }>()
+  for (const row of [...unscored, ...before]) {
+    const key = keyOf(row)
+    if (!gave.has(key) && !silent.has(key)) silent.set(key, row)
+  }
+  const found = new Map<string, SilentScorer>()
+  for (const { agent, scorer, reason } of silent.values()) {
+    const key = JSON.stringify([scorer, reason])
+    found.set(key, { kind: 'silent-scorer', scorer, agents: [...(found.get(key)?.agents ?? []), agent], reason })
+  }
+  return [...found.values()]
+}
+
+/** The scorers of verdicts that somebody has yet to label. They gave scores, whatever these say. */
+function drawnIn(database: DatabaseSync, start: number, last: number): readonly Pair[] {
+  return all<Pair>(
+    database,
+    `SELECT DISTINCT r.agent, d.scorer FROM drawn d JOIN runs r ON r.id = d.run_id
+     WHERE d.seen_ms IS NULL AND r.time_ms >= ? AND r.time_ms < ?`,
+    start * HOUR_MS,
+    (last + 1) * HOUR_MS,
+  )
+}
+
+function keyOf({ agent, scorer }: Pair): string {
+  return JSON.stringify([agent, scorer])
+}
