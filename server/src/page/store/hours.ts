@@ -85,10 +85,12 @@ function countHour(database: DatabaseSync, hour: number): void {
     hour,
   )
   const chosen = `scorer IN (SELECT value FROM json_each(?)) AND ${inHour}`
-  const scoresWhere = (condition: string) => `(SELECT run_seq, agent, scorer, label, weight, status, reason
-      FROM ${OPEN_SCORES} WHERE ${chosen} AND ${condition}
-    UNION ALL SELECT NULL, agent, scorer, label, weight, status, reason
-      FROM conversation_scores WHERE ${chosen} AND ${condition})`
+  // Each kind is read from an index that holds its columns.
+  const scores = (
+    columns: string,
+    condition: string,
+  ) => `(SELECT run_seq, agent, scorer, ${columns} FROM ${OPEN_SCORES} WHERE ${chosen} AND ${condition}
+    UNION ALL SELECT NULL, agent, scorer, ${columns} FROM conversation_scores WHERE ${chosen} AND ${condition})`
   const values = (['scores', 'conversation_scores'] as const).flatMap((table) => [
     JSON.stringify(namesIn(database, table, 'scorer')),
     ...period,
@@ -96,14 +98,14 @@ function countHour(database: DatabaseSync, hour: number): void {
   execute(
     database,
     `INSERT INTO hour_scores (hour, agent, scorer, runs, labelled, labelled2, failing, failing2)
-     SELECT ?, agent, scorer, count(label), ${FAILING_SUMS} FROM ${scoresWhere('weight IS NOT NULL')} GROUP BY agent, scorer`,
+     SELECT ?, agent, scorer, count(label), ${FAILING_SUMS} FROM ${scores('label, weight', 'weight IS NOT NULL')} GROUP BY agent, scorer`,
     hour,
     ...values,
   )
   execute(
     database,
     `INSERT INTO hour_unscored (hour, agent, scorer, reason, runs) SELECT ?, agent, scorer, ifnull(reason, ''), count(*)
-     FROM ${scoresWhere(`weight IS NULL AND (status IN ('scored', 'failed') OR reason IN ('judge-unavailable', 'circuit-open'))`)}
+     FROM ${scores('reason', `weight IS NULL AND (status IN ('scored', 'failed') OR reason IN ('judge-unavailable', 'circuit-open'))`)}
      GROUP BY 2, 3, 4`,
     hour,
     ...values,
@@ -112,7 +114,7 @@ function countHour(database: DatabaseSync, hour: number): void {
     database,
     `UPDATE hours SET judged = v.judged, failed = v.failed FROM
        (SELECT agent, count(DISTINCT run_seq) AS judged, count(DISTINCT CASE label WHEN 'fail' THEN run_seq END) AS failed
-        FROM ${scoresWhere('weight IS NOT NULL AND label IS NOT NULL')} WHERE run_seq IN (SELECT seq FROM runs INDEXED BY runs_by_end WHERE ${inHour} AND parent_id IS NULL) GROUP BY 1) v
+        FROM ${scores('label', 'weight IS NOT NULL AND label IS NOT NULL')} WHERE run_seq IN (SELECT seq FROM runs INDEXED BY runs_by_end WHERE ${inHour} AND parent_id IS NULL) GROUP BY 1) v
      WHERE hours.hour = ? AND hours.agent = v.agent`,
     ...values,
     ...period,
