@@ -202,10 +202,11 @@ export class ReconstructedToolCall implements ToolCall {
       const answer = this.#answer()
       const isForApproval = this.#context.runner === 'agent if approved'
       const wasRefused = this.#context.toolSpans === 'always-or-refused' || answer?.isError === true
-      return isForApproval && wasRefused && answer !== undefined
+      return (isForApproval && wasRefused && answer !== undefined) || readsAsRejection(answer?.response)
     }
     // Some libraries write a span for the call that was not made, with what they tell the model.
-    return tool.tool?.rejected === true
+    if (tool.tool?.rejected === true || readsAsRejection(tool.outcome.error?.message)) return true
+    return readsAsRejection(this.#fromSpan(tool, 'toolResult'))
   }
 
   #isErrorAnswer({ isError, response }: ToolCallResponsePart): boolean {
@@ -280,6 +281,17 @@ function readsAsLostError(text: string): boolean {
 function readsAsError(text: string): boolean {
   return /^(?:\w{0,200}(?:Error|Exception): \S|Error invoking tool )/.test(text)
 }
+
+/**
+ * What Pydantic AI, the OpenAI Agents SDK, the AI SDK and LangChain tell the model of a call that a person refused, if the application has no
+ * text of its own.
+ */
+function readsAsRejection(response: unknown): boolean {
+  return typeof response === 'string' && REJECTION.test(response)
+}
+
+const REJECTION =
+  /^(?:The tool call was denied\.|Tool execution was not approved\.|Tool (?:call )?execution denied\.|User rejected the tool call for `[^`]{1,200}` with (?:id \S{1,200}|reason: [^]*))$/
 
 /** How LangGraph reports that no tool ran: for unknown tools and invalid arguments. */
 function readsAsRefusal(text: string): boolean {
