@@ -27,6 +27,10 @@ function message(role: string, content: string): string {
   return JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
 }
 
+function tools(description: string): Record<string, unknown> {
+  return { 'gen_ai.tool.definitions': JSON.stringify([{ type: 'function', name: 'search', description }]) }
+}
+
 describe('content that a length limit cut off', () => {
   it('gives no half of a result or of arguments', () => {
     const [run] = reconstructRuns([
@@ -78,5 +82,21 @@ describe('content that a length limit cut off', () => {
       }),
     ])
     expect(run?.missing).toContainEqual(expect.objectContaining({ what: 'toolCalls', why: 'truncated' }))
+  })
+
+  it.each([
+    ['the model call', {}, tools(LONG)],
+    ['the agent', tools(LONG), {}],
+  ])('says so of the tools that %s lists', (_, ofAgent, ofModel) => {
+    const [run] = reconstructRuns([
+      span(AGENT, undefined, { 'gen_ai.operation.name': 'invoke_agent', ...ofAgent }),
+      span('0000000000000002', AGENT, {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.request.model': 'a-model',
+        ...ofModel,
+      }),
+    ])
+    expect(run?.availableTools).toBeUndefined()
+    expect(run?.missing).toContainEqual(expect.objectContaining({ what: 'availableTools', why: 'truncated' }))
   })
 })

@@ -96,7 +96,9 @@ export function missingTextsOf(run: AgentRun, evidence: Evidence): Missing[] {
     } else if (what === 'systemInstructions') addOptional(missing, what, what, firstModel)
     else if (decision?.none === undefined) missing.push({ what, ...explainText(what, run, plan) })
   }
-  if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
+  if (run.availableTools === undefined) {
+    addOptional(missing, 'availableTools', 'toolDefinitions', firstModel, [plan.root, evidence.firstAgent])
+  }
   return missing
 }
 
@@ -242,9 +244,20 @@ function isContent({ what }: Missing): boolean {
   return what !== 'spans' && what !== 'availableTools' && what !== 'toolCalls'
 }
 
-/** Facts that a run may not have. If the record of one was cut off, the run had it. */
-function addOptional(missing: Missing[], what: string, fact: ContentFact, node: TraceSpan): void {
-  const isLost = isCutIn(node.span, fact === 'toolDefinitions' ? /tool/ : /system|prompt|input/)
+/**
+ * Facts that a run may not have. If the record of one was cut off, the run had it.
+ *
+ * @param others the spans that are read if the first one does not have the fact
+ */
+function addOptional(
+  missing: Missing[],
+  what: string,
+  fact: ContentFact,
+  node: TraceSpan,
+  others: readonly (TraceSpan | undefined)[] = [],
+): void {
+  const keys = fact === 'toolDefinitions' ? /tool/ : /system|prompt|input/
+  const isLost = [node, ...others].some((each) => each !== undefined && isCutIn(each.span, keys))
   const absence = isLost ? TRUNCATED : node.optionalAbsence(fact)
   if (absence !== undefined) missing.push({ what, ...absence })
 }
