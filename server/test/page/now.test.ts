@@ -200,6 +200,17 @@ describe('now', () => {
     ])
   })
 
+  it('counts what a user said last, also if it came first', () => {
+    store('support', 1, 1, 0)
+    const earlier = said(traceAt(1), 0, 'fail')
+    for (const log of [
+      { ...earlier, timeMs: earlier.timeMs + 1, attributes: said(traceAt(1), 1, 'pass').attributes },
+      earlier,
+    ])
+      saveSaid(database, log, NOW_MS)
+    expect(now().now).toMatchObject({ dislikes: 0, opinions: 1 })
+  })
+
   it('counts a run that another one started in the row of its agent, and not in the figures of all', () => {
     store('trip', 1, 10, 1)
     store('weather', 1, 3, 2, { parentId: runIdAt(1), status: 'error', costUsd: 0.5 })
