@@ -408,14 +408,8 @@ function isOurs(attributes: Attributes): boolean {
 /** Users and people may say different things by one name, and other tools may use a name of ours. */
 function nameOf({ scorerId, evaluatorType }: StoredScore, attributes: Attributes): string {
   if (isOurs(attributes)) return scorerId
-  const who = [evaluatorType, attributes['user.id'], readEventAttribute(attributes, 'spanscore.score.key')].filter(
-    isText,
-  )
-  return [scorerId, 'other', ...who].join('\n')
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
+  const who = [evaluatorType, attributes['user.id'], readEventAttribute(attributes, 'spanscore.score.key')]
+  return JSON.stringify([scorerId, 'other', ...who.map((each) => (typeof each === 'string' ? each : null))])
 }
 
 const ANNOTATION =
@@ -445,8 +439,7 @@ function fromAnnotations(attributes: Attributes): Found[] {
       evaluatorType: kind === undefined ? undefined : (ANNOTATORS[kind] ?? kind),
       isForeign: true,
     })
-    const who = [score.evaluatorType, textIn(parts, 'identifier')].filter(isText)
-    const name = [scorerId, 'other', ...who].join('\n')
+    const name = JSON.stringify([scorerId, 'other', score.evaluatorType ?? null, textIn(parts, 'identifier') ?? null])
     return [{ name, score, origin: 'event', revision: 1, version: undefined, delayMs: -1 }]
   })
 }
