@@ -34,9 +34,9 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** A configuration that docs/page.md shows: the first one, or that with a sign-on. */
+/** A configuration that docs/reference/page-proxy.md shows: the first one, or that with a sign-on. */
 function documented(origin: string, index: 0 | 1): string {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/page.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '../../docs/reference/page-proxy.md'), 'utf8')
   const block = [...page.matchAll(/```nginx\n(.*?)```/gs)][index]?.[1] ?? ''
   return block.replace('http://127.0.0.1:4320', origin)
 }

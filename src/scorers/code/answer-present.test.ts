@@ -65,6 +65,12 @@ describe('answer present', () => {
     })
   })
 
+  it('is not scored if a setting keeps its text out, whatever the last call was', async () => {
+    const missing = [{ what: 'output', why: 'not-captured' as const }]
+    const { output: _output, ...run } = runOf({ toolCalls: [call('transfer')], missing })
+    expect((await evaluate(createAnswerPresentScorer(), run)).score).toMatchObject({ reason: 'no-content' })
+  })
+
   it('skips a run that failed after it handed over', () => {
     const failed = { ...runOf({ output: '', toolCalls: [call('transfer')], status: 'error' }) }
     expect(evaluate(createAnswerPresentScorer(), failed, { handOver: ['transfer'] })).not.toMatchObject({

@@ -99,6 +99,8 @@ function withoutWords(
   handOver: readonly string[] | undefined,
 ): ScoredVerdict | Skipped | undefined {
   if (run.output !== undefined && meaningful().test(run.output)) return undefined
+  // A text that a setting keeps out may have been there.
+  if (run.missing.some(({ what, why }) => what === 'output' && why === 'not-captured')) return undefined
   if (skipUnfinished(run, id) !== undefined) return undefined
   const ending = callEndingOf(run, handOver)
   if (ending === undefined) return undefined

@@ -2,6 +2,7 @@ import { genAi } from '../gen-ai.ts'
 import { parseCutJson } from '../../cut-json.ts'
 import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { countIn, parseJson, textOf } from '../../json.ts'
+import type { Message } from '../../../model/message.ts'
 import { toInstructions, toMessages, toolCallsIn } from '../../content/messages.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { operationOf, semconvModel, semconvTool, semconvUsage } from '../../semconv.ts'
@@ -61,7 +62,8 @@ export const aiSdkOtel: Dialect = {
   systemInstructions: (span) => toInstructions(span.attributes['gen_ai.system_instructions']),
   input: (span) => toMessages(span.attributes['gen_ai.input.messages']),
   /** On the agent span, one message combines the whole run: its text parts are the answer. */
-  output: (span) => toMessages(span.attributes['gen_ai.output.messages']),
+  output: (span) =>
+    toMessages(span.attributes['gen_ai.output.messages'])?.map((message) => withEmptyText(message, span)),
   callsInInput: (span) => countIn(span.attributes['gen_ai.input.messages'], '"tool_call"'),
   // Names and ids in cut-off messages still show the order.
   toolCalls(span) {
@@ -81,6 +83,13 @@ export const aiSdkOtel: Dialect = {
   toolResult: (span) => parseJson(span.attributes['gen_ai.tool.call.result']),
 
   absence: (span, fact) => absenceOf(span, fact),
+}
+
+/** The text of a completed call that said nothing: it is recorded as a message without parts. */
+function withEmptyText(message: Message, { attributes }: SourceSpan): Message {
+  const isOver = attributes['gen_ai.response.finish_reasons'] !== undefined
+  if (!isOver || message.role !== 'assistant' || message.parts.length > 0) return message
+  return { ...message, text: '', parts: [{ type: 'text', content: '' }] }
 }
 
 function isDecision({ attributes }: SourceSpan): boolean {
