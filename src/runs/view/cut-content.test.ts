@@ -87,6 +87,11 @@ describe('content that a length limit cut off', () => {
   it.each([
     ['the model call', {}, tools(LONG)],
     ['the agent', tools(LONG), {}],
+    [
+      'the request of Pydantic AI',
+      {},
+      { model_request_parameters: JSON.stringify({ function_tools: [{ name: LONG }] }) },
+    ],
   ])('says so of the tools that %s lists', (_, ofAgent, ofModel) => {
     const [run] = reconstructRuns([
       span(AGENT, undefined, { 'gen_ai.operation.name': 'invoke_agent', ...ofAgent }),

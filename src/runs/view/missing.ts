@@ -256,7 +256,7 @@ function addOptional(
   node: TraceSpan,
   others: readonly (TraceSpan | undefined)[] = [],
 ): void {
-  const keys = fact === 'toolDefinitions' ? /tool/ : /system|prompt|input/
+  const keys = fact === 'toolDefinitions' ? /tool|request_parameters/ : /system|prompt|input/
   const isLost = [node, ...others].some((each) => each !== undefined && isCutIn(each.span, keys))
   const absence = isLost ? TRUNCATED : node.optionalAbsence(fact)
   if (absence !== undefined) missing.push({ what, ...absence })
