@@ -265,9 +265,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         ...unknown.flatMap((fact) => {
           if (fact.kind === 'silent-scorer') {
             const { scorer, agents, reason } = fact
-            const finding = reason === undefined ? 'silent, but scored this agent before' : 'asked, but gave no score'
+            const finding = fact.gaveBefore ? 'silent, but scored this agent before' : 'asked, but gave no score'
             return agents.map((agent) => ({ finding, agent, scorer, reason }))
           }
+          if (fact.kind === 'nothing-before') return [{ finding: 'no earlier runs to compare with' }]
           return fact.agents.map((agent) => ({ finding: `fewer than ${fact.fewerThan} scored runs`, agent }))
         }),
         ...unscored.flat(),

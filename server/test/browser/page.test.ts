@@ -194,7 +194,7 @@ describe('the page', () => {
     await tab.goto(refused.pageUrl)
     const problems = () => tab.locator('.problem').allInnerTexts()
     await expect.poll(problems).toContainEqual(expect.stringMatching(/^▲ faithfulness: .*401/))
-    await tab.getByRole('heading', { name: /not all is known: .* gave no score of .*: judge-auth/ }).waitFor()
+    await tab.getByRole('heading', { name: /not all is known: .* gave no score of .*: judge-auth/i }).waitFor()
     await tab.close()
     await refused[Symbol.asyncDispose]()
     model.closeAllConnections()

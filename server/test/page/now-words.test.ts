@@ -41,15 +41,31 @@ const noKey = {
   scorer: 'pa_nokey',
   agents: ['weather'],
   reason: 'judge-unavailable',
+  gaveBefore: false,
 } as const
-const ended = { kind: 'silent-scorer', scorer: 'tone', agents: ['weather', 'trip'], reason: undefined } as const
+const ended = {
+  kind: 'silent-scorer',
+  scorer: 'tone',
+  agents: ['weather', 'trip'],
+  reason: undefined,
+  gaveBefore: true,
+} as const
 const few = { kind: 'few-runs', agents: ['trip'], fewerThan: 20 } as const
 
 it('says that all is well only if no scorer was silent', () => {
   expect(headline(nowWith(), undefined, false)).toMatch(/^✓ All well since /)
   const { unknown } = nowWith(noKey, ended, few)
   expect(headline(nowWith(...unknown), undefined, false)).toMatch(
+    /^Not all is known: pa_nokey gave no score of weather: judge-unavailable$/,
+  )
+  expect(headline({ ...nowWith(...unknown), before: figures }, undefined, false)).toMatch(
     /^Nothing got worse since .*, but not all is known: pa_nokey gave no score of weather: judge-unavailable$/,
+  )
+  expect(headline(nowWith({ kind: 'nothing-before' }), undefined, false)).toBe(
+    'Not all is known: there are no earlier runs to compare with',
+  )
+  expect(headline(nowWith({ ...noKey, gaveBefore: true }), undefined, false)).toBe(
+    'Not all is known: pa_nokey gives no scores of weather any more: judge-unavailable',
   )
 })
 

@@ -123,9 +123,29 @@ describe('now', () => {
     execute(database, "UPDATE scores SET label = NULL WHERE scorer = 'number'")
     judged({ scorer: 'unmeant', skipped: 'not-applicable' })
     expect(now().unknown).toEqual([
-      { kind: 'silent-scorer', scorer: 'slow', agents: ['support'], reason: 'judge-timeout' },
-      { kind: 'silent-scorer', scorer: 'ended', agents: ['support'], reason: 'judge-timeout' },
-      { kind: 'silent-scorer', scorer: 'no-key', agents: ['support'], reason: 'judge-unavailable' },
+      { kind: 'silent-scorer', scorer: 'slow', agents: ['support'], reason: 'judge-timeout', gaveBefore: false },
+      { kind: 'silent-scorer', scorer: 'ended', agents: ['support'], reason: 'judge-timeout', gaveBefore: false },
+      { kind: 'silent-scorer', scorer: 'no-key', agents: ['support'], reason: 'judge-unavailable', gaveBefore: false },
+    ])
+  })
+
+  it('names a scorer that gave no score the last five times that it was asked', () => {
+    store('support', 30, 1, 0)
+    const [broken, mended] = ['broken', 'mended']
+    for (const scorer of [broken, mended]) for (let one = 0; one < 5; one++) judged({ scorer, value: 1 }, 3)
+    for (const scorer of [broken, mended]) for (let one = 0; one < 4; one++) judged({ scorer, value: undefined }, 2)
+    expect(now().unknown.filter(({ kind }) => kind === 'silent-scorer')).toEqual([])
+    judged({ scorer: broken, skipped: 'judge-unavailable' }, 1)
+    judged({ scorer: mended, value: 1 }, 1)
+    judged({ scorer: mended, value: undefined }, 1)
+    expect(now().unknown.filter(({ kind }) => kind === 'silent-scorer')).toEqual([
+      {
+        kind: 'silent-scorer',
+        scorer: broken,
+        agents: ['support'],
+        reason: 'judge-unavailable',
+        gaveBefore: true,
+      },
     ])
   })
 
@@ -141,15 +161,21 @@ describe('now', () => {
     }
     const [fact, ...more] = now().unknown
     expect([fact, more]).toEqual([
-      { kind: 'silent-scorer', scorer: 'no-key', agents: ['support', 'travel'], reason: 'judge-unavailable' },
-      [],
+      {
+        kind: 'silent-scorer',
+        scorer: 'no-key',
+        agents: ['support', 'travel'],
+        reason: 'judge-unavailable',
+        gaveBefore: false,
+      },
+      [{ kind: 'nothing-before' }],
     ])
   })
 
   it('names a scorer that is not asked any more, and none whose scores somebody has yet to label', () => {
     store('support', 30, 25, 0)
     judgedBy('tool_errors', 25, 0)
-    const silent = { kind: 'silent-scorer', scorer: 'judge', agents: ['support'], reason: undefined }
+    const silent = { kind: 'silent-scorer', scorer: 'judge', agents: ['support'], reason: undefined, gaveBefore: true }
     expect(now().unknown).toEqual([silent])
     store('support', 1, 1, 1)
     expect(now().unknown).toEqual([])

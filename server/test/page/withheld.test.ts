@@ -294,6 +294,7 @@ const READERS: Readonly<Record<string, string>> = {
   'store/label-files.ts': 'A label that is imported is stored with the verdict, which is given only to who may see it.',
   'store/labels.ts': 'So is a label that is given, and what waits for a label is known without its verdict.',
   'store/run-writer.ts': 'It writes scores.',
+  'store/silent-scorers.ts': 'It asks whether there are scores, whatever they say.',
   'store/withheld.ts': 'It separates scores that may be shown from the others.',
 }
 

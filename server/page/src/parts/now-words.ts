@@ -10,26 +10,28 @@ export interface Worst {
 }
 
 /** The first line: what got worse, or what keeps it from being known that all is well. */
-export function headline({ unknown, fromMs, rows }: Now, worst: Worst | undefined, isOfFiles: boolean): string {
+export function headline({ unknown, fromMs, rows, before }: Now, worst: Worst | undefined, isOfFiles: boolean): string {
   if (worst !== undefined) {
     const { row, cell } = worst
     const more = rows.filter(({ cells }) => cells.some(({ state }) => state === 'worse')).length - 1
     return `▲ ${row.agent ?? 'Other agents'} got worse${cell.sinceMs === undefined ? '' : ` about ${clock(cell.sinceMs)}`}: ${cell.scorer} fails ${percent(cell.failing.mean)}${cell.change === undefined ? '' : ` (before ${percent(cell.change.before)})`}${more > 0 ? `, and ${plural(more, 'more agent')}` : ''}`
   }
   if (isOfFiles) return `${plural(rows.length, 'agent')} in these files`
-  if (unknown.length > 0)
-    return `Nothing got worse since ${clock(fromMs)}, but not all is known: ${unknownText(unknown[0])}`
+  if (unknown.length > 0) {
+    const worse = before === undefined ? 'Not all' : `Nothing got worse since ${clock(fromMs)}, but not all`
+    return `${worse} is known: ${unknownText(unknown[0])}`
+  }
   return rows.length === 0 ? `No runs since ${clock(fromMs)}` : `✓ All well since ${clock(fromMs)}`
 }
 
 function unknownText(fact: Now['unknown'][number] | undefined): string {
   if (fact === undefined) return ''
+  if (fact.kind === 'nothing-before') return 'there are no earlier runs to compare with'
   const [first = '', ...more] = fact.agents
   if (fact.kind === 'silent-scorer') {
     const of = more.length === 0 ? first : `${fact.agents.length} agents`
-    return fact.reason === undefined
-      ? `${fact.scorer} gives no scores of ${of} any more`
-      : `${fact.scorer} gave no score of ${of}: ${fact.reason}`
+    const said = fact.gaveBefore ? `gives no scores of ${of} any more` : `gave no score of ${of}`
+    return `${fact.scorer} ${said}${fact.reason === undefined ? '' : `: ${fact.reason}`}`
   }
   return `${more.length === 0 ? `${first} has` : `${fact.agents.length} agents have`} fewer than ${fact.fewerThan} scored runs`
 }

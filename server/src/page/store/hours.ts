@@ -9,6 +9,9 @@ import { OPEN_SCORES } from './withheld.ts'
 /** Milliseconds of an hour. */
 export const HOUR_MS = 3_600_000
 
+/** What is stored of a scorer that was asked and gave no weighted score. */
+export const ASKED = `weight IS NULL AND (status IN ('scored', 'failed') OR reason IN ('judge-unavailable', 'circuit-open'))`
+
 /**
  * Counts the hours that changed again, the latest first, one a step. Triggers note an hour as soon as a run, a revision, a deletion, feedback or a draw
  * touches it.
@@ -105,7 +108,7 @@ function countHour(database: DatabaseSync, hour: number): void {
   execute(
     database,
     `INSERT INTO hour_unscored (hour, agent, scorer, reason, runs) SELECT ?, agent, scorer, ifnull(reason, ''), count(*)
-     FROM ${scores('reason', `weight IS NULL AND (status IN ('scored', 'failed') OR reason IN ('judge-unavailable', 'circuit-open'))`)}
+     FROM ${scores('reason', ASKED)}
      GROUP BY 2, 3, 4`,
     hour,
     ...values,

@@ -73,6 +73,7 @@ export interface Now {
 
 /** Agents with few scored runs, or a scorer that should have scored agents and gave no score. */
 export type UnknownFact =
+  | { readonly kind: 'nothing-before' }
   | { readonly kind: 'few-runs'; readonly agents: readonly string[]; readonly fewerThan: number }
   | SilentScorer
 
@@ -106,6 +107,8 @@ type ScoreRow = FailingSums & {
   readonly scorer: string
   readonly runs: number
 }
+
+const NOTHING_BEFORE = { kind: 'nothing-before' } as const
 
 /**
  * The figures of a period of whole hours, up to the one in progress, and of the period before. Each step is one query, or the figures of all agents.
@@ -171,7 +174,7 @@ export function* readNow(database: DatabaseSync, hours: number | undefined, nowM
       start * HOUR_MS,
       (last + 1) * HOUR_MS,
     ),
-    unknown: [...silent, ...fewRuns(order)],
+    unknown: [...silent, ...(earlier.length === 0 && inPeriod.length > 0 ? [NOTHING_BEFORE] : []), ...fewRuns(order)],
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import { HOUR_MS } from './hours.ts'
+import { ASKED, HOUR_MS } from './hours.ts'
 import { all } from './page-database.ts'
 
 /** A scorer that should have scored runs of agents in a period, and gave no score. */
@@ -8,8 +8,10 @@ export interface SilentScorer {
   readonly kind: 'silent-scorer'
   readonly scorer: string
   readonly agents: readonly string[]
-  /** Why it gave none, by the most frequent reason; `undefined` if it was not asked, but gave scores before. */
+  /** Why it gave none, by the most frequent or the latest reason; `undefined` if it was not asked, but gave scores before. */
   readonly reason: string | undefined
+  /** Whether it gave scores before. */
+  readonly gaveBefore: boolean
 }
 
 interface Pair {
@@ -27,9 +29,15 @@ interface Period {
   readonly enoughRuns: number
 }
 
+/** As many results in a row without a score show that a scorer gives none any more. */
+const IN_A_ROW = 5
+
+/** Most pairs of an agent and a scorer that are looked at for that. */
+const MOST_PAIRS = 20
+
 /**
  * A scorer is silent about an agent if it gave no score in the period, and was asked, of which the reasons are stored, or scored enough runs of the
- * agent before, of which there are enough now.
+ * agent before, of which there are enough now; and if it gave none the last five times that it was asked.
  *
  * @param agents those with runs in the period
  * @param scores how many runs each scorer scored, in the period or in hours before
@@ -59,17 +67,42 @@ export function silentScorers(
   const before = scores
     .filter((row) => row.hour < start && row.runs >= enoughRuns && (runs.get(row.agent) ?? 0) >= enoughRuns)
     .map(({ agent, scorer }) => ({ agent, scorer, reason: undefined }))
-  const silent = new Map<string, Pair & { readonly reason: string | undefined }>()
+  const stopped = [...new Map(unscored.filter((row) => gave.has(keyOf(row))).map((row) => [keyOf(row), row])).values()]
+    .slice(0, MOST_PAIRS)
+    .flatMap((pair) => stoppedBy(database, pair, start) ?? [])
+  const silent = new Map<string, Silence>()
   for (const row of [...unscored, ...before]) {
     const key = keyOf(row)
-    if (!gave.has(key) && !silent.has(key)) silent.set(key, row)
+    if (!gave.has(key) && !silent.has(key)) silent.set(key, { ...row, gaveBefore: row.reason === undefined })
   }
   const found = new Map<string, SilentScorer>()
-  for (const { agent, scorer, reason } of silent.values()) {
-    const key = JSON.stringify([scorer, reason])
-    found.set(key, { kind: 'silent-scorer', scorer, agents: [...(found.get(key)?.agents ?? []), agent], reason })
+  for (const { agent, scorer, reason, gaveBefore } of [...silent.values(), ...stopped]) {
+    const key = JSON.stringify([scorer, reason, gaveBefore])
+    const agentsOf = [...(found.get(key)?.agents ?? []), agent]
+    found.set(key, { kind: 'silent-scorer', scorer, agents: agentsOf, reason, gaveBefore })
   }
   return [...found.values()]
+}
+
+type Silence = Pair & Pick<SilentScorer, 'reason' | 'gaveBefore'>
+
+/** A scorer that gave scores in the period, and none the last times that it was asked about runs of an agent. */
+function stoppedBy(database: DatabaseSync, { agent, scorer }: Pair, start: number): Silence | undefined {
+  const latest = all<{ reason: string | null; status: string; time_ms: number }>(
+    database,
+    `SELECT reason, status, time_ms FROM scores WHERE scorer = ? AND agent = ? AND time_ms >= ? AND ${ASKED}
+     ORDER BY time_ms DESC LIMIT ${IN_A_ROW}`,
+    scorer,
+    agent,
+    start * HOUR_MS,
+  )
+  const [last] = latest
+  const first = latest.at(-1)
+  if (last === undefined || first === undefined || latest.length < IN_A_ROW) return undefined
+  if (latest.some(({ status }) => status === 'scored')) return undefined
+  const since = `SELECT 1 FROM scores WHERE scorer = ? AND agent = ? AND time_ms >= ? AND weight IS NOT NULL LIMIT 1`
+  if (all(database, since, scorer, agent, first.time_ms).length > 0) return undefined
+  return { agent, scorer, reason: last.reason ?? last.status, gaveBefore: true }
 }
 
 /** The scorers of verdicts that somebody has yet to label. They gave scores, whatever these say. */
