@@ -139,7 +139,7 @@ export function* readNow(database: DatabaseSync, hours: number | undefined, nowM
   // The two periods as two hours: enough to order the agents.
   const known = [...new Set([...inPeriod, ...earlier].map(({ agent }) => agent))]
   const sums = [...(yield* sumsIn(database, known, start, last)), ...(yield* sumsIn(database, known, begin, start - 1))]
-  const silent = silentScorers(database, inPeriod, sums, { start, last, enoughRuns: FEW_RUNS })
+  const silent = yield* silentScorers(database, inPeriod, sums, { start, last, enoughRuns: FEW_RUNS })
   yield
   const sumsOf = Map.groupBy(sums, ({ agent }) => agent)
   const order = inPeriod.map((row) => toRow([row], sumsOf.get(row.agent) ?? [], start)).toSorted(worseFirst)

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
+import type { WorkSteps } from 'spanscore/engine'
+
 import { ASKED, HOUR_MS } from './hours.ts'
 import { all } from './page-database.ts'
 
@@ -37,17 +39,17 @@ const MOST_PAIRS = 20
 
 /**
  * A scorer is silent about an agent if it gave no score in the period, and was asked, of which the reasons are stored, or scored enough runs of the
- * agent before, of which there are enough now; and if it gave none the last five times that it was asked.
+ * agent before, of which there are enough now; and if it gave none the last five times that it was asked. An agent and scorer is a step.
  *
  * @param agents those with runs in the period
  * @param scores how many runs each scorer scored, in the period or in hours before
  */
-export function silentScorers(
+export function* silentScorers(
   database: DatabaseSync,
   agents: readonly { readonly agent: string; readonly runs: number }[],
   scores: readonly Scores[],
   { start, last, enoughRuns }: Period,
-): readonly SilentScorer[] {
+): WorkSteps<readonly SilentScorer[]> {
   // The most frequent reason of an agent and scorer comes first.
   const unscored = all<Pair & { readonly reason: string }>(
     database,
@@ -67,9 +69,13 @@ export function silentScorers(
   const before = scores
     .filter((row) => row.hour < start && row.runs >= enoughRuns && (runs.get(row.agent) ?? 0) >= enoughRuns)
     .map(({ agent, scorer }) => ({ agent, scorer, reason: undefined }))
-  const stopped = [...new Map(unscored.filter((row) => gave.has(keyOf(row))).map((row) => [keyOf(row), row])).values()]
-    .slice(0, MOST_PAIRS)
-    .flatMap((pair) => stoppedBy(database, pair, start) ?? [])
+  const both = new Map(unscored.filter((row) => gave.has(keyOf(row))).map((row) => [keyOf(row), row]))
+  const stopped: Silence[] = []
+  for (const pair of [...both.values()].slice(0, MOST_PAIRS)) {
+    yield
+    const found = stoppedBy(database, pair, start)
+    if (found !== undefined) stopped.push(found)
+  }
   const silent = new Map<string, Silence>()
   for (const row of [...unscored, ...before]) {
     const key = keyOf(row)

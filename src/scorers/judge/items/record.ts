@@ -22,7 +22,7 @@ import type { ContextOption } from './answer-material.ts'
 export interface Record {
   /** The record, and the answer. */
   readonly sections: readonly SectionDraft[]
-  /** Whether there is a result, a document, a search that found none, or given context, in this run or in the earlier turns of its history. */
+  /** True if the run or the earlier turns in its history hold a result, a document, a search that found none, or given context. */
   readonly hasEvidence: boolean
   /** Whether calls may have been made that the record lacks. */
   readonly mayLackCalls: boolean
