@@ -1,4 +1,5 @@
 import type { AgentRun, Missing, ModelCall, Retrieval, ToolCall } from '../../src/model/agent-run.ts'
+import { CALL_STATUS, hasFailed } from '../../src/model/call-status.ts'
 import type { RunError } from '../../src/model/message.ts'
 import type { StoredScore } from '../../src/otlp/stored-scores.ts'
 import type { Format, Paint } from './output.ts'
@@ -207,8 +208,7 @@ function addCall(call: ToolCall, child: AgentRun | undefined, drawing: Drawing, 
   const width = lines.widthAfter(branch)
   // A long text is too wide in any case, so its width is not computed.
   const isShort = given.length <= width && columnsOf(`${name} ${given}${note}`) <= width && !given.includes('\n')
-  const painted =
-    paint('cyan', name) + (isShort ? ` ${given}` : '') + paint(call.status === 'error' ? 'red' : 'dim', note)
+  const painted = paint('cyan', name) + (isShort ? ` ${given}` : '') + paint(hasFailed(call) ? 'red' : 'dim', note)
   lines.add(`${paint('dim', branch)}${painted}`)
   const inner = `${indent}${isLast ? ' ' : '│'}  `
   if (!isShort) lines.addWrapped(`${inner}  `, `${inner}  `, given, MAX_VALUE_LINES)
@@ -226,10 +226,8 @@ function noteOf(call: ToolCall): string {
   const marks: string[] = []
   if (call.agentName !== undefined) marks.push(`by ${call.agentName}`)
   if (call.providerExecuted) marks.push('run by the provider')
-  if (call.status === 'error') marks.push('failed')
-  if (call.status === 'waiting') marks.push('waits')
-  if (call.status === 'rejected') marks.push('refused by a person')
-  if (call.status === 'not-executed') marks.push('not executed')
+  const { outcome, words } = CALL_STATUS[call.status]
+  if (outcome === 'failed' || outcome === 'none') marks.push(words)
   return marks.length === 0 ? '' : `  (${safeLine(marks.join(', '))})`
 }
 

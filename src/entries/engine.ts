@@ -5,6 +5,7 @@
  * @experimental
  */
 export type { AgentRun, Conversation } from '../model/agent-run.ts'
+export { hasFailed } from '../model/call-status.ts'
 export { boundedResource } from '../conversations/bounded-resource.ts'
 export { conversationKey } from '../conversations/conversation-key.ts'
 export { ConversationWarnings, MAX_RUNS } from '../conversations/conversation-warnings.ts'

@@ -1,4 +1,5 @@
 import type { AgentRun, ToolCall } from '../model/agent-run.ts'
+import { hasSucceeded } from '../model/call-status.ts'
 
 /** What a run without a text did in place of an answer. */
 export interface CallEnding {
@@ -16,8 +17,8 @@ export function callEndingOf(
   { toolCalls }: Pick<AgentRun, 'toolCalls'>,
   handOver: readonly string[] = [],
 ): CallEnding | undefined {
-  const handedOver = toolCalls.findLast((call) => call.status === 'ok' && handOver.includes(call.name))
+  const handedOver = toolCalls.findLast((call) => handOver.includes(call.name) && hasSucceeded(call))
   if (handedOver !== undefined) return { call: handedOver, isHandOver: true }
   const last = toolCalls.at(-1)
-  return last?.status === 'ok' ? { call: last, isHandOver: false } : undefined
+  return last !== undefined && hasSucceeded(last) ? { call: last, isHandOver: false } : undefined
 }

@@ -1,4 +1,5 @@
 import type { AgentRun } from '../model/agent-run.ts'
+import { hasFailed } from '../model/call-status.ts'
 import type { ToolDefinition } from '../model/message.ts'
 import { hashedText } from './hashed-text.ts'
 import type { TraitKey } from './trait.ts'
@@ -75,7 +76,7 @@ function traitsOf(run: AgentRun, { prompt, tools }: AgentMake): CountedTraits['t
   add('tools offered', tools)
   for (const model of run.models.slice(0, MAX_OF_KEY)) add('model', model)
   for (const { name, status, error } of run.toolCalls) {
-    if (status !== 'error' || traits.size >= MAX_TRAITS) continue
+    if (!hasFailed({ status }) || traits.size >= MAX_TRAITS) continue
     add('failed tool', name)
     if (error?.type !== undefined) add('tool error', `${name}: ${error.type}`)
   }

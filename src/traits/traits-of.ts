@@ -1,4 +1,5 @@
 import type { AgentRun, ToolCall } from '../model/agent-run.ts'
+import { hasFailed } from '../model/call-status.ts'
 import type { RunError } from '../model/message.ts'
 import { hashedText } from './hashed-text.ts'
 import { isTelling } from './telling-attributes.ts'
@@ -86,9 +87,10 @@ function addAttributes(
   }
 }
 
-function addCall({ name, status, error, result }: ToolCall, add: (key: TraitKey, value: string) => void): void {
+function addCall(call: ToolCall, add: (key: TraitKey, value: string) => void): void {
+  const { name, error, result } = call
   add('tool called', name)
-  if (status !== 'error') return
+  if (!hasFailed(call)) return
   add('failed tool', name)
   add('tool error', `${name}: ${errorText(error) ?? (typeof result === 'string' ? withoutNumbers(result) : 'no text')}`)
 }

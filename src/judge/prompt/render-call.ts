@@ -1,4 +1,5 @@
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
+import { CALL_STATUS } from '../../model/call-status.ts'
 import { toJsonText } from '../../spans/json.ts'
 import type { Cut, Fragment } from './section.ts'
 
@@ -99,7 +100,7 @@ export function startedByNone({ toolCalls, children }: Pick<AgentRun, 'toolCalls
 
 /** The outcome of a call in words. */
 function outcomeOf({ status }: ToolCall): string {
-  return status === 'unknown' ? 'outcome unknown' : status
+  return CALL_STATUS[status].outcome === 'unknown' ? 'outcome unknown' : status
 }
 
 function errorOf({ error }: ToolCall): string | undefined {

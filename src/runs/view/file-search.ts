@@ -1,4 +1,5 @@
 import type { Retrieval, RetrievedDocument, ToolCall } from '../../model/agent-run.ts'
+import { hasFailed, hasSucceeded } from '../../model/call-status.ts'
 import type { RunError } from '../../model/message.ts'
 import { toDocuments } from '../../spans/content/documents.ts'
 import { isRecord, textOf } from '../../spans/json.ts'
@@ -40,8 +41,7 @@ class FileSearch implements Retrieval {
   }
 
   get status(): Retrieval['status'] {
-    const { status } = this.#call
-    return status === 'ok' || status === 'error' ? status : 'unknown'
+    return hasSucceeded(this.#call) ? 'ok' : hasFailed(this.#call) ? 'error' : 'unknown'
   }
 
   get error(): RunError | undefined {

@@ -6,6 +6,7 @@ import { toolCallsIn } from '../../spans/content/messages.ts'
 import { isRedactionMark } from '../../spans/redaction-mark.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
+import { CALL_STATUS } from '../../model/call-status.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
@@ -232,8 +233,9 @@ const ANSWER_KEYS = /output|completion|response|choice/
  */
 function lacksResult(call: ToolCall, run: AgentRun): boolean {
   if (call.result !== undefined) return false
-  if (call.status === 'unknown') return call.providerExecuted || lacksInput(run.steps[call.step + 1])
-  return call.status === 'ok' && (call.arguments === undefined || run.output === undefined)
+  const { outcome } = CALL_STATUS[call.status]
+  if (outcome === 'unknown') return call.providerExecuted || lacksInput(run.steps[call.step + 1])
+  return outcome === 'succeeded' && (call.arguments === undefined || run.output === undefined)
 }
 
 function lacksInput(step: AgentRun['steps'][number] | undefined): boolean {

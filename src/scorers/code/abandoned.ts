@@ -1,5 +1,6 @@
 import { contentFree } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
+import { CALL_STATUS } from '../../model/call-status.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import { callEndingOf } from '../../scoring/call-ending.ts'
 import { skipWithoutFact } from '../../scoring/absence.ts'
@@ -73,6 +74,6 @@ function abandoned({ conversation }: AgentRun, why: string): ScoredVerdict {
 function whyAbandoned({ status, conversation }: AgentRun): string | undefined {
   if (status === 'error') return 'failed'
   if (status === 'aborted') return 'was stopped'
-  const isWaiting = conversation?.runs.at(-1)?.toolCalls.some((call) => call.status === 'waiting') === true
+  const isWaiting = conversation?.runs.at(-1)?.toolCalls.some((call) => CALL_STATUS[call.status].waits) === true
   return status === 'waiting' || isWaiting ? 'waits for a tool or an approval' : undefined
 }

@@ -1,4 +1,5 @@
 import type { ToolCall } from '../../model/agent-run.ts'
+import { CALL_STATUS } from '../../model/call-status.ts'
 import { explain } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
 import { expectOption } from '../read-options.ts'
@@ -22,7 +23,8 @@ export function expectCount(factory: string, value: unknown): void {
 
 /** Whether the call counts. */
 export function isCounted({ status }: ToolCall, counted: NonNullable<CountOption['count']>): boolean {
-  return counted === 'all' || status === 'ok' || status === 'unknown'
+  const { outcome } = CALL_STATUS[status]
+  return counted === 'all' || outcome === 'succeeded' || outcome === 'unknown'
 }
 
 /** A sentence about the calls that do not count; empty if all do. */

@@ -1,5 +1,6 @@
 import { contentFree, explain } from '../../model/explanation.ts'
 import type { ToolCall } from '../../model/agent-run.ts'
+import { hasSucceeded } from '../../model/call-status.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { count, list } from './code-scorer.ts'
@@ -92,5 +93,5 @@ const UNKNOWN_TOOL =
   /NoSuchTool|UnknownTool|ToolNotFound|unknown tool|no such tool|unavailable tool|not a valid tool|tool\b.{0,80}\b(?:not found|does not exist|is not available)/i
 
 function isUnknownTool({ status, error }: ToolCall): boolean {
-  return status !== 'ok' && UNKNOWN_TOOL.test(`${error?.type ?? ''} ${error?.message?.slice(0, 500) ?? ''}`)
+  return !hasSucceeded({ status }) && UNKNOWN_TOOL.test(`${error?.type ?? ''} ${error?.message?.slice(0, 500) ?? ''}`)
 }

@@ -1,6 +1,7 @@
 import { contentFree, explain } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
 import type { ToolCall } from '../../model/agent-run.ts'
+import { CALL_STATUS, hasFailed, hasSucceeded } from '../../model/call-status.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { count } from './code-scorer.ts'
@@ -63,7 +64,7 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
       const none = skipWithoutCalls(reads)
       if (none !== undefined) return none
       const ended = run.toolCalls.flatMap((call, index) =>
-        call.status === 'ok' || isFailed(call) ? [{ call, index }] : [],
+        hasSucceeded(call) || countsAsFailed(call) ? [{ call, index }] : [],
       )
       if (ended.length === 0) {
         return skip(
@@ -72,9 +73,9 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
         )
       }
       const lastGood = new Map<string, number>()
-      for (const { call, index } of ended) if (call.status === 'ok') lastGood.set(call.name, index)
+      for (const { call, index } of ended) if (hasSucceeded(call)) lastGood.set(call.name, index)
       const failed = ended.flatMap(({ call, index }): FailedCall[] => {
-        if (!isFailed(call)) return []
+        if (!countsAsFailed(call)) return []
         const recovered = (lastGood.get(call.name) ?? -1) > index
         const error = call.error?.message ?? call.error?.type
         return [{ index, name: call.name, ...(error !== undefined && { error: error.slice(0, 200) }), recovered }]
@@ -100,8 +101,8 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
 }
 
 /** A refused call (`not-executed` with an error) failed; one that a person refused, or that waits, did not. */
-function isFailed({ status, error }: ToolCall): boolean {
-  return status === 'error' || (status === 'not-executed' && error !== undefined)
+function countsAsFailed(call: ToolCall): boolean {
+  return hasFailed(call) || (CALL_STATUS[call.status].isRefused && call.error !== undefined)
 }
 
 function explainErrors(failed: readonly FailedCall[], recovered: number, ended: number): Explanation {

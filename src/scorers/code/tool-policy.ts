@@ -1,4 +1,5 @@
 import type { AgentRun } from '../../model/agent-run.ts'
+import { CALL_STATUS, hasSucceeded } from '../../model/call-status.ts'
 import { contentFree, explain } from '../../model/explanation.ts'
 import type { Finding } from '../../model/finding.ts'
 import { skipWithoutAllCalls } from '../../scoring/absence.ts'
@@ -115,20 +116,20 @@ export function createToolPolicyScorer(options: ToolPolicyOptions): Scorer {
 function breachesOf(run: AgentRun, { allowed, forbidden = [], before = {}, atMost = {} }: Rules): readonly Finding[] {
   const made = run.toolCalls
     .map(({ name, status, step }, index) => ({ name, status, step, index }))
-    .filter(({ status }) => status !== 'waiting' && status !== 'rejected' && status !== 'not-executed')
+    .filter(({ status }) => CALL_STATUS[status].outcome !== 'none')
   const earlier = run.conversation === undefined ? succeededBefore(run) : new Set<string>()
   const counts = new Map<string, number>()
   return made.flatMap(({ name, index, step }) => {
     const nth = (counts.get(name) ?? 0) + 1
     counts.set(name, nth)
-    const hasSucceeded = (tool: string): boolean =>
+    const isDone = (tool: string): boolean =>
       earlier.has(tool) ||
       // Without model calls, nothing shows which calls were made at the same time.
       made.some(
         (one) =>
-          one.name === tool && one.status === 'ok' && (run.steps.length === 0 ? one.index < index : one.step < step),
+          one.name === tool && hasSucceeded(one) && (run.steps.length === 0 ? one.index < index : one.step < step),
       )
-    const lacking = (Object.hasOwn(before, name) ? (before[name] ?? []) : []).filter((tool) => !hasSucceeded(tool))
+    const lacking = (Object.hasOwn(before, name) ? (before[name] ?? []) : []).filter((tool) => !isDone(tool))
     const most = Object.hasOwn(atMost, name) ? (atMost[name] ?? Infinity) : Infinity
     const breaches = {
       not_allowed: allowed?.includes(name) === false && 'It is not among the allowed tools.',

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
+import { CALL_STATUS } from '../../../../src/model/call-status.ts'
 import type { AgentRun, Evaluation, RunDetails } from '../api.ts'
 import { duration } from '../format.ts'
 import { CallScores } from './call-scores.tsx'
@@ -8,19 +9,10 @@ import type { Finding } from './findings.ts'
 import { SaidList } from './said.tsx'
 import { JsonView } from './json-view.tsx'
 
-type ToolCall = AgentRun['toolCalls'][number]
-
-const TOOL_STATUS: Readonly<Record<ToolCall['status'], readonly [sign: string, word: string, tone: string]>> = {
-  ok: ['✓', 'returned', 'pass'],
-  error: ['✗', 'failed', 'fail'],
-  waiting: ['…', 'waits for an answer', 'warn'],
-  rejected: ['–', 'refused by a person', 'warn'],
-  'not-executed': ['–', 'not executed', 'warn'],
-  unknown: ['○', 'outcome not recorded', 'none'],
-}
+const TONES = { succeeded: 'pass', failed: 'fail', none: 'warn', unknown: 'none' }
 
 interface ToolProps {
-  readonly call: ToolCall
+  readonly call: AgentRun['toolCalls'][number]
   /** Its index in the run. */
   readonly index: number
   /** The id of its element. */
@@ -36,7 +28,8 @@ interface ToolProps {
 
 /** A tool call: its scores, its arguments, its result, the findings about it, and the agent that it started. */
 export function Tool({ call, index, anchor, evaluations, said, took, findings, hasChild, children }: ToolProps) {
-  const [sign, word, tone] = TOOL_STATUS[call.status]
+  const { outcome, sign, words } = CALL_STATUS[call.status]
+  const tone = TONES[outcome]
   const wrong = new Map(
     findings.flatMap(({ places: [place] = [], reason = '' }): [string, string][] =>
       place?.path === undefined ? [] : [[place.path, reason]],
@@ -50,12 +43,12 @@ export function Tool({ call, index, anchor, evaluations, said, took, findings, h
       place?.path === undefined && !(about === 'call' && verdict === 'failed'),
   )
   return (
-    <section id={anchor} class={`tool ${tone}`} aria-label={`Tool call ${call.name}, ${word}`}>
+    <section id={anchor} class={`tool ${tone}`} aria-label={`Tool call ${call.name}, ${words}`}>
       <details open={isOpen}>
         <summary>
           <h4>
             <span class={`mark ${tone}`}>
-              <span aria-hidden="true">{sign}</span> {word}
+              <span aria-hidden="true">{sign}</span> {words}
             </span>
             <code>{call.name}</code>
             {call.agentName !== undefined && <span class="muted">by {call.agentName}</span>}

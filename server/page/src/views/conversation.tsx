@@ -1,5 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso'
 
+import { CALL_STATUS, hasFailed } from '../../../../src/model/call-status.ts'
 import { at } from '../api.ts'
 import type { Evaluation, Thread } from '../api.ts'
 import { duration, headOf, plural, time } from '../format.ts'
@@ -167,15 +168,6 @@ function Turn({ turn: { user, runs }, index, notes }: TurnProps) {
   )
 }
 
-const CALL_SIGNS: Readonly<Record<ThreadRun['calls'][number]['status'], string>> = {
-  ok: '✓',
-  error: '✗',
-  waiting: '…',
-  rejected: '–',
-  'not-executed': '–',
-  unknown: '○',
-}
-
 /** A run of the conversation: what it answered, after which tool calls. */
 function Answer({ run }: { readonly run: ThreadRun }) {
   const { id, agent, output, error, status, complete, startTimeMs, endTimeMs, calls, moreCalls, scores, opinions } = run
@@ -195,10 +187,15 @@ function Answer({ run }: { readonly run: ThreadRun }) {
       </h3>
       {calls.length > 0 && (
         <p class="called" aria-label="Tools">
-          {calls.map(({ name, status: its, error: failure }, place) => (
-            <span key={place} class={its === 'error' ? 'mark fail' : 'mark none'} title={its}>
-              <span aria-label={its}>{CALL_SIGNS[its]}</span> <bdi class="name">{name}</bdi>
-              {failure !== undefined && <bdi class="name"> {failure.message ?? failure.type}</bdi>}
+          {calls.map((call, place) => (
+            <span
+              key={place}
+              class={hasFailed(call) ? 'mark fail' : 'mark none'}
+              title={CALL_STATUS[call.status].words}
+            >
+              <span aria-label={CALL_STATUS[call.status].words}>{CALL_STATUS[call.status].sign}</span>{' '}
+              <bdi class="name">{call.name}</bdi>
+              {call.error !== undefined && <bdi class="name"> {call.error.message ?? call.error.type}</bdi>}
             </span>
           ))}
           {moreCalls > 0 && <span class="mark none">+{moreCalls}</span>}

@@ -1,4 +1,4 @@
-import { costUsd, MAX_NAME_LENGTH, priceByName } from 'spanscore/engine'
+import { costUsd, hasFailed, MAX_NAME_LENGTH, priceByName } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 
 import { withVisibleMarks } from '../visible-marks.ts'
@@ -54,7 +54,7 @@ export function summarise(run: AgentRun): RunSummary {
     endMs: run.endTimeMs,
     isComplete: run.complete,
     toolCalls: toolCalls.length,
-    failedToolCalls: toolCalls.filter(({ status }) => status === 'error').length,
+    failedToolCalls: toolCalls.filter(hasFailed).length,
     inputTokens: usage.inputTokens ?? null,
     outputTokens: usage.outputTokens ?? null,
     costUsd: costOf(run),
