@@ -51,6 +51,14 @@ describe('spanscore inspect', () => {
     expect(stdout).toMatch(/\n1 run in \d+ spans: 1 ok\.\n$/)
   })
 
+  it('says what failed in a graph that called no model', async () => {
+    const { stdout } = await run(['inspect', 'test/fixtures/langgraph-1.2.22-failed-early.json'], { columns: 500 })
+    expect(stdout).toBe(
+      'no agent runs in 2 spans: 2 are from openinference, and no agent or model call is among them; retrieve failed: ' +
+        'connection refused: vector store at db:6333; what fails before its first model call is no run\n',
+    )
+  })
+
   it('draws a run that a tool started below its call', async () => {
     const nested = scenario('openinference-openai-4.2.7', '09a')
     const { stdout } = await run(['inspect', file('nested.json', JSON.stringify(nested.traces))])

@@ -3,9 +3,10 @@ import { setFlagsFromString } from 'node:v8'
 import { readStoredRuns } from '../../src/otlp/read-runs.ts'
 import type { OtlpDamage, OtlpInput, OtlpSummary } from '../../src/otlp/read-runs.ts'
 import type { StoredRun } from '../../src/otlp/runs-by-start.ts'
+import type { RecognisedSpans } from '../../src/spans/recognised-spans.ts'
 import type { CommandContext } from './command.ts'
 import { createProgress } from './progress.ts'
-import { safeLine } from './text.ts'
+import { cutLine, safeLine } from './text.ts'
 import { UsageError } from './usage-error.ts'
 
 /**
@@ -109,11 +110,24 @@ function noSpans(files: readonly string[], read: OtlpSummary, damages: readonly 
 
 /** Why there are no runs in files that hold spans, or how many there are. */
 export function describeCount(count: number, summary: OtlpSummary | undefined): string {
-  const { spans, recognisedSpans } = summary ?? { spans: 0, recognisedSpans: 0 }
+  const { spans } = summary ?? { spans: 0 }
   const from = `in ${spans.toLocaleString('en')} ${spans === 1 ? 'span' : 'spans'}`
-  if (spans === 0) return 'no traces'
+  if (summary === undefined || spans === 0) return 'no traces'
   if (count > 0) return `${count.toLocaleString('en')} ${count === 1 ? 'run' : 'runs'} ${from}`
-  return recognisedSpans === 0
+  return summary.recognisedSpans === 0
     ? `no agent runs ${from}: none is from an instrumentation that spanscore knows (docs/reference/libraries.md)`
-    : `no agent runs ${from}: ${recognisedSpans} are from known instrumentations, but no agent or model call is among them`
+    : `no agent runs ${from}: ${describeRecognised(summary)}`
 }
+
+/** Why spans of known instrumentations hold no run. */
+export function describeRecognised({ recognisedSpans, dialects, firstFailed }: RecognisedSpans): string {
+  const from = `${recognisedSpans} ${recognisedSpans === 1 ? 'is' : 'are'} from ${dialects.join(', ')}`
+  const none = `${from}, and no agent or model call is among them`
+  if (firstFailed === undefined) return none
+  const { name, error } = firstFailed
+  const text = cutLine(safeLine(error.message ?? error.type ?? ''), LONGEST_ERROR)
+  return `${none}; ${cutLine(safeLine(name), LONGEST_ERROR)} failed: ${text}; what fails before its first model call is no run`
+}
+
+/** How much of an error is shown, in columns. */
+const LONGEST_ERROR = 200

@@ -93,7 +93,15 @@ describe('reading runs from OTLP', () => {
       onRead: (held) => (summary = held),
       onDamage: ({ input, place, reason }) => damages.push(`${input} ${place}: ${reason}`),
     })
-    expect(summary).toEqual({ spans: 1, recognisedSpans: 1, logRecords: 0, metricRequests: 0, damagedRecords: 2 })
+    expect(summary).toEqual({
+      spans: 1,
+      recognisedSpans: 1,
+      dialects: ['ai-sdk'],
+      firstFailed: undefined,
+      logRecords: 0,
+      metricRequests: 0,
+      damagedRecords: 2,
+    })
     expect(damages).toEqual([
       'test line 2: 1 spans or log records without a valid trace and span id',
       'test line 3: JSON in an unsupported format: expected OTLP (resourceSpans), Jaeger (data) or Tempo (batches)',

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { EVENT_NAME } from '../attributes/event-attributes.ts'
 import { isContentLog } from '../spans/content-logs.ts'
-import { recognise } from '../spans/recognise.ts'
+import { RecognisedSpanCounter } from '../spans/recognised-spans.ts'
+import type { RecognisedSpans } from '../spans/recognised-spans.ts'
 import type { SourceSpan } from '../spans/source-span.ts'
 import { surroundingOf } from '../spans/surrounding.ts'
 import type { AgentRun } from '../model/agent-run.ts'
@@ -31,11 +32,9 @@ export interface OtlpDamage {
 }
 
 /** The contents of all inputs together. */
-export interface OtlpSummary {
+export interface OtlpSummary extends RecognisedSpans {
   /** Spans that were read. */
   readonly spans: number
-  /** Spans of known instrumentations. */
-  readonly recognisedSpans: number
   /** Log records that were read. */
   readonly logRecords: number
   /** Metrics requests in JSON, which are ignored. */
@@ -101,7 +100,8 @@ function isList(inputs: OtlpInput | readonly OtlpInput[]): inputs is readonly Ot
 class OtlpReader {
   readonly #archive: SpanArchive
   readonly #options: ReadRunsOptions
-  readonly #counts = { spans: 0, recognisedSpans: 0, logRecords: 0, metricRequests: 0, damagedRecords: 0 }
+  readonly #counts = { spans: 0, logRecords: 0, metricRequests: 0, damagedRecords: 0 }
+  readonly #recognised = new RecognisedSpanCounter()
   #decodeProtobuf: ((bytes: Uint8Array) => OtlpBatch) | undefined
   #bytesRead = 0
 
@@ -111,7 +111,7 @@ class OtlpReader {
   }
 
   get summary(): OtlpSummary {
-    return this.#counts
+    return { ...this.#counts, ...this.#recognised.counted }
   }
 
   async read(input: OtlpInput): Promise<void> {
@@ -171,8 +171,7 @@ class OtlpReader {
     this.#counts.spans += batch.spans.length
     this.#counts.logRecords += batch.logs.length
     for (const span of batch.spans) {
-      const isRecognised = recognise(span.scope.name, span.attributes, span.name) !== undefined
-      if (isRecognised) this.#counts.recognisedSpans++
+      const isRecognised = this.#recognised.add(span)
       entries.push({ span: isRecognised || isLateScoreSpan(span) ? span : toLink(span), isRecognised })
     }
     for (const log of batch.logs)

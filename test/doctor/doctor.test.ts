@@ -186,8 +186,16 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
   test('reports at the timeout if no agent runs, and forwards the signal that ends the application', async () => {
     const { code, out } = await doctor(['--wait', '2', ...run('no-agents')], { endsAt: 'Ctrl-C' })
     expect(out).toMatch(/need attention\.\nThe application still runs: Ctrl-C ends it\.\n/)
-    expect(out).toMatch(/✗ Runs: 1 spans? and no agent run within the waiting time\.\n {2}Add an instrumentation/)
+    expect(out).toMatch(/✗ Runs: 1 span and no agent run within the waiting time\.\n {2}Add an instrumentation/)
     expect(code).toBe(1)
+  })
+
+  test('names what failed before the first model call', async () => {
+    const { out } = await doctor(run('fails-early'))
+    expect(out).toMatch(/✗ Runs: 1 span and no agent run before the process ended\.\n/)
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(
+      '1 is from gen-ai, and no agent or model call is among them; embeddings failed: connection refused; what fails',
+    )
   })
 
   test('reports that no Node.js process reported, or that the command cannot be started', async () => {

@@ -1,4 +1,4 @@
-import { recognise } from '../../../src/spans/recognise.ts'
+import { RecognisedSpanCounter } from '../../../src/spans/recognised-spans.ts'
 import { toStoredRuns } from '../../../src/otlp/runs-by-start.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
 import type { CommandContext } from '../command.ts'
@@ -56,18 +56,17 @@ export function createBackfill(
     throw new UsageError(`--since: expected more than 5 minutes, in which runs may still be in progress; got ${since}`)
   }
   const resume = new ResumeFile(path, { from, query: query ?? null, to: to ?? null }, range)
-  const counts = { spans: 0, recognisedSpans: 0, logRecords: 0, metricRequests: 0, damagedRecords: 0 }
+  const counts = { spans: 0, logRecords: 0, metricRequests: 0, damagedRecords: 0 }
+  const recognised = new RecognisedSpanCounter()
   async function* items(): AsyncGenerator<BackfillItem> {
     for await (const { spans, toMs } of timeSlices(backend, resume.rest)) {
       counts.spans += spans.length
-      for (const { scope, attributes, name } of spans) {
-        if (recognise(scope.name, attributes, name) !== undefined) counts.recognisedSpans += 1
-      }
+      for (const span of spans) recognised.add(span)
       yield* toStoredRuns(spans, [])
       yield { doneMs: toMs }
     }
   }
-  return { items: items(), summary: () => counts, resume }
+  return { items: items(), summary: () => ({ ...counts, ...recognised.counted }), resume }
 }
 
 /**

@@ -1,7 +1,10 @@
 import { checks, cureOfContent } from '../../../src/processor/checks/checks.ts'
 import type { SeenRun } from '../../../src/processor/checks/setup-facts.ts'
 import { cureOfLibrary } from '../../../src/processor/notices/model-libraries.ts'
+import { plural } from '../../../server/page/src/format.ts'
 import type { EndFacts, DoctorLine, ProcessFacts, ScoringFacts } from './facts.ts'
+import { describeRecognised } from '../read-files.ts'
+
 import { bad, foundBy, good } from './finding.ts'
 import { providerFindings, signalFindings } from './provider-findings.ts'
 
@@ -127,10 +130,12 @@ export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>):
 }
 
 function runFindings(facts: ProcessFacts): readonly DoctorLine[] {
-  const { runs, spans, scoring, when } = facts
+  const { runs, spans, recognised, scoring, when } = facts
   if (runs.length === 0) {
     // The notice knows which library called a model; the packages show which ones may.
-    const cure = facts.notices.find(({ code }) => EXPLAINS_NO_RUNS.has(code))?.message ?? hintFor(facts.packages)
+    const notice = facts.notices.find(({ code }) => EXPLAINS_NO_RUNS.has(code))?.message
+    const cure =
+      notice ?? (recognised.recognisedSpans > 0 ? `${describeRecognised(recognised)}.` : hintFor(facts.packages))
     const waited = when === 'late' ? 'within the waiting time' : 'before the process ended'
     return [
       spans === 0
@@ -139,7 +144,7 @@ function runFindings(facts: ProcessFacts): readonly DoctorLine[] {
             cure ?? 'Run an agent. If one ran, its instrumentation is not loaded.',
           )
         : bad(
-            `Runs: ${spans} spans and no agent run ${waited}.`,
+            `Runs: ${plural(spans, 'span')} and no agent run ${waited}.`,
             cure ?? 'Add an instrumentation of agents or model calls: see docs/reference/libraries.md.',
           ),
     ]

@@ -1,3 +1,4 @@
+import type { RecognisedSpans } from '../../../src/spans/recognised-spans.ts'
 import type { ScorerFacts, SeenRun } from '../../../src/processor/checks/setup-facts.ts'
 
 /** The signals of OpenTelemetry that carry scores. */
@@ -23,6 +24,8 @@ export interface ProcessFacts {
   readonly runs: readonly SeenRun[]
   /** Spans that have ended, of any kind. */
   readonly spans: number
+  /** Those of known instrumentations. */
+  readonly recognised: RecognisedSpans
   /** Warnings of spanscore itself, with their codes. */
   readonly notices: readonly { readonly code: string; readonly message: string }[]
   /** Whether judges are to be asked, with `--ask`. */

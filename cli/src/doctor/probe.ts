@@ -9,6 +9,8 @@ import { processorsOf } from '../../../src/processor/attach/provider-processors.
 import { nameOfClass } from '../../../src/processor/attach/vendors.ts'
 import type { ScoringDescription } from '../../../src/processor/attach/other-processors.ts'
 import { ScoringSpanProcessor } from '../../../src/processor/scoring-span-processor.ts'
+import { toSourceSpan } from '../../../src/spans/from-sdk-span.ts'
+import { RecognisedSpanCounter } from '../../../src/spans/recognised-spans.ts'
 import type { EndedSpan, SpanProcessorLike } from '../../../src/spans/sdk-types.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import { defineScorer } from '../../../src/scoring/define-scorer.ts'
@@ -44,6 +46,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   })
   const runs: SeenRun[] = []
   let spans = 0
+  const recognised = new RecognisedSpanCounter()
   let provider: object | undefined
   let asked: readonly AskFacts[] = []
   let isReporting = false
@@ -67,6 +70,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
       scoring: scoringOf(described, observer).map(({ options, ledger }) => toScoringFacts(options, ledger())),
       runs,
       spans,
+      recognised: recognised.counted,
       notices,
       asks,
       asked,
@@ -111,7 +115,10 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     guarded(() =>
       processorsOf(found)?.push(
         observer,
-        countingProcessor(() => (spans += 1)),
+        countingProcessor((span) => {
+          spans += 1
+          recognised.add(toSourceSpan(span))
+        }),
       ),
     )
   })
@@ -154,12 +161,10 @@ function createObserver(onRun: (run: AgentRun) => void): ScoringSpanProcessor {
   })
 }
 
-function countingProcessor(count: () => void): SpanProcessorLike {
+function countingProcessor(count: (span: EndedSpan) => void): SpanProcessorLike {
   return {
     onStart() {},
-    onEnd(_span: EndedSpan) {
-      count()
-    },
+    onEnd: count,
     forceFlush: () => Promise.resolve(),
     shutdown: () => Promise.resolve(),
   }

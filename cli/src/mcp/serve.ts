@@ -2,6 +2,7 @@ import { once } from 'node:events'
 
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
+import type { OtlpSummary } from '../../../src/otlp/read-runs.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
 import { createBackfill } from '../backfill/backfill.ts'
 import type { BackfillItem } from '../backfill/backfill.ts'
@@ -63,12 +64,17 @@ function sourceOf(files: readonly string[], options: McpOptions, context: Comman
 
 function runsOfFiles(files: readonly string[], context: CommandContext): RunsToRead {
   const { runs, summary } = readFiles(files, context)
-  return { runs, files: files.map(safeLine), whyNone: () => describeCount(0, summary()) }
+  return { runs, files: files.map(safeLine), whyNone: () => whyNone(summary()) }
 }
 
 function runsOfBackend(options: McpOptions & { readonly from: string }, { environment }: CommandContext): RunsToRead {
   const { items, summary } = createBackfill(options, environment, Date.now())
-  return { runs: runsAmong(items), files: [options.from], whyNone: () => describeCount(0, summary()) }
+  return { runs: runsAmong(items), files: [options.from], whyNone: () => whyNone(summary()) }
+}
+
+/** Without the error of a span, which is a text of strangers. */
+function whyNone(summary: OtlpSummary | undefined): string {
+  return describeCount(0, summary && { ...summary, firstFailed: undefined })
 }
 
 async function* runsAmong(items: AsyncIterable<BackfillItem>): AsyncGenerator<StoredRun> {
