@@ -6,9 +6,9 @@ import { backUp } from './backup.ts'
 import { checkStart } from './check.ts'
 import { loadServiceConfig } from './config/load-config.ts'
 import { forgetInFolder } from './forget/forget-command.ts'
-import { MIN_PAGE_TOKEN, pageTokenPath } from './page/page.ts'
+import { MIN_PAGE_TOKEN, pageAddressPath, pageTokenPath, withToken } from './page/page.ts'
 import { readPerson } from './person.ts'
-import { readTokens } from './read-given.ts'
+import { readGiven, readTokens } from './read-given.ts'
 import { GivenFiles } from './given-files.ts'
 import { LOG_LEVELS, reportLine } from './log-line.ts'
 import type { LogCode, LogLevel } from './log-line.ts'
@@ -150,11 +150,12 @@ program
   .description('Prints the address of the page with its token, for the browser of somebody who may see all.')
   .helpOption('-h, --help', 'print this help')
   .option('--data <folder>', 'the data folder of the service', 'spanscore-data')
-  .option('--url <url>', 'where the page is', url, 'http://127.0.0.1:4320')
+  .option('--url <url>', 'where the page is, if not where the service last served it', url)
   .action((_: unknown, command: Command) => {
-    const { data, url: place }: { readonly data: string; readonly url: string } = command.optsWithGlobals()
+    const { data, url: place }: { readonly data: string; readonly url?: string } = command.optsWithGlobals()
     const [token] = readTokens('--data', pageTokenPath(data), MIN_PAGE_TOKEN)
-    process.stdout.write(`${place.replace(/\/+$/, '')}/#token=${token}\n`)
+    const served = place ?? readGiven('--data', pageAddressPath(data)).trim()
+    process.stdout.write(`${withToken(served, token)}\n`)
   })
 
 type GivenToForget = Readonly<Record<'trace' | 'conversation' | 'user', string | undefined>> & {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import { hostname, networkInterfaces } from 'node:os'
 
@@ -30,7 +31,7 @@ import { Connections } from './receive/connections.ts'
 import { GrpcReceiver } from './receive/grpc-receiver.ts'
 import { createHttpReceiver } from './receive/http-receiver.ts'
 import type { HttpLimits, OtherPaths, TlsOptions } from './receive/http-receiver.ts'
-import { Page, pageToken } from './page/page.ts'
+import { Page, pageAddressPath, pageToken } from './page/page.ts'
 import type { PageToken } from './page/page.ts'
 import type { PageOptions } from './page/messages.ts'
 import { INSTANCE_HEADER, Receiver } from './receive/receive.ts'
@@ -386,6 +387,8 @@ async function openPage(
     report,
     (line) => options.report(line, 'info', 'audit'),
   )
+  // For the command page-address: the service may have been given any port.
+  writeFileSync(pageAddressPath(dataFolder), `${started.place}\n`)
   options.files
     ?.read('page-token', () => pageToken(dataFolder).tokens)
     .onChange((tokens) => started.replaceTokens(tokens))

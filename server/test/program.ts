@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-const MAIN = new URL('../dist/main.js', import.meta.url).pathname
+export const MAIN = new URL('../dist/main.js', import.meta.url).pathname
 
 /** The program in a process of its own, as users start it. */
 export interface Program {

@@ -100,9 +100,13 @@ export class Page implements ServiceObserver, PageRuns {
 
   /** The address with the token, in a part that browsers do not send. */
   get url(): string {
+    return withToken(this.place, this.#data.tokens[0])
+  }
+
+  /** The address without the token. */
+  get place(): string {
     const { host, port, publicUrl } = this.#data.options
-    const place = publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-    return `${place.replace(/\/+$/, '')}/#token=${this.#data.tokens[0]}`
+    return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   }
 
   /** Why there is no page now; `undefined` if there is one. */
@@ -392,6 +396,16 @@ export const MIN_PAGE_TOKEN = 32
 /** The file that holds the token of a data folder. */
 export function pageTokenPath(folder: string): string {
   return join(folder, 'page-token')
+}
+
+/** The file that holds the address at which the page was last served, without the token. */
+export function pageAddressPath(folder: string): string {
+  return join(folder, 'page-address')
+}
+
+/** The address with which a browser opens the page. */
+export function withToken(place: string, token: string | undefined): string {
+  return `${place.replace(/\/+$/, '')}/#token=${token}`
 }
 
 /**

@@ -81,7 +81,7 @@ describe('the page', () => {
     await page.goto(service.origin)
     await page.getByText('This page is closed').waitFor()
     complaints = []
-    const command = [main, 'page-address', '--data', folder, '--url', service.origin]
+    const command = [main, 'page-address', '--data', folder]
     const { stdout: address } = await promisify(execFile)(process.execPath, command)
     expect(address).toBe(`${service.pageUrl}\n`)
     await page.goto(address.trim())

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { Certificates } from '../certificates.ts'
-import { startProgram } from '../program.ts'
+import { MAIN, startProgram } from '../program.ts'
 import { startFar, startProxy } from '../proxy.ts'
 import { createSink } from '../sink.ts'
 import { makeRun, post, toRequest, until } from '../traces.ts'
@@ -233,6 +233,8 @@ it('takes a second token of the page while it runs, and no short one at the star
   const [, origin = '', first = ''] = program.match
   const statusWith = async (token: string) =>
     (await fetch(`${origin}/api/overview`, { headers: { authorization: `Bearer ${token}` } })).status
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'page-address', '--data', data])
+  expect(stdout).toBe(`${origin}/#token=${first}\n`)
   const second = 'second'.padEnd(32, '-')
   expect([await statusWith(first), await statusWith(second)]).toEqual([200, 401])
   writeFileSync(join(data, 'page-token'), `${first}\n${second}\n`)

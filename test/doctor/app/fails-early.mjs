@@ -5,6 +5,8 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 trace.setGlobalTracerProvider(
   new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })] }),
 )
-const span = trace.getTracer('agents').startSpan('embeddings', { attributes: { 'gen_ai.operation.name': 'embeddings' } })
+const span = trace
+  .getTracer('agents')
+  .startSpan('embeddings', { attributes: { 'gen_ai.operation.name': 'embeddings' } })
 span.setStatus({ code: SpanStatusCode.ERROR, message: 'connection refused' })
 span.end()
