@@ -17,7 +17,7 @@ export interface Condition {
   readonly configuration?: string | undefined
   /** Files that are not in effect as they are now, and why. */
   readonly files?: readonly string[] | undefined
-  /** Judges that are not asked for a while, and why. */
+  /** Judges that give no scores now, and why. */
   readonly judges?: readonly string[] | undefined
 }
 

@@ -178,13 +178,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
           report: rateLimited(options.report, 'SPANSCORE_CONFIG'),
         })
       : undefined
-  const judges = new JudgeTroubles(
-    () => scorer.current,
-    (line) => {
-      reportJudge(line)
-      page?.judges(judges.now)
-    },
-  )
+  const judges = new JudgeTroubles(() => scorer.current, reportJudge)
+  page?.namesJudgesBy(() => judges.now)
   const taken = new TakenSignals()
   const outbox = new Outbox({
     logs: createLogExporter(to, taken),

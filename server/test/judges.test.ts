@@ -11,6 +11,7 @@ import { afterAll, expect, it } from 'vitest'
 
 import { loadServiceConfig } from '../src/config/load-config.ts'
 import { startServer } from '../src/start.ts'
+import { eventually, startWithPage } from './page/page-client.ts'
 import { serverOptions } from './server-options.ts'
 import { createSink } from './sink.ts'
 import { makeRun, post, toRequest, until } from './traces.ts'
@@ -144,6 +145,20 @@ it('says once that a judge refuses its key, and asks again with the next key in 
   expect(await ready()).not.toHaveProperty('judges')
   expect(refusals()).toHaveLength(1)
   await server.stop()
+})
+
+it('names a judge without its package in /ready and on the page, with the cure that the log has', async () => {
+  const configPath = configOf('xai/grok')
+  const lines: string[] = []
+  const data = mkdtempSync(join(folder, 'data-'))
+  const page = await startWithPage(data, { configPath, report: (line) => lines.push(line) })
+  const ready: unknown = await (await fetch(`http://127.0.0.1:${page.server.httpPort}/ready`)).json()
+  const [line = ''] = lines.filter((each) => each.startsWith('prompt_alignment: it will give no score. '))
+  expect(line).toContain('npm install @ai-sdk/xai')
+  expect(ready).toMatchObject({ status: 'ready', judges: [line] })
+  const ask = () => page.get<{ readonly judges?: readonly string[] }>('/api/overview')
+  expect(await eventually(ask, ({ judges = [] }) => judges.length > 0)).toMatchObject({ judges: [line] })
+  await page.server.stop()
 })
 
 it('says once that a judge leaves its questions open, time after time', async () => {

@@ -53,7 +53,7 @@ export interface PageFacts extends Partial<ConversationCounts> {
   readonly left: number
   /** Where applications send their spans; `''` if nowhere. */
   readonly otlpUrl: string
-  /** Judges that are not asked for a while, and why. @default none */
+  /** Judges that give no scores now, and why. @default none */
   readonly judges?: readonly string[]
   readonly jaegerUrl?: string | undefined
   readonly retention?: Retention

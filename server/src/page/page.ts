@@ -58,7 +58,7 @@ export class Page implements ServiceObserver, PageRuns {
   readonly #aliveTimer: NodeJS.Timeout
   #isStopped = false
   #otlpUrl = ''
-  #judges: readonly string[] = []
+  #judges: () => readonly string[] = () => []
   #conversations = (): ConversationCounts => ({ openConversations: 0, waitingConversations: 0 })
   #onStopped: () => void = () => undefined
 
@@ -76,7 +76,7 @@ export class Page implements ServiceObserver, PageRuns {
     this.#report = report
     this.#audit = audit
     this.#aliveTimer = setInterval(() => {
-      this.#post({ kind: 'alive', conversations: this.#conversations(), judges: this.#judges })
+      this.#post({ kind: 'alive', conversations: this.#conversations(), judges: this.#judges() })
       this.#wake()
     }, ALIVE_MS).unref()
   }
@@ -132,8 +132,8 @@ export class Page implements ServiceObserver, PageRuns {
     this.#post({ kind: 'tokens', tokens })
   }
 
-  /** Judges that are not asked for a while, and why. */
-  judges(troubles: readonly string[]): void {
+  /** Sets what names the judges that give no scores now, and why. */
+  namesJudgesBy(troubles: () => readonly string[]): void {
     this.#judges = troubles
   }
 

@@ -78,7 +78,7 @@ it('a page that is started again still says which judges are not asked', async (
       () => [],
     )
   try {
-    page.judges(['faithfulness: its server refuses the key'])
+    page.namesJudgesBy(() => ['faithfulness: its server refuses the key'])
     await eventually(judges, ({ length }) => length === 1)
     await expect(get('/api/scorers')).rejects.toThrow('fetch failed')
     await eventually(judges, ({ length }) => length === 1, 30_000)

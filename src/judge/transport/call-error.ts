@@ -6,6 +6,7 @@ import type { FailureCode } from '../../model/score.ts'
 import { cleanMessage } from '../prompt/clean-text.ts'
 import { RefusedResponseError } from './limited-fetch.ts'
 import { adviceForUnknownProvider } from './model-providers.ts'
+import { installing } from './installing.ts'
 
 /** What went wrong with one call of the judge, and what that means for the next call. */
 export interface CallError {
@@ -48,7 +49,7 @@ export function toCallError(error: unknown, facts: Facts): CallError {
   if (lost !== undefined) {
     const message =
       adviceForUnknownProvider(lost, facts.model) ??
-      `The judge ${facts.model} needs the package ${lost}, which was not found: npm install ${lost}. ` +
+      `The judge ${facts.model} needs the package ${lost}, which was not found: ${installing(lost)}. ` +
         "In a bundled application, pass an instance of the provider's model instead of its id."
     return { ...calm, code: 'unavailable', message: contentFree(message) }
   }

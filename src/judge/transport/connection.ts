@@ -4,6 +4,7 @@ import { isCallableModel } from './judge-model.ts'
 import type { CallableModel, ModelConfig, ModelReference } from './judge-model.ts'
 import { loadProvider } from './packages.ts'
 import { adviceForUnknownProvider, providerEntry } from './model-providers.ts'
+import { installing } from './installing.ts'
 
 /** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -135,7 +136,7 @@ function endpointKey(...parts: readonly (string | undefined)[]): string {
 function missingPackage(packageName: string, model: string): string | undefined {
   // If not even this package is found, the application is bundled into one file, whose contents are unknown.
   if (isFound(packageName) || !isFound('spanscore/package.json')) return undefined
-  return `The judge ${model} needs the package ${packageName}, which is not installed: npm install ${packageName}`
+  return `The judge ${model} needs the package ${packageName}, which is not installed: ${installing(packageName)}`
 }
 
 function isFound(specifier: string): boolean {

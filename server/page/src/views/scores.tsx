@@ -92,6 +92,13 @@ export function ScoresView() {
       </FilterBar>
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={scorer} />
+      {overview.judges
+        ?.filter((trouble) => trouble.startsWith(`${scorer}: `))
+        .map((trouble) => (
+          <p key={trouble} class="problem">
+            ▲ {trouble}
+          </p>
+        ))}
       {value !== undefined && value.all.runs === 0 && <p class="empty">Nothing has a score of these.</p>}
       {value !== undefined && value.all.runs > 0 && (
         <>
