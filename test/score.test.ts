@@ -144,7 +144,7 @@ describe('spanscore score', () => {
     expect(text).toMatch(
       /^### Agent scores: ❌ 1 of 1 gates failed\n\n- ❌ tool_call_accuracy: the mean 0\.\d+ of \d+ runs is under 0\.99\n/,
     )
-    expect(text).toMatch(/\n\| `weather-agent` \| `tool_call_accuracy` \| 0 % \| \d+ \| 1 \| 0\.\d+ to 1 \|\n/)
+    expect(text).toMatch(/\n\| `weather-agent` \| `tool_call_accuracy` \| 0 % \| \d+ \| 1 \| 0\.\d+ to 1 \| {2}\|\n/)
     expect(text).toContain(
       '\nSince the baseline:\n\n- `tool_call_accuracy`: 0 (95 %: -0.316 to +0.316) over 6 pairs of runs; of 3 questions, 0 newly failing and 0 fixed; questions that passed every try: 67 % (2 tries), before 67 % (2 tries)',
     )
@@ -445,8 +445,12 @@ describe('spanscore score', () => {
     const passed = { ...line, status: 'scored', value: 1, label: 'pass' }
     const before = file('passed.json', `${JSON.stringify(passed)}\n${JSON.stringify({ ...passed, runId: '0:0' })}`)
     const junit = join(directory, 'failed.xml')
-    const reports = ['--junit', junit, '--junit-failures']
+    const markdown = join(directory, 'failed.md')
+    const reports = ['--junit', junit, '--junit-failures', '--markdown', markdown]
     const { stdout } = await run(['score', failed, '--config', present, '--baseline', before, ...reports])
+    expect(readFileSync(markdown, 'utf8')).toMatch(
+      /\n\| .* \| `answer_present` \| .* \| 0 \| .* \| 1 \(run-failed\) \|\n/,
+    )
     expect(stdout).toMatch(/^Newly failing\n {2}answer_present {2}2 of 2 → 0 of 1 passed \(mean 1 → no score\)\n/)
     const [, message, text] = /<failure message="(.*?)">([^]*?)<\/failure>/.exec(readFileSync(junit, 'utf8')) ?? []
     const [question, change] = ['What is the weather in Tokyo right now?', '2 of 2 → 0 of 1 passed (mean 1 → no score)']

@@ -52,8 +52,8 @@ export function toMarkdown({ rows, gates, baseline, failing, count }: MarkdownPa
 }
 
 const HEADING = [
-  '| agent | scorer | failing | scored | mean | 95 % interval |',
-  '| :-- | :-- | --: | --: | --: | --: |',
+  '| agent | scorer | failing | scored | mean | 95 % interval | not scored |',
+  '| :-- | :-- | --: | --: | --: | --: | :-- |',
 ]
 
 function toLine({ agent, tally }: TallyRow): string {
@@ -66,6 +66,9 @@ function toLine({ agent, tally }: TallyRow): string {
     tally.scored.toLocaleString('en'),
     found === undefined ? '' : numberText(found.mean),
     found === undefined ? '' : found.interval95.map(numberText).join(' to '),
+    tally.unscored === 0
+      ? ''
+      : `${tally.unscored.toLocaleString('en')} (${[...tally.skipped.keys(), ...tally.failed.keys()].map(plain).join(', ')})`,
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
 }

@@ -67,7 +67,6 @@ const NARROWEST_NAME = 16
 
 function toCells(tally: Tally): Cells {
   const found = tally.mean()
-  const unscored = [...tally.skipped.values(), ...tally.failed.values()].reduce((sum, { count }) => sum + count, 0)
   const name = nameOf(tally)
   const share = failingShare(tally)
   const texts = [
@@ -76,7 +75,7 @@ function toCells(tally: Tally): Cells {
     tally.scored.toLocaleString('en'),
     found === undefined ? '' : found.mean.toFixed(2),
     found === undefined ? '' : found.interval95.map((end) => end.toFixed(2)).join(' to '),
-    unscored === 0 ? '' : unscored.toLocaleString('en'),
+    tally.unscored === 0 ? '' : tally.unscored.toLocaleString('en'),
   ]
   return { texts, ...(tally.scored > 0 && { share }) }
 }

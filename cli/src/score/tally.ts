@@ -76,6 +76,11 @@ export class Tally {
     return this.#passed
   }
 
+  /** Number of runs without a score. */
+  get unscored(): number {
+    return [...this.skipped.values(), ...this.failed.values()].reduce((sum, reason) => sum + reason.count, 0)
+  }
+
   /** Whether a run did not pass, or its score failed. */
   get hasFailures(): boolean {
     return this.#passed < this.#scored || this.failed.size > 0
