@@ -1,6 +1,6 @@
 /**
- * Measures how long the page's list takes with 100,000 stored runs while 2,000 spans arrive per second: `npm run bench:page`. Exits
- * with code 1 if the 95th percentile is above 200 ms.
+ * Measures how long *Now* and the page's list take with 100,000 stored runs while 2,000 spans arrive per second: `npm run bench:page`. Exits
+ * with code 1 if the 95th percentile is above 200 ms, or for *Now*, which counts the hour in progress first, above a second.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,6 +23,7 @@ const RUNS = 100_000
 const SPANS_PER_SECOND = 2000
 const SECONDS = 15
 const MAX_P95_MS = 200
+const MAX_NOW_P95_MS = 1000
 
 const folder = mkdtempSync(join(tmpdir(), 'spanscore-bench-'))
 
@@ -56,7 +57,8 @@ const service = await startService(folder, {}, ['--settle', '1'])
 const requests = makeRequests()
 const sending = send()
 await new Promise((resolve) => setTimeout(resolve, 3000))
-const taken = new Map<string, number[]>(Object.keys(queries).map((name) => [name, []]))
+const NOW = 'Now of 24 hours'
+const taken = new Map<string, number[]>([...Object.keys(queries), NOW].map((name) => [name, []]))
 let after = ''
 const endMs = performance.now() + SECONDS * 1000
 while (performance.now() < endMs) {
@@ -68,27 +70,28 @@ while (performance.now() < endMs) {
     taken.get(name)?.push(performance.now() - startMs)
     if (name === 'newest') after = next ?? ''
   }
+  const startMs = performance.now()
+  await service.read('/api/now?hours=24')
+  taken.get(NOW)?.push(performance.now() - startMs)
 }
 const sent = await sending
 const { left: leftOut } = await service.read<{ left: number }>('/api/overview')
 await service[Symbol.asyncDispose]()
 rmSync(folder, { recursive: true, force: true })
 
-let worst = 0
 for (const [name, times] of taken) {
   const p95 = percentile(times, 0.95)
-  worst = Math.max(worst, p95)
+  const maxMs = name === NOW ? MAX_NOW_P95_MS : MAX_P95_MS
   console.log(
     `${name.padEnd(34)} median ${percentile(times, 0.5).toFixed(1).padStart(6)} ms, p95 ${p95.toFixed(1).padStart(6)} ms, ${times.length} times`,
   )
+  if (p95 <= maxMs) continue
+  console.log(`Expected at most ${maxMs} ms at the 95th percentile.`)
+  process.exitCode = 1
 }
 console.log(
   `${Math.round(sent)} spans a second were taken in meanwhile; ${leftOut} messages were left out by the page.`,
 )
-if (worst > MAX_P95_MS) {
-  console.log(`Expected at most ${MAX_P95_MS} ms at the 95th percentile, got ${worst.toFixed(0)} ms.`)
-  process.exitCode = 1
-}
 
 /** Processor time of the queries alone, which does not depend on what else the machine does. */
 function measureAlone(): void {

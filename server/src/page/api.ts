@@ -19,7 +19,7 @@ import { commonOf } from './store/common.ts'
 import { compareScorers, compareScores } from './store/compare.ts'
 import { listConversations } from './store/conversation-list.ts'
 import { drawScores } from './store/draws.ts'
-import { countHours } from './store/hours.ts'
+import type { HourCounter } from './store/hours.ts'
 import { readNow } from './store/now.ts'
 import { exportLabels, importLabels } from './store/label-files.ts'
 import * as labels from './store/labels.ts'
@@ -35,6 +35,7 @@ import type { Trials } from './trials.ts'
 /** What the views that only read need. */
 export interface ReadApiParts {
   readonly database: DatabaseSync
+  readonly hours: HourCounter
   readonly runs: ShownRuns
   readonly overview: OverviewReader
   readonly trials: Trials
@@ -213,7 +214,7 @@ function readingRoutes(parts: ReadApiParts): Routes {
       }),
     'GET /api/now': async ({ query }) => {
       const { hours } = parsed(nowQuery, Object.fromEntries(query))
-      await background.run(countHours(database), true)
+      await parts.hours.count()
       const period = about().files === undefined ? (hours ?? 24) : undefined
       return json(asShown(await background.run(readNow(database, period, nowMs()), true)))
     },

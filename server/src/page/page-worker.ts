@@ -1,6 +1,6 @@
 import { parentPort, resourceLimits, workerData } from 'node:worker_threads'
 
-import { Background, useProxies } from 'spanscore/engine'
+import { useProxies } from 'spanscore/engine'
 import type { WorkSteps } from 'spanscore/engine'
 
 import { listen } from '../listen.ts'
@@ -17,7 +17,7 @@ import { isDamaged, openPageDatabase, setAside } from './store/page-database.ts'
 import type { Forgotten, Person } from '../person.ts'
 import { countRuns, forgetTraces, tracesOfPerson } from './store/forget-person.ts'
 import { Forgetting } from './store/forgetting.ts'
-import { countHours } from './store/hours.ts'
+import { HourCounter } from './store/hours.ts'
 import { Trials } from './trials.ts'
 
 /** Maximum milliseconds of writing before requests of the page are answered. */
@@ -157,9 +157,9 @@ async function main({
     forgetting.soon()
     while (forgetting.step(options.retention, nowMs())) await new Promise((resolve) => setImmediate(resolve))
   }
-  const background = new Background()
+  const hours = new HourCounter(database)
   const counting = setInterval(() => {
-    background.run(countHours(database)).catch(failed)
+    hours.count().catch(failed)
   }, COUNT_EVERY_MS)
   const trials = new Trials(configPath, report, configText)
   const refused = new RefusedTokens('The page', report)
@@ -169,6 +169,7 @@ async function main({
     assets,
     createApi({
       database,
+      hours,
       runs: ingest,
       ingest,
       overview: new OverviewReader(database, nowMs),

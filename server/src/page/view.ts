@@ -12,6 +12,7 @@ import { createPageServer } from './page-server.ts'
 import type { ApiAnswer, ApiRequest } from './page-server.ts'
 import { toEvaluation } from './stored-evaluation.ts'
 import { NO_CONTENT, readContentOf, saveContent } from './store/content.ts'
+import { HourCounter } from './store/hours.ts'
 import { findConversation, saveConversationScore, saveTurn, turnsOf } from './store/conversations.ts'
 import { openTemporaryDatabase } from './store/page-database.ts'
 import { searchText, summarise } from './store/run-summary.ts'
@@ -66,6 +67,7 @@ export async function openView({ runs, files }: ViewOptions): Promise<OpenView> 
   }
   const answer = createReadApi({
     database,
+    hours: new HourCounter(database),
     runs: {
       changes: 0,
       openCount: 0,

@@ -262,6 +262,23 @@ describe('now', () => {
     expect(first(database, 'SELECT count(*) AS n FROM stale_hours')).toEqual({ n: 0 })
   })
 
+  it('counts an hour of many runs in several steps, and ends while runs still arrive', () => {
+    for (const hoursAgo of [0.25, 0.5, 0.75]) store('support', hoursAgo, 700, 70)
+    store('support', 0.5, 1, 1, { parentId: runIdAt(1) })
+    let steps = 0
+    for (const counting = countHours(database); counting.next().done !== true; steps++) store('support', 0.25, 1, 0)
+    expect(steps).toBe(3)
+    const { now: figures, rows } = now()
+    expect(figures).toMatchObject({ runs: 2103, judged: 2103, failed: 210 })
+    expect(rows[0]?.cells[0]).toMatchObject({ runs: 2104, failing: { mean: 211 / 2104 } })
+  })
+
+  it('counts an hour again if a count of it did not end', () => {
+    store('support', 1, 30, 15)
+    countHours(database).next()
+    expect(now().now).toMatchObject({ runs: 30, failed: 15 })
+  })
+
   it('has the period of the runs where there is no present', () => {
     store('support', 500, 30, 3)
     store('support', 100, 30, 3)

@@ -9,6 +9,7 @@ import { createApi } from '../../src/page/api.ts'
 import { Ingest } from '../../src/page/ingest.ts'
 import { OverviewReader } from '../../src/page/overview.ts'
 import type { ApiAnswer } from '../../src/page/page-server.ts'
+import { HourCounter } from '../../src/page/store/hours.ts'
 import { openPageDatabase, run as execute } from '../../src/page/store/page-database.ts'
 import { Trials } from '../../src/page/trials.ts'
 import { RequestReader } from '../../src/receive/read-request.ts'
@@ -108,6 +109,7 @@ async function createWorld(drawnValue: number) {
   }
   const handle = createApi({
     database,
+    hours: new HourCounter(database),
     runs: ingest,
     ingest,
     overview: new OverviewReader(database, () => nowMs),

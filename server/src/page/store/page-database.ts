@@ -93,6 +93,8 @@ function openDatabase(path: string): DatabaseSync {
     database.exec('PRAGMA journal_mode = WAL')
     // A crash of the machine may lose the last second, but only for the page: scores have their own log.
     database.exec('PRAGMA synchronous = NORMAL')
+    // About 32 MiB: the pages of many short transactions are copied to the database once.
+    database.exec('PRAGMA wal_autocheckpoint = 8000')
     database.exec('PRAGMA foreign_keys = ON')
     database.exec(`PRAGMA cache_size = -${pageMemory().cacheMiB * 1024}`)
     // There may be no other folder that can be written.

@@ -1,5 +1,5 @@
 /** The version of the schema. A database of another version is refused. */
-export const PAGE_SCHEMA_VERSION = 15
+export const PAGE_SCHEMA_VERSION = 16
 
 /** What is stored of a score of a run, or of a conversation: then agent and time are those of its first and of its latest run. */
 const SCORE = `scorer TEXT NOT NULL,
@@ -42,7 +42,7 @@ const STALE = [
         `  CREATE TRIGGER ${table}_${on.toLowerCase()}_stale AFTER ${on} ON ${table} BEGIN\n${rows
           .map(
             (row) =>
-              `    INSERT INTO stale_hours SELECT DISTINCT CAST(ms / 3600000 AS INTEGER) AS h FROM (${hours(row)}) WHERE NOT EXISTS (SELECT 1 FROM stale_hours WHERE hour = h);\n`,
+              `    INSERT INTO stale_hours SELECT DISTINCT CAST(ms / 3600000 AS INTEGER) AS h, 0 FROM (${hours(row)}) WHERE NOT EXISTS (SELECT 1 FROM stale_hours WHERE hour = h AND NOT is_counted);\n`,
           )
           .join('')}  END;`,
     ),
@@ -179,15 +179,15 @@ export const PAGE_SCHEMA: string = `
   CREATE TABLE hours (
     hour INTEGER NOT NULL,
     agent TEXT NOT NULL,
-    runs INTEGER NOT NULL,
+    runs INTEGER NOT NULL DEFAULT 0,
     -- Those that no other run started, and of these: errors, runs with a verdict, and runs that a scorer fails.
-    roots INTEGER NOT NULL,
-    errors INTEGER NOT NULL,
-    judged INTEGER NOT NULL,
-    failed INTEGER NOT NULL,
-    cost_usd REAL NOT NULL,
-    opinions INTEGER NOT NULL,
-    dislikes INTEGER NOT NULL,
+    roots INTEGER NOT NULL DEFAULT 0,
+    errors INTEGER NOT NULL DEFAULT 0,
+    judged INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0,
+    cost_usd REAL NOT NULL DEFAULT 0,
+    opinions INTEGER NOT NULL DEFAULT 0,
+    dislikes INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (hour, agent)
   ) WITHOUT ROWID;
   CREATE TABLE hour_scores (
@@ -215,7 +215,8 @@ export const PAGE_SCHEMA: string = `
   ) WITHOUT ROWID;
   -- How many runs there are of each class of durations, as JSON.
   CREATE TABLE hour_durations (hour INTEGER PRIMARY KEY, durations TEXT NOT NULL);
-  CREATE TABLE stale_hours (hour INTEGER PRIMARY KEY);
+  -- An hour has two rows if something touches it while it is counted.
+  CREATE TABLE stale_hours (hour INTEGER NOT NULL, is_counted INTEGER NOT NULL, PRIMARY KEY (hour, is_counted)) WITHOUT ROWID;
   CREATE TABLE content (
     id INTEGER PRIMARY KEY,
     trace_id TEXT NOT NULL,
