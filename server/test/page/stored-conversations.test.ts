@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
-import { buildRuns, conversationKey, readOtlpJson } from 'spanscore/engine'
+import { buildRuns, conversationKey, readOtlpJson, withoutPause } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
@@ -15,6 +15,8 @@ import { listConversations } from '../../src/page/store/conversation-list.ts'
 import type { ConversationListFilter } from '../../src/page/store/conversation-list.ts'
 import { saveConversationScore, saveTurn } from '../../src/page/store/conversations.ts'
 import { deleteOldest } from '../../src/page/store/forgetting.ts'
+import { countHours } from '../../src/page/store/hours.ts'
+import { readNow } from '../../src/page/store/now.ts'
 import { openPageDatabase } from '../../src/page/store/page-database.ts'
 import { searchText, summarise } from '../../src/page/store/run-summary.ts'
 import { saveRun } from '../../src/page/store/run-writer.ts'
@@ -70,6 +72,25 @@ describe('conversations in the database of the page', () => {
       false,
     )
     expect(score(runsOf(thanks, { id: 'unknown' }), 1)).toBe(false)
+  })
+
+  it('show in *Now* a scorer that gave no score of the last five', () => {
+    const chats = Array.from({ length: 6 }, (_, index) =>
+      runsOf(thanks, { id: `chat-${index}`, prefix: `b${index}`, startMs: 1_764_000_000_000 + index }),
+    )
+    for (const [index, runs] of chats.entries()) {
+      for (const run of runs) store(run)
+      if (index === 0) score(runs, 1)
+      else {
+        const evaluation = madeScore(runs.at(-1)!.id, { value: undefined })
+        saveConversationScore(database, conversationKey(runs[0]!)!, { evaluation, turns: [runs[0]!.id] })
+      }
+    }
+    withoutPause(countHours(database))
+    const { unknown } = withoutPause(readNow(database, undefined, Date.now()))
+    expect(unknown).toContainEqual(
+      expect.objectContaining({ kind: 'silent-scorer', scorer: 'judge', gaveBefore: true }),
+    )
   })
 
   it('are ordered by how many scorers they fail, and by their lowest score', () => {

@@ -34,6 +34,9 @@ interface Period {
 /** As many results in a row without a score show that a scorer gives none any more. */
 const IN_A_ROW = 5
 
+/** Scores of runs, and of conversations. */
+const SCORES = ['scores', 'conversation_scores'] as const
+
 /** Most pairs of an agent and a scorer that are looked at for that. */
 const MOST_PAIRS = 20
 
@@ -73,8 +76,7 @@ export function* silentScorers(
   const stopped: Silence[] = []
   for (const pair of [...both.values()].slice(0, MOST_PAIRS)) {
     yield
-    const found = stoppedBy(database, pair, start)
-    if (found !== undefined) stopped.push(found)
+    stopped.push(...SCORES.flatMap((table) => stoppedBy(database, table, pair, start) ?? []))
   }
   const silent = new Map<string, Silence>()
   for (const row of [...unscored, ...before]) {
@@ -93,10 +95,15 @@ export function* silentScorers(
 type Silence = Pair & Pick<SilentScorer, 'reason' | 'gaveBefore'>
 
 /** A scorer that gave scores in the period, and none the last times that it was asked about runs of an agent. */
-function stoppedBy(database: DatabaseSync, { agent, scorer }: Pair, start: number): Silence | undefined {
+function stoppedBy(
+  database: DatabaseSync,
+  table: (typeof SCORES)[number],
+  { agent, scorer }: Pair,
+  start: number,
+): Silence | undefined {
   const latest = all<{ reason: string | null; status: string; time_ms: number }>(
     database,
-    `SELECT reason, status, time_ms FROM scores WHERE scorer = ? AND agent = ? AND time_ms >= ? AND ${ASKED}
+    `SELECT reason, status, time_ms FROM ${table} WHERE scorer = ? AND agent = ? AND time_ms >= ? AND ${ASKED}
      ORDER BY time_ms DESC LIMIT ${IN_A_ROW}`,
     scorer,
     agent,
@@ -106,7 +113,7 @@ function stoppedBy(database: DatabaseSync, { agent, scorer }: Pair, start: numbe
   const first = latest.at(-1)
   if (last === undefined || first === undefined || latest.length < IN_A_ROW) return undefined
   if (latest.some(({ status }) => status === 'scored')) return undefined
-  const since = `SELECT 1 FROM scores WHERE scorer = ? AND agent = ? AND time_ms >= ? AND weight IS NOT NULL LIMIT 1`
+  const since = `SELECT 1 FROM ${table} WHERE scorer = ? AND agent = ? AND time_ms >= ? AND weight IS NOT NULL LIMIT 1`
   if (all(database, since, scorer, agent, first.time_ms).length > 0) return undefined
   return { agent, scorer, reason: last.reason ?? last.status, gaveBefore: true }
 }
