@@ -20,6 +20,7 @@ import type { RetrievedDocument } from '../model/agent-run.ts'
 import type { Message, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
 import { systemTextOf, toolCallsIn } from './content/messages.ts'
 import { isStoredElsewhere, withMovedContent } from './content/moved-content.ts'
+import { notingReads } from './noting-reads.ts'
 import { outcomeOf } from './outcome.ts'
 import { isRedactionMark } from './redaction-mark.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
@@ -200,6 +201,16 @@ export class SpanFacts {
   optionalAbsence(fact: ContentFact): Absence | undefined {
     if (isStoredElsewhere(this.span, fact, this.logs)) return { why: 'stored-elsewhere' }
     return guarded(() => this.dialect.absence?.(this.span, fact, this.logs))
+  }
+
+  /** The values of the attributes from which its dialect reads a fact. It is read again, so that no list of its keys is needed. */
+  valuesOf(fact: ContentFact): readonly unknown[] {
+    const values: unknown[] = []
+    const facts = new SpanFacts(this.span, this.dialect, this.role)
+    facts.span = notingReads(this.span, values)
+    facts.logs = this.logs
+    void facts[fact]
+    return values
   }
 
   get isSingleRun(): boolean {

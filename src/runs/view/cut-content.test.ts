@@ -6,7 +6,12 @@ import { reconstructRuns } from '../build-runs.ts'
 
 const LIMIT = 160
 
-function span(spanId: string, parentSpanId: string | undefined, attributes: Record<string, unknown>): SourceSpan {
+function span(
+  spanId: string,
+  parentSpanId: string | undefined,
+  attributes: Record<string, unknown>,
+  scope = 'app',
+): SourceSpan {
   const cut = Object.entries(attributes).map(([key, value]) => [
     key,
     typeof value === 'string' ? value.slice(0, LIMIT) : value,
@@ -14,6 +19,7 @@ function span(spanId: string, parentSpanId: string | undefined, attributes: Reco
   return sourceSpan({
     spanId,
     parentSpanId,
+    scope: { name: scope },
     attributes: Object.fromEntries(cut),
     startTimeMs: Number.parseInt(spanId, 16),
     endTimeMs: 100 - Number.parseInt(spanId, 16),
@@ -84,6 +90,31 @@ describe('content that a length limit cut off', () => {
     expect(run?.missing).toContainEqual(expect.objectContaining({ what: 'toolCalls', why: 'truncated' }))
   })
 
+  it('says so of instructions that only the agent had', () => {
+    const [run] = reconstructRuns([
+      span(AGENT, undefined, {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.system_instructions': JSON.stringify([{ type: 'text', content: LONG }]),
+      }),
+      span('0000000000000002', AGENT, { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'a-model' }),
+    ])
+    expect(run?.missing).toContainEqual(expect.objectContaining({ what: 'systemInstructions', why: 'truncated' }))
+  })
+
+  it('does not miss the result of a call that failed, whose arguments were cut', () => {
+    const [run] = reconstructRuns([
+      span(AGENT, undefined, { 'gen_ai.operation.name': 'invoke_agent' }),
+      span('0000000000000002', AGENT, {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': 'search',
+        'gen_ai.tool.call.arguments': JSON.stringify({ text: LONG }),
+        'error.type': 'Timeout',
+      }),
+    ])
+    expect(run?.toolCalls[0]?.status).toBe('error')
+    expect(run?.missing.map(({ what }) => what)).not.toContain('toolCalls[0].result')
+  })
+
   it.each([
     ['the model call', {}, tools(LONG)],
     ['the agent', tools(LONG), {}],
@@ -91,15 +122,17 @@ describe('content that a length limit cut off', () => {
       'the request of Pydantic AI',
       {},
       { model_request_parameters: JSON.stringify({ function_tools: [{ name: LONG }] }) },
+      'pydantic-ai',
     ],
-  ])('says so of the tools that %s lists', (_, ofAgent, ofModel) => {
+  ])('says so of the tools that %s lists', (_, ofAgent, ofModel, scope = 'app') => {
     const [run] = reconstructRuns([
       span(AGENT, undefined, { 'gen_ai.operation.name': 'invoke_agent', ...ofAgent }),
-      span('0000000000000002', AGENT, {
-        'gen_ai.operation.name': 'chat',
-        'gen_ai.request.model': 'a-model',
-        ...ofModel,
-      }),
+      span(
+        '0000000000000002',
+        AGENT,
+        { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'a-model', ...ofModel },
+        scope,
+      ),
     ])
     expect(run?.availableTools).toBeUndefined()
     expect(run?.missing).toContainEqual(expect.objectContaining({ what: 'availableTools', why: 'truncated' }))

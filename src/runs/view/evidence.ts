@@ -30,6 +30,9 @@ export type Decision<T> =
 /** A source of a fact, and what it states about a run. A `Silence` is final: no source after it is asked. */
 type Row<T> = readonly [by: string, read: (run: Evidence) => { readonly value: T } | Silence | undefined]
 
+/** At least one span. */
+export type Spans = readonly [TraceSpan, ...TraceSpan[]]
+
 /** The facts whose sources may contradict each other. */
 export interface DecidedFacts {
   readonly agent: AgentIdentity
@@ -201,12 +204,25 @@ export class Evidence {
     return found
   }
 
+  /** The run's own span, those that it only wraps, and that of the agent inside. */
+  get #agentSpans(): Spans {
+    const { firstAgent } = this
+    const { root } = this.plan
+    return [root, ...wrappersOf(root), ...(firstAgent === undefined ? [] : [firstAgent])]
+  }
+
+  /** The spans that may hold a fact, in the order in which they are asked for it, and then why it is missing. */
+  spansOf(fact: 'input' | 'output' | 'systemInstructions' | 'toolDefinitions'): Spans {
+    const call = this.loop.plan.models.at(fact === 'output' ? -1 : 0)
+    if (call === undefined) return this.#agentSpans
+    const isOfCall = fact === 'systemInstructions' || fact === 'toolDefinitions'
+    return isOfCall ? [call, ...this.#agentSpans] : [...this.#agentSpans, call]
+  }
+
   /** What the run's own span says that it was asked, or that of the agent inside. A state that was passed on is read as the question in it. */
   get ownInput(): readonly Message[] | undefined {
     return this.#memo.once(SLOT.ownInput, () => {
-      const { root } = this.plan
-      const inputs = [root, ...wrappersOf(root), this.firstAgent].map((span) => withoutSystem(span?.input))
-      const own = inputs.find((messages) => messages !== undefined)
+      const own = firstOf(this.#agentSpans, ({ input }) => withoutSystem(input))
       if (own === undefined || own.length === 0) return undefined
       const asked = (): string | undefined => lastUserText(this.firstModelInput)
       const text = own.length === 1 ? own[0]?.text : undefined

@@ -11,7 +11,7 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { ownTurns } from './asked-calls.ts'
-import type { DecidedFacts, Evidence } from './evidence.ts'
+import type { DecidedFacts, Evidence, Spans } from './evidence.ts'
 import { idOf, isHandoff, nameOf } from './join-tool-calls.ts'
 import { holdsText, hasMoreDocuments } from './retrieval.ts'
 import { endsOnTools, isFailed, isForTools } from './run-ending.ts'
@@ -36,7 +36,7 @@ function missingInRetrievals(run: AgentRun, plan: RunPlan): readonly Missing[] {
     const span = spans.get(spanId ?? '')
     if (documents?.length === 0 || (documents === undefined && status === 'error')) return []
     if (!holdsText(documents)) {
-      return [{ what, ...(span === undefined ? FILE_SEARCH_RESULTS : explain('documents', span, span)) }]
+      return [{ what, ...(span === undefined ? FILE_SEARCH_RESULTS : explain('documents', span)) }]
     }
     return span !== undefined && hasMoreDocuments(span) ? [{ what, why: 'limit' }] : []
   })
@@ -49,18 +49,20 @@ const FILE_SEARCH_RESULTS: Absence = {
 
 /** What is missing in each tool call: `toolCalls[2].arguments`. It is found while it is read, because there may be thousands of calls. */
 export function* missingInCalls(run: AgentRun, plan: RunPlan): Generator<Missing, void> {
-  const absences = new Absences()
   const lastModel = plan.models.at(-1) ?? plan.root
+  // Each is looked up once, because one model call may ask for thousands of tools.
+  const ofModel = new Map<ContentFact, Absence>()
   const spans = new Map(plan.tools.map((tool) => [tool.span.spanId, tool]))
   for (const [index, call] of run.toolCalls.entries()) {
     const tool = spans.get(call.spanId ?? '')
     const lacking = (what: string, fact: ContentFact): Missing => {
-      const absence = tool === undefined ? absences.of(fact, lastModel) : explain(fact, tool, tool)
+      const known = tool === undefined ? ofModel.get(fact) : undefined
+      const absence = known ?? explain(fact, tool ?? lastModel)
+      if (tool === undefined) ofModel.set(fact, absence)
       return { what: `toolCalls[${index}].${what}`, ...absence }
     }
     if (call.arguments === undefined) yield lacking('arguments', 'toolArguments')
-    const isCut = tool !== undefined && call.result === undefined && isCutIn(tool.span, RESULT_KEYS)
-    if (!isCut && !lacksResult(call, run)) continue
+    if (!lacksResult(call, tool, run)) continue
     // Some providers never return what their tools found.
     const isKept = call.providerExecuted && tool === undefined && call.arguments !== undefined
     yield isKept ? { what: `toolCalls[${index}].result`, why: 'not-recorded' } : lacking('result', 'toolResult')
@@ -88,26 +90,29 @@ export const TEXTS: ReadonlySet<string> = new Set([...DECIDED.map(([what]) => wh
 export function missingTextsOf(run: AgentRun, evidence: Evidence): Missing[] {
   const { plan } = evidence.loop
   const missing: Missing[] = []
-  const firstModel = plan.models[0] ?? plan.root
   for (const [what, fact, undecidedBy] of DECIDED) {
     if (run[what === 'input' ? 'userInput' : what] !== undefined) continue
     const decision = evidence.of(fact)
     if (decision?.none === 'undecided') {
       missing.push({ what, why: 'undecided', ...(undecidedBy !== undefined && { switch: undecidedBy }) })
-    } else if (what === 'systemInstructions') addOptional(missing, what, what, firstModel)
-    else if (decision?.none === undefined) missing.push({ what, ...explainText(what, run, plan) })
+    } else if (decision?.none === undefined) {
+      const spans = evidence.spansOf(what)
+      const absence = what === 'systemInstructions' ? explainOptional(what, spans) : explainText(what, spans, run, plan)
+      if (absence !== undefined) missing.push({ what, ...absence })
+    }
   }
   if (run.availableTools === undefined) {
-    addOptional(missing, 'availableTools', 'toolDefinitions', firstModel, [plan.root, evidence.firstAgent])
+    const absence = explainOptional('toolDefinitions', evidence.spansOf('toolDefinitions'))
+    if (absence !== undefined) missing.push({ what: 'availableTools', ...absence })
   }
   return missing
 }
 
-function explainText(what: 'input' | 'output', run: AgentRun, plan: RunPlan): Omit<Missing, 'what'> {
+function explainText(what: 'input' | 'output', spans: Spans, run: AgentRun, plan: RunPlan): Omit<Missing, 'what'> {
   if (what === 'output' && endsOnTools(plan)) return { why: run.complete ? 'not-recorded' : 'span-lost' }
-  const found = explain(what, plan.root, plan.models.at(what === 'input' ? 0 : -1) ?? plan.root)
+  const found = explain(what, ...spans)
   // Plain text that a limit cut off does not show it; the JSON of any model call does.
-  return found.why === 'not-recorded' && plan.models.some(({ span }) => isCutIn(span, ANY_KEY)) ? TRUNCATED : found
+  return found.why === 'not-recorded' && plan.models.some(({ span }) => holdsCut(span)) ? TRUNCATED : found
 }
 
 /** Whether tools may have been called that no span shows. This alone takes far less time than all that is missing. */
@@ -118,7 +123,7 @@ export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefine
   if (hasLeftOut(run, plan)) return { what: 'toolCalls', why: 'not-recorded' }
   if (lacksFirstCall(plan) || repeatsUnknownCall(run, plan)) return { what: 'toolCalls', why: 'span-lost' }
   const silent = silentCall(run, plan)
-  return silent && { what: 'toolCalls', ...explain('toolCalls', silent, silent) }
+  return silent && { what: 'toolCalls', ...explain('toolCalls', silent) }
 }
 
 /**
@@ -193,7 +198,7 @@ function silentCall(run: AgentRun, { models, tools, root }: RunPlan): TraceSpan 
     const reasons = pick(model, (facts) => facts.model?.finishReasons) ?? []
     if (reasons.some(isForTools)) return true
     if (!isSilentDialect(model) || !isSilentDialect(root)) return false
-    return run.toolCalls.length === 0 || (tools.length === 0 && isCutIn(model.span, ANSWER_KEYS))
+    return run.toolCalls.length === 0 || (tools.length === 0 && isCut('toolCalls', model))
   })
 }
 
@@ -223,19 +228,16 @@ export function holdsContent(run: AgentRun): boolean {
   )
 }
 
-const ANY_KEY = /./
-const RESULT_KEYS = /result|output|response/
-const ANSWER_KEYS = /output|completion|response|choice/
-
 /**
- * A tool may return nothing. Its result only counts as missing if other content is missing too. The result of a call without a span is in
- * the messages of the next model call.
+ * A tool may return nothing. Its result only counts as missing if it was cut, or other content is missing too. The result of a call
+ * without a span is in the messages of the next model call.
  */
-function lacksResult(call: ToolCall, run: AgentRun): boolean {
-  if (call.result !== undefined) return false
+function lacksResult(call: ToolCall, tool: TraceSpan | undefined, run: AgentRun): boolean {
   const { outcome } = CALL_STATUS[call.status]
+  if (call.result !== undefined || outcome === 'failed' || outcome === 'none') return false
+  if (tool !== undefined && isCut('toolResult', tool)) return true
   if (outcome === 'unknown') return call.providerExecuted || lacksInput(run.steps[call.step + 1])
-  return outcome === 'succeeded' && (call.arguments === undefined || run.output === undefined)
+  return call.arguments === undefined || run.output === undefined
 }
 
 function lacksInput(step: AgentRun['steps'][number] | undefined): boolean {
@@ -246,22 +248,9 @@ function isContent({ what }: Missing): boolean {
   return what !== 'spans' && what !== 'availableTools' && what !== 'toolCalls'
 }
 
-/**
- * Facts that a run may not have. If the record of one was cut off, the run had it.
- *
- * @param others the spans that are read if the first one does not have the fact
- */
-function addOptional(
-  missing: Missing[],
-  what: string,
-  fact: ContentFact,
-  node: TraceSpan,
-  others: readonly (TraceSpan | undefined)[] = [],
-): void {
-  const keys = fact === 'toolDefinitions' ? /tool|request_parameters/ : /system|prompt|input/
-  const isLost = [node, ...others].some((each) => each !== undefined && isCutIn(each.span, keys))
-  const absence = isLost ? TRUNCATED : node.optionalAbsence(fact)
-  if (absence !== undefined) missing.push({ what, ...absence })
+/** Why an optional fact is missing; `undefined` if the run had none. If a value that may hold it was cut off, it counts as missing. */
+function explainOptional(fact: ContentFact, spans: Spans): Absence | undefined {
+  return spans.some((span) => isCut(fact, span)) ? TRUNCATED : spans[0].optionalAbsence(fact)
 }
 
 const TRUNCATED: Absence = {
@@ -269,45 +258,34 @@ const TRUNCATED: Absence = {
   switch: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit)',
 }
 
-/** Why facts are missing in a model call. Each is looked up once, because one model call may ask for thousands of tools. */
-class Absences {
-  readonly #known = new Map<ContentFact, Absence>()
-
-  of(fact: ContentFact, model: TraceSpan): Absence {
-    const absence = this.#known.get(fact) ?? explain(fact, model, model)
-    this.#known.set(fact, absence)
-    return absence
-  }
-}
-
-/** @param other the span that may know more than the first one */
-function explain(fact: ContentFact, node: TraceSpan, other: TraceSpan): Absence {
-  const nodes = node === other ? [node] : [node, other]
+/** Why none of the spans holds a fact. The first one's library is asked first. */
+function explain(fact: ContentFact, ...nodes: Spans): Absence {
   for (const { span } of nodes) {
     if (holdsUnparsed(span)) return { why: 'limit' }
-    if (isCutIn(span, ANY_KEY)) return TRUNCATED
+    if (holdsCut(span)) return TRUNCATED
     if (span.droppedAttributesCount > 0) {
       return { why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit)' }
     }
   }
-  const own = node.absence(fact)
+  const own = nodes[0].absence(fact)
   if (nodes.some((each) => each.optionalAbsence(fact)?.why === 'stored-elsewhere')) return { why: 'stored-elsewhere' }
   if (own.why !== 'redacted' && nodes.some(({ span }) => hasMark(span))) return { why: 'redacted' }
   // If the application writes the agent span itself, the instrumentation of its models may know the setting.
-  const named = own.switch === undefined ? other.optionalAbsence(fact) : undefined
-  return named?.switch === undefined ? own : named
+  if (own.switch !== undefined) return own
+  return nodes.map((each) => each.optionalAbsence(fact)).find((absence) => absence?.switch !== undefined) ?? own
 }
 
 /** Longer lists are not searched: an array may be longer than what it holds. */
 const MAX_ITEMS = 10_000
 
-/** Whether a content attribute starts like JSON but does not end like it: the SDK's length limit cut it. */
-function isCutIn(span: SourceSpan, keys: RegExp): boolean {
-  for (const key in span.attributes) {
-    const value = span.attributes[key]
-    const isCut = Array.isArray(value) ? value.length <= MAX_ITEMS && value.some(isHalf) : isHalf(value)
-    if (isCut && keys.test(key) && isContentAttribute(key)) return true
-  }
+/** Whether a value from which a fact is read was cut. */
+function isCut(fact: ContentFact, span: TraceSpan): boolean {
+  return holdsCut(span.span) && span.valuesOf(fact).some(isHalf)
+}
+
+/** Whether any content of the span was cut. */
+function holdsCut({ attributes }: SourceSpan): boolean {
+  for (const key in attributes) if (isHalf(attributes[key]) && isContentAttribute(key)) return true
   return false
 }
 
@@ -317,8 +295,11 @@ function hasMark({ attributes }: SourceSpan): boolean {
   return false
 }
 
+/** Whether a value starts like JSON but does not end like it: the SDK's length limit cut it. */
 function isHalf(value: unknown): boolean {
-  return typeof value === 'string' && isHalfJson(value)
+  if (typeof value === 'string') return isHalfJson(value)
+  if (!Array.isArray(value) || value.length > MAX_ITEMS) return false
+  return value.some((item) => typeof item === 'string' && isHalfJson(item))
 }
 
 /** No length limit is below this. Shorter texts need no look at the other attributes. */

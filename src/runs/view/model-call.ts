@@ -1,5 +1,4 @@
 import { MODEL_CALL_FACTS, plain, SIDE_CALL_FACTS } from '../../model/facts.ts'
-import type { SpanFacts } from '../../spans/facts.ts'
 import type { Message, RunError, Usage } from '../../model/message.ts'
 import type { ModelCall, SideCall } from '../../model/agent-run.ts'
 import { callsOf, inputOf, outputOf, pick } from '../trace-span.ts'
@@ -106,7 +105,7 @@ export function usageOfAll(models: readonly TraceSpan[]): Usage {
 }
 
 /** A fact from the first span that has it. */
-export function firstOf<T>(nodes: readonly TraceSpan[], read: (facts: SpanFacts) => T | undefined): T | undefined {
+export function firstOf<T>(nodes: readonly TraceSpan[], read: (span: TraceSpan) => T | undefined): T | undefined {
   for (const node of nodes) {
     const value = read(node)
     if (value !== undefined) return value

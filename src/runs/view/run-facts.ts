@@ -167,11 +167,9 @@ export class RunFacts {
 
   get availableTools(): readonly ToolDefinition[] | undefined {
     return this.#memo.shared(SLOT.availableTools, () => {
-      const first = this.loop.plan.models[0]
-      const offered =
-        (first && pick(first, (facts) => facts.toolDefinitions)) ??
-        this.#root.toolDefinitions ??
-        this.evidence.firstAgent?.toolDefinitions
+      const offered = firstOf(this.evidence.spansOf('toolDefinitions'), (span) =>
+        pick(span, (facts) => facts.toolDefinitions),
+      )
       const answering = this.#outputTool()
       return answering === undefined ? offered : offered?.filter(({ name }) => name !== answering)
     })
