@@ -291,6 +291,8 @@ describe('spanscore score --cases', () => {
     expect((await check(sample, unread)).stderr).toContain(
       '3 of 3 cases have an expected answer that no scorer compares with: add answer_correctness',
     )
+    const mentioned = expecting('mentioned.jsonl', () => ({ answer: 'It is 16 °C.', mentions: '16' }))
+    expect((await check(sample, mentioned)).stderr).not.toContain('no scorer compares')
   })
 
   it('refuses a list as the expected answer, and points that no longer fit', async () => {
@@ -326,7 +328,7 @@ describe('spanscore cases points', () => {
     const { code, stderr } = await runCommand(['cases', 'points', filled, '--config', config])
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/^spanscore: local\/judge: 1 expected answers, at most [\d,]+ tokens/),
+      expect.stringMatching(/^spanscore: local\/judge: 1 expected answer, at most [\d,]+ tokens/),
     ])
     const [line = '', ...rest] = readFileSync(filled, 'utf8').split('\n')
     expect(rest).toEqual(others)

@@ -142,7 +142,7 @@ describe('spanscore score', () => {
     expect(code).toBe(1)
     const text = readFileSync(markdown, 'utf8')
     expect(text).toMatch(
-      /^### Agent scores: ❌ 1 of 1 gates failed\n\n- ❌ tool_call_accuracy: the mean 0\.\d+ of \d+ runs is under 0\.99\n/,
+      /^### Agent scores: ❌ 1 of 1 gate failed\n\n- ❌ tool_call_accuracy: the mean 0\.\d+ of \d+ runs is under 0\.99\n/,
     )
     expect(text).toMatch(/\n\| `weather-agent` \| `tool_call_accuracy` \| 0 % \| \d+ \| 1 \| 0\.\d+ to 1 \| {2}\|\n/)
     expect(text).toContain(

@@ -296,7 +296,7 @@ const factories: Readonly<Record<string, Factory>> = {
       [{ tools: { search: {} } }, 'expected tools to be a list of { name, parameters: JSON Schema }'],
       [{ tools: [{ name: 'a', inputSchema: {} }] }, 'expected tools to be a list of'],
       [{ tools: [{ name: 'a', parameters: { '~standard': {} } }] }, 'expected tools to be a list of'],
-      [{ expected: [{ name: 'a', args: {} }] }, 'expected expected to be calls'],
+      [{ expected: [{ name: 'a', args: {} }] }, 'expected "expected" to be calls'],
     ],
   },
   createToolCallAccuracyScorerCode: {
@@ -329,12 +329,12 @@ const factories: Readonly<Record<string, Factory>> = {
   createTrajectoryScorer: {
     make: untyped(prebuilt.createTrajectoryScorer),
     required: { expected: ['weather'] },
-    missing: "expected expected to be calls (a tool's name, or { name, arguments }) or a function, got undefined",
+    missing: `expected "expected" to be calls (a tool's name, or { name, arguments }) or a function, got undefined`,
     known: 'id, passAt, level, expected, mode, measure, ignore, count',
     wrong: [
       [{ count: 'ok' }, "expected count to be 'all' or 'succeeded', got \"ok\""],
-      [{ expected: [{ name: 'a', args: { city: 'Oslo' } }] }, 'expected expected to be calls'],
-      [{ expected: [{ name: 'a', arguments: '{}' }] }, 'expected expected to be calls'],
+      [{ expected: [{ name: 'a', args: { city: 'Oslo' } }] }, 'expected "expected" to be calls'],
+      [{ expected: [{ name: 'a', arguments: '{}' }] }, 'expected "expected" to be calls'],
       [{ mode: 'loose' }, 'expected mode to be one of exact, ordered, unordered, subset, superset, got "loose"'],
       [{ ignore: 'get_time' }, 'expected ignore to be a list of texts, got "get_time"'],
     ],

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 
+import { plural } from '../../../server/page/src/format.ts'
 import { Judge } from '../../../src/judge/judge.ts'
 import { openSession } from '../../../src/judge/judging.ts'
 import { makePoints, pointsKey } from '../../../src/scorers/judge/answer-correctness/points.ts'
@@ -36,7 +37,7 @@ export async function addPoints(file: string, options: PointsOptions, context: C
   const { tokens, costUsd = Number.NaN } = asked.estimate(toRunInput({ input: '', output: '' }).run)
   const cost = Number.isNaN(costUsd) ? 'an unknown price' : `${(costUsd * open.length).toFixed(2)} USD`
   const most = (tokens * open.length).toLocaleString('en')
-  say(`${judge.name}: ${open.length} expected answers, at most ${most} tokens, ${cost}`)
+  say(`${judge.name}: ${plural(open.length, 'expected answer')}, at most ${most} tokens, ${cost}`)
   await keepProcessAlive(async () => {
     for (const { id, input, expected } of open) {
       const answer = expected.answer ?? ''
@@ -46,7 +47,7 @@ export async function addPoints(file: string, options: PointsOptions, context: C
       save(file, id, { of: pointsKey(input, answer), list: points.value })
     }
   })
-  say(`${open.length} cases have points now: read them, and change what is wrong.`)
+  say(`Points are written for ${plural(open.length, 'case')}: read them, and change what is wrong.`)
 }
 
 /** Changes the line of one case. It is done after each, so that nothing that was paid for is lost. */

@@ -1,3 +1,4 @@
+import { plural } from '../../../server/page/src/format.ts'
 import type { Evaluation } from '../../../src/model/score.ts'
 
 /** The calls, tokens and cost of all judges together. */
@@ -27,12 +28,13 @@ export class JudgeUse {
     const tokens = `${this.#inputTokens.toLocaleString('en')} + ${this.#outputTokens.toLocaleString('en')} tokens`
     const ignoring =
       this.#ignoringEffort.size === 0 ? '' : ` judge.effort is not used by ${[...this.#ignoringEffort].join(', ')}.`
-    return `Judges: ${this.#calls.toLocaleString('en')} calls, ${tokens}, ${this.#describeCost()}.${ignoring}`
+    return `Judges: ${plural(this.#calls, 'call')}, ${tokens}, ${this.#describeCost()}.${ignoring}`
   }
 
   #describeCost(): string {
     if (this.#priced === 0) return 'at an unknown price; set judge.price to see the cost'
-    const unpriced = this.#unpriced === 0 ? '' : `, without ${this.#unpriced} scores of models whose price is unknown`
+    const unpriced =
+      this.#unpriced === 0 ? '' : `, without ${plural(this.#unpriced, 'score')} of models whose price is unknown`
     return `${this.#costUsd.toFixed(4)} USD${unpriced}`
   }
 }

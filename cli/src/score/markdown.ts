@@ -1,3 +1,4 @@
+import { plural } from '../../../server/page/src/format.ts'
 import { shareText } from '../shares.ts'
 import { safeText } from '../text.ts'
 import type { BaselineComparison } from './baseline.ts'
@@ -30,8 +31,8 @@ export function toMarkdown({ rows, gates, baseline, failing, count }: MarkdownPa
     gates.length === 0
       ? ''
       : failed === 0
-        ? `: ✅ all ${gates.length} gates passed`
-        : `: ❌ ${failed} of ${gates.length} gates failed`
+        ? `: ✅ ${plural(gates.length, 'gate')} passed`
+        : `: ❌ ${failed} of ${plural(gates.length, 'gate')} failed`
   const head = [
     `### Agent scores${verdict}`,
     gates.map((gate) => `- ${isUnchecked(gate) ? '➖' : gate.passed ? '✅' : '❌'} ${plain(gate.message)}`).join('\n'),
@@ -91,8 +92,8 @@ function changesOf(baseline: readonly BaselineComparison[]): string {
     const { scorer, difference, questions, newFailures, fixed } = comparison
     if (difference === undefined) return []
     const { mean, interval95, pairs } = difference
-    const change = `${signed(mean)} (95 %: ${interval95.map(signed).join(' to ')}) over ${pairs} pairs of runs`
-    const counts = `of ${questions} questions, ${newFailures} newly failing and ${fixed} fixed`
+    const change = `${signed(mean)} (95 %: ${interval95.map(signed).join(' to ')}) over ${plural(pairs, 'pair')} of runs`
+    const counts = `of ${plural(questions, 'question')}, ${newFailures} newly failing and ${fixed} fixed`
     return [`- ${[`${code(scorer)}: ${change}`, counts, everyTry(comparison)].filter(Boolean).join('; ')}`]
   })
   return lines.length === 0 ? '' : `Since the baseline:\n\n${lines.join('\n')}`

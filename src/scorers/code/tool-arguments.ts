@@ -142,7 +142,7 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
   })
 }
 
-const CALLS = 'expected to be calls { name, arguments: { <argument>: [allowed, …] } }'
+const CALLS = '"expected" to be calls { name, arguments: { <argument>: [allowed, …] } }'
 
 /** The schemas of a run's tools, the developer's before the recorded ones, and how each kind is checked. */
 class ToolSchemas {

@@ -157,7 +157,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
   })
 }
 
-const CALLS = "expected to be calls (a tool's name, or { name, arguments })"
+const CALLS = `"expected" to be calls (a tool's name, or { name, arguments })`
 
 const MEASURES: readonly string[] = ['match', 'precision', 'recall', 'f1']
 
