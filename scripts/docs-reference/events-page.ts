@@ -15,6 +15,6 @@ export function eventsPage(): string {
     "It has the attributes of the event, and those of [the agent's span](attributes.md). `emit.lateSpans` decides when it is written: for scores that are not on the agent's span, always, or never.",
     'Scores of calls have events and late spans with the ids of the spans of their calls. Of more than 64 calls, only the lowest scores have them.',
     '## Feedback',
-    'The event of [feedback](../feedback.md) has name, value, label, explanation (the comment) and evaluator type of these, and `user.id`. It has the ids that were given, and the time at which it came.',
+    'The event of [feedback](../feedback.md) has name, value, label, explanation (the comment) and evaluator type of these, and `user.id`. It has the ids that were given, and the time at which it came. The service takes it for any trace, also with `200`, because the run may come later: wrong ids are never named, and their feedback is shown with no run.',
   )
 }

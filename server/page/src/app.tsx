@@ -5,7 +5,7 @@ import type { ServiceOverview } from './api.ts'
 import { plural } from './format.ts'
 import { useAnswer, useChanges } from './live.ts'
 import { KeyHelp } from './parts/key-help.tsx'
-import { sharedOf } from './parts/place.ts'
+import { keptBetween } from './parts/scorer-choice.tsx'
 import { ServiceContext } from './service.ts'
 import { CompareView } from './views/compare.tsx'
 import { ConversationView } from './views/conversation.tsx'
@@ -77,7 +77,7 @@ function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; re
   const { path, query } = useLocation()
   const shown = path.slice(at('').length) || '/'
   const isAt = (place: string) => shown === place || (place !== '/' && shown.startsWith(`${place}/`))
-  const kept = toSearch(sharedOf(query))
+  const linkTo = (place: string) => place + toSearch(keptBetween(shown, place, query, overview))
   // What has nothing to show is left out.
   const isShown = (place: string) =>
     (place !== '/labels' || overview.files === undefined) && (place !== '/conversations' || overview.conversations > 0)
@@ -91,7 +91,7 @@ function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; re
       </a>
       <nav aria-label="Views">
         {PLACES.filter(({ path: place }) => isShown(place) || isAt(place)).map((place) => (
-          <a key={place.path} href={place.path + kept} aria-current={isAt(place.path) ? 'page' : undefined}>
+          <a key={place.path} href={linkTo(place.path)} aria-current={isAt(place.path) ? 'page' : undefined}>
             {place.name}
           </a>
         ))}

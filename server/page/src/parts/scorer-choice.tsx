@@ -2,7 +2,8 @@ import { positionInRange } from '../../../../src/emit/position-in-range.ts'
 import type { Evaluation, ServiceOverview } from '../api.ts'
 import { useService } from '../service.ts'
 import { Choice } from './choice.tsx'
-import { TIMES, useChoices } from './place.ts'
+import { sharedOf, TIMES, useChoices } from './place.ts'
+import type { Choices } from './place.ts'
 
 /** What a scorer's scores are about. */
 export type Units = 'runs' | 'calls' | 'conversations'
@@ -37,8 +38,28 @@ export function namedScorers(
   })
 }
 
+/** The views of one scorer, and of what they show scorers. */
+const OF_ONE_SCORER = { '/scores': undefined, '/compare': undefined, '/why': 'runs' } as const
+
+function isOfOneScorer(view: string): view is keyof typeof OF_ONE_SCORER {
+  return Object.hasOwn(OF_ONE_SCORER, view)
+}
+
+/** The scorer that a view of one scorer shows: the chosen one, or else the one that fails most; `''` without scores. */
+export function scorerOf(view: keyof typeof OF_ONE_SCORER, choices: Choices, overview: ServiceOverview): string {
+  return choices['scorer'] ?? mostFailing(overview, OF_ONE_SCORER[view]) ?? ''
+}
+
+/** What a link to another view keeps: its scorer is the one that is looked at, also if nobody chose it. */
+export function keptBetween(shown: string, next: string, choices: Choices, overview: ServiceOverview): Choices {
+  const kept = sharedOf(choices)
+  if (!isOfOneScorer(shown) || !isOfOneScorer(next)) return kept
+  const scorer = scorerOf(shown, choices, overview)
+  return scorersOf(overview, OF_ONE_SCORER[next]).includes(scorer) ? { ...kept, scorer } : kept
+}
+
 /** The scorer that surely fails most; `undefined` without scores. @param of as for `scorersOf` */
-export function mostFailing(overview: ServiceOverview, of?: 'conversations' | 'runs'): string | undefined {
+function mostFailing(overview: ServiceOverview, of?: 'conversations' | 'runs'): string | undefined {
   const chosen = new Set(scorersOf(overview, of))
   return overview.scorers
     .filter(({ scorer }) => chosen.has(scorer))

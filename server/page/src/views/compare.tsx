@@ -11,7 +11,7 @@ import { markOf } from '../parts/score-mark.tsx'
 import { dislikesOf, NO_SAMPLE } from '../parts/users-note.ts'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { PositionNote } from '../parts/position-note.tsx'
-import { AgentChoice, mostFailing, ScorerChoice, scorersOf, unitsOfScorer } from '../parts/scorer-choice.tsx'
+import { AgentChoice, ScorerChoice, scorerOf, scorersOf, unitsOfScorer } from '../parts/scorer-choice.tsx'
 import { intervalOf } from './scores.tsx'
 import { numbers, Table, texts } from '../parts/table.tsx'
 
@@ -28,9 +28,9 @@ type Way = (typeof WAYS)[number]['value']
 export function CompareView() {
   const { overview, changes } = useService()
   const { choices, choose } = useChoices()
-  const scorer = choices['scorer'] ?? mostFailing(overview) ?? ''
+  const scorer = scorerOf('/compare', choices, overview)
   // Both sides may be periods, so that the period of other views is none here.
-  const same = { ...filterOf({ ...choices, time: '', since: '' }), scorer }
+  const same = { ...filterOf({ ...choices, time: '', since: '', from: '', to: '' }), scorer }
   const { value: offered } = useAnswer<Sides>(scorer === '' ? undefined : '/api/sides', same, changes)
   const way = wayOf(choices['way'], offered)
   const sides = offered?.[way] ?? []

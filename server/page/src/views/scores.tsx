@@ -16,9 +16,9 @@ import { WithheldNote } from '../parts/withheld-note.tsx'
 import { PositionNote } from '../parts/position-note.tsx'
 import {
   AgentChoice,
-  mostFailing,
   passPositionOf,
   ScorerChoice,
+  scorerOf,
   scorersOf,
   TimeChoice,
   unitsOfScorer,
@@ -43,7 +43,7 @@ export function ScoresView() {
   const { overview, changes } = useService()
   const { route } = useLocation()
   const { choices, choose } = useChoices()
-  const scorer = choices['scorer'] ?? mostFailing(overview) ?? ''
+  const scorer = scorerOf('/scores', choices, overview)
   const by = choices['by'] ?? 'agent'
   const measure: Measure = choices['measure'] === 'mean' ? 'mean' : 'failing'
   const { version, model, drawn } = choices

@@ -8,7 +8,7 @@ import { FilterBar } from '../parts/filter-bar.tsx'
 import { ScoreChart } from '../parts/chart.tsx'
 import { filterOf, fromMs, placeOf, sharedOf, useChoices, withTrait } from '../parts/place.ts'
 import type { Choices } from '../parts/place.ts'
-import { AgentChoice, mostFailing, ScorerChoice, scorersOf, TimeChoice } from '../parts/scorer-choice.tsx'
+import { AgentChoice, ScorerChoice, scorerOf, scorersOf, TimeChoice } from '../parts/scorer-choice.tsx'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { useService } from '../service.ts'
 import { useTitle } from '../title.ts'
@@ -23,7 +23,7 @@ export function WhyView() {
   const { route } = useLocation()
   const { choices } = useChoices()
   const scorers = scorersOf(overview, 'runs')
-  const scorer = choices['scorer'] ?? mostFailing(overview, 'runs') ?? ''
+  const scorer = scorerOf('/why', choices, overview)
   const query: Query = { ...filterOf(choices), scorer }
   const path = scorer === '' ? undefined : '/api/common'
   const { value, error } = useAnswer<CommonAnswer>(path, query, changes)
