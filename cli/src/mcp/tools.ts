@@ -258,7 +258,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
           names.includes(id) ? [] : [{ finding: 'configured, without scores', scorer: id }],
         ),
         ...judges.map((message) => ({
-          finding: 'a judge is not asked for a while, or fails again and again',
+          finding: 'a judge gives no scores now',
           message,
         })),
         ...(left > 0 ? [{ finding: 'messages that the page left out; their scores were sent', runs: left }] : []),

@@ -304,7 +304,7 @@ it('is read only by queries that state their reason', () => {
   const root = join(import.meta.dirname, '../../src/page')
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const readers = files.filter((file) =>
-    /(?:FROM|JOIN|INTO|UPDATE) (?:scores\b|\$\{source\.table\})|SCORES_OF_RUNS/.test(
+    /(?:FROM|JOIN|INTO|UPDATE) (?:scores\b|\$\{source\.table\})|SCORES_OF_RUNS|\['scores', 'conversation_scores'\]/.test(
       readFileSync(join(root, file), 'utf8'),
     ),
   )
