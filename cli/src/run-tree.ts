@@ -1,7 +1,7 @@
 import type { AgentRun, Missing, ModelCall, Retrieval, ToolCall } from '../../src/model/agent-run.ts'
 import { CALL_STATUS, hasFailed } from '../../src/model/call-status.ts'
 import type { RunError } from '../../src/model/message.ts'
-import type { StoredScore } from '../../src/otlp/stored-scores.ts'
+import type { StoredScore } from '../../src/otlp/stored-score.ts'
 import type { Format, Paint } from './output.ts'
 import { columnsOf, cutLine, safeJson, safeLine, safeText, wrap } from './text.ts'
 import { isTooLow } from '../../src/runs/view/cure-of.ts'

@@ -16,8 +16,9 @@ export type { OtlpBatch } from '../otlp/batch.ts'
 export { readOtlpJson } from '../otlp/json.ts'
 export { toStoredRuns } from '../otlp/runs-by-start.ts'
 export type { StoredRun } from '../otlp/runs-by-start.ts'
-export { storedWeight } from '../otlp/stored-scores.ts'
-export type { StoredCallScore, StoredScore } from '../otlp/stored-scores.ts'
+export { isSaid, nameOfSaid, replacesSaid } from '../otlp/said.ts'
+export { storedWeight } from '../otlp/stored-score.ts'
+export type { StoredCallScore, StoredScore } from '../otlp/stored-score.ts'
 export { createProtobufDecoder } from '../otlp/protobuf.ts'
 export type {
   DecodedAgain,

@@ -8,7 +8,7 @@ import { RunTraces } from './run-traces.ts'
 import type { TraceContent } from './run-traces.ts'
 import type { ArchivedTrace, SpanArchive } from './span-archive.ts'
 import { StoredScores } from './stored-scores.ts'
-import type { StoredScore, ToolScore } from './stored-scores.ts'
+import type { StoredScore, ToolScore } from './stored-score.ts'
 
 /** A run, and the scores that its traces already have. */
 export interface StoredRun {

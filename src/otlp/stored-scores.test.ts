@@ -15,8 +15,9 @@ import { eventAttributes } from '../attributes/event-attributes.ts'
 import { lateSpanAttributes } from '../attributes/late-span-attributes.ts'
 import { scoreAttributes } from '../attributes/score-attributes.ts'
 import { weightOf } from '../sampling/weight.ts'
-import { storedWeight, StoredScores } from './stored-scores.ts'
-import type { ScoreIdentity, StoredScore } from './stored-scores.ts'
+import { storedWeight } from './stored-score.ts'
+import { StoredScores } from './stored-scores.ts'
+import type { ScoreIdentity, StoredScore } from './stored-score.ts'
 
 const recorded = loadLibrary('ai-6.0.326').find((scenario) => scenario.id === '01-weather.generateText')
 if (recorded === undefined) throw new Error('expected the recording')
@@ -80,6 +81,19 @@ const thumb = (value: number, userId: string) => ({
   'gen_ai.evaluation.score.value': value,
   'gen_ai.evaluation.evaluator.type': 'user',
   'user.id': userId,
+})
+
+const evaluated = (endTimeMs: number): SourceSpan => ({
+  ...anySpan,
+  spanId: `fffffffffffffff${endTimeMs}`,
+  parentSpanId: run.spanId,
+  endTimeMs,
+  scope: { name: 'other' },
+  attributes: {
+    'openinference.span.kind': 'EVALUATOR',
+    'evaluations.0.evaluation.name': 'toxicity',
+    'evaluations.0.evaluation.score': endTimeMs,
+  },
 })
 
 const rules = { explanations: 'all', stripContent: false } as const
@@ -357,6 +371,16 @@ describe('scores that traces already hold', () => {
       { scorerId: 'Correctness', value: 0.75, isForeign: true },
       { scorerId: 'toxicity', label: 'none', evaluatorType: 'deterministic', isForeign: true },
     ])
+  })
+
+  it('are the later ones if an evaluator says it again, in whatever order its spans are read', () => {
+    for (const all of [
+      [evaluated(1), evaluated(2)],
+      [evaluated(2), evaluated(1)],
+    ])
+      expect(new StoredScores([...spans, ...all], []).of(run)).toEqual([
+        { scorerId: 'toxicity', value: 2, isForeign: true },
+      ])
   })
 
   it('of the request around a run are those of the run, unless the request has several', () => {

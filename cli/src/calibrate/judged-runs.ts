@@ -2,7 +2,7 @@ import type { JudgedRun } from '../calibration/calibrator.ts'
 import { positionInRange } from '../../../src/emit/position-in-range.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
-import type { StoredScore } from '../../../src/otlp/stored-scores.ts'
+import type { StoredScore } from '../../../src/otlp/stored-score.ts'
 import { weightAt } from '../../../src/sampling/weight.ts'
 
 /** A run from trace files, top-level or nested, with its scores from events and late spans. */

@@ -5,7 +5,7 @@ import type { Label } from '../../../src/cases/labels.ts'
 import { positionInRange } from '../../../src/emit/position-in-range.ts'
 import { redactInSteps } from '../../../src/engine/redact.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
-import type { StoredScore } from '../../../src/otlp/stored-scores.ts'
+import type { StoredScore } from '../../../src/otlp/stored-score.ts'
 import { withoutPause } from '../../../src/scoring/background.ts'
 
 /** Which runs become cases, and what of them. */

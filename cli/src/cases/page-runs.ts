@@ -1,6 +1,6 @@
 import type { ShownEvaluation } from '../../../server/src/page/shown-evaluation.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
-import type { StoredScore } from '../../../src/otlp/stored-scores.ts'
+import type { StoredScore } from '../../../src/otlp/stored-score.ts'
 import type { PageClient } from '../mcp/page-client.ts'
 
 /** The runs of a service's page that a scorer failed or a user disliked, each with its scores. */

@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { StoredRun } from '../../../src/otlp/runs-by-start.ts'
-import { storedWeight } from '../../../src/otlp/stored-scores.ts'
+import { storedWeight } from '../../../src/otlp/stored-score.ts'
 import { traitsOf } from '../../../src/traits/traits-of.ts'
 import type { TraitRun, TraitTable } from '../../../src/traits/trait-table.ts'
 import { UsageError } from '../usage-error.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 
-import { conversationKey, EVENT_NAME, joinMembers, traitsOf } from 'spanscore/engine'
+import { conversationKey, isSaid, joinMembers, traitsOf } from 'spanscore/engine'
 import type { AgentRun, Conversation, StoredRun, StoredScore } from 'spanscore/engine'
 
 import { listen } from '../listen.ts'
@@ -168,10 +168,7 @@ class Loader {
     const known = this.#contentIds.get(traceId)
     if (known !== undefined) return known
     const ids = saveContent(this.#database, traceId, { spans, logs }, 0)
-    for (const log of logs) {
-      const isOurs = log.attributes['spanscore.revision'] !== undefined
-      if (log.eventName === EVENT_NAME && !isOurs) saveSaid(this.#database, boundedRemark(log), log.timeMs)
-    }
+    for (const log of logs) if (isSaid(log)) saveSaid(this.#database, boundedRemark(log), log.timeMs)
     this.#contentIds.set(traceId, ids)
     return ids
   }

@@ -1,4 +1,4 @@
-import { createProtobufDecoder, EVENT_NAME, isContentLog } from 'spanscore/engine'
+import { createProtobufDecoder, isContentLog, isSaid } from 'spanscore/engine'
 import type {
   DecodedAgain,
   KnownSpan,
@@ -104,7 +104,8 @@ export class RequestReader {
       spans: batch.spans.length,
       logRecords: batch.logs.length,
       isOfUse: decoded.spans.some(isThere) || decoded.logs.some(isThere),
-      said: batch.logs.filter((log) => isSaid(log) && !tooLarge.has(log)),
+      // Evaluations by users and other tools are kept; those of our scorers are known without their records.
+      said: batch.logs.filter((log) => isSaid(log) && log.traceId !== '' && !tooLarge.has(log)),
     }
   }
 
@@ -234,11 +235,6 @@ function toDecoded({ spans, logs }: Omit<SourceRecord, 'bytesOf'>, bytes: Record
     logs: logs.map((log) => log && logFactsOf(log)),
     bytes,
   }
-}
-
-/** Evaluations by users and other tools are kept; those of our scorers are known without their records. */
-function isSaid({ eventName, traceId, attributes }: SourceLog): boolean {
-  return eventName === EVENT_NAME && traceId !== '' && !('spanscore.revision' in attributes)
 }
 
 function isThere(each: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import { EVENT_NAME, MAX_NAME_LENGTH, shortened, toStoredRuns } from 'spanscore/engine'
+import { EVENT_NAME, MAX_NAME_LENGTH, nameOfSaid, replacesSaid, shortened, toStoredRuns } from 'spanscore/engine'
 import type { AgentRun, SourceLog, StoredScore } from 'spanscore/engine'
 
 import type { RunContent } from './content.ts'
@@ -49,10 +49,10 @@ export function boundedRemark({ eventName, traceId, spanId, timeMs, attributes, 
 /** Keeps an event. What one user says again by the same name replaces what was said before, in whatever order both come. */
 export function saveSaid(database: DatabaseSync, log: SourceLog, arrivedMs: number): void {
   const { traceId, spanId, timeMs, attributes } = log
-  const parts = ['gen_ai.evaluation.name', 'gen_ai.evaluation.evaluator.type', 'user.id', KEY]
-  const key = JSON.stringify(parts.map((name) => attributes[name] ?? null))
-  const isLater = 'SELECT 1 FROM said WHERE trace_id = ? AND span_id = ? AND key = ? AND time_ms > ?'
-  if (all(database, isLater, traceId, spanId, key, timeMs).length > 0) return
+  const key = nameOfSaid(attributes)
+  const ofKey = 'SELECT time_ms AS timeMs FROM said WHERE trace_id = ? AND span_id = ? AND key = ?'
+  const [known] = all<{ timeMs: number }>(database, ofKey, traceId, spanId, key)
+  if (known !== undefined && !replacesSaid(known, log)) return
   const json = JSON.stringify(log)
   execute(
     database,
