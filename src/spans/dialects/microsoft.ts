@@ -1,5 +1,6 @@
 import type { Dialect } from '../dialect.ts'
 import type { SourceSpan } from '../source-span.ts'
+import { textOf } from '../json.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
@@ -18,8 +19,16 @@ export const microsoft: Dialect = {
     scopeName.startsWith('Microsoft.SemanticKernel') ||
     scopeName.startsWith('semantic_kernel.'),
 
-  // `orchestrate_tools` encloses the calls of a client that calls tools by itself, if there is no agent.
-  roleOf: (span) => (isWorkflow(span) || span.name === 'orchestrate_tools' ? 'entry' : genAi.roleOf(span)),
+  // `orchestrate_tools` encloses the calls of a client that calls tools by itself, if there is no agent; an executor is a step of a workflow.
+  roleOf: (span) =>
+    isWorkflow(span) || span.name === 'orchestrate_tools' || span.name.startsWith('executor.process')
+      ? 'entry'
+      : genAi.roleOf(span),
+
+  agent(span) {
+    const name = isWorkflow(span) ? textOf(span.attributes['workflow.name']) : undefined
+    return name === undefined ? genAi.agent?.(span) : { name }
+  },
 
   // Telemetry that is added around a client which calls tools by itself.
   quirks: { modelsEncloseLoops: true },

@@ -33,7 +33,8 @@ export const logfireOpenAiAgents: Dialect = {
   isSingleRun: () => true,
 
   agent(span) {
-    const name = logfireOpenAiAgents.roleOf(span) === 'agent' ? textOf(span.attributes.name) : undefined
+    const isNamed = logfireOpenAiAgents.roleOf(span) === 'agent' || span.name.startsWith(TRACE)
+    const name = isNamed ? textOf(span.attributes.name) : undefined
     return name === undefined ? undefined : { name }
   },
 
@@ -88,14 +89,18 @@ export const logfireOpenAiAgents: Dialect = {
   ownContentKeys: ['response', 'events', 'error'],
 }
 
-/** The beginnings of the templates. */
 /** Whether this is a template of the SDK's spans. Those of model calls have the templates of their clients. */
 function isTemplate(value: unknown): boolean {
   return typeof value === 'string' && ROLES.some(([beginning, role]) => role !== 'model' && value.startsWith(beginning))
 }
 
+/** The SDK's trace: around one run, or around those of a flow. */
+const TRACE = 'OpenAI Agents trace'
+
+/** The beginnings of the templates. */
 const ROLES: readonly (readonly [string, SpanRole])[] = [
-  ['OpenAI Agents trace', 'entry'],
+  [TRACE, 'entry'],
+  ['Task: ', 'entry'],
   ['Agent run', 'agent'],
   ['Responses API', 'model'],
   ['Chat completion', 'model'],

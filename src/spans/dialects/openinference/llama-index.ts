@@ -23,10 +23,10 @@ export const openInferenceLlamaIndex: Dialect = {
   },
 
   roleOf(span): SpanRole {
-    // Builds the request of the next call.
-    if (span.name.includes('._prepare_chat')) return 'step'
+    // They build the request of the next call, and keep the answer of the last one.
+    if (/\._prepare_chat|\.write_response_to_history/.test(span.name)) return 'step'
     const role = openInference.roleOf(span)
-    return role === 'entry' && !span.name.endsWith('.run') && !isQueryEngine(span) ? 'step' : role
+    return role === 'entry' && !span.name.endsWith('.run') && !isEngine(span) ? 'step' : role
   },
 
   agent(span) {
@@ -40,12 +40,12 @@ export const openInferenceLlamaIndex: Dialect = {
   systemInstructions: () => undefined,
   input(span) {
     if (kindOf(span) !== 'LLM')
-      return isQueryEngine(span) ? asMessage('user', span.attributes['input.value']) : undefined
+      return isEngine(span) ? asMessage('user', stated(span, 'input.value', 'message')) : undefined
     return flattenedMessages(span.attributes, 'llm.input_messages.') ?? flattenedPrompts(span.attributes)
   },
   output(span) {
     if (kindOf(span) !== 'LLM')
-      return isQueryEngine(span) ? asMessage('assistant', span.attributes['output.value']) : undefined
+      return isEngine(span) ? asMessage('assistant', stated(span, 'output.value', 'response')) : undefined
     const said = flattenedMessages(span.attributes, 'llm.output_messages.')
     // Models that only complete text.
     const text =
@@ -77,9 +77,16 @@ function isErrorOutput(output: Readonly<Record<string, unknown>>): boolean {
   return output.is_error === true
 }
 
-/** A query engine answers a question from documents. The method that it calls by itself has a span inside. */
-function isQueryEngine({ name }: SourceSpan): boolean {
-  return /QueryEngine\.a?query$/.test(name)
+/** A query engine answers a question from documents, a chat engine one of a conversation. The methods that they call have spans inside. */
+function isEngine({ name }: SourceSpan): boolean {
+  return /(?:QueryEngine\.a?query|ChatEngine\.a?(?:stream_)?chat)$/.test(name)
+}
+
+/** What an engine was asked, or answered: a text, or a field of a chat engine's arguments or response. */
+function stated(span: SourceSpan, key: string, field: string): unknown {
+  if (!span.name.includes('ChatEngine')) return span.attributes[key]
+  const value = jsonAttribute(span, key)
+  return isRecord(value) ? value[field] : undefined
 }
 
 function asMessage(role: string, value: unknown): readonly Message[] | undefined {

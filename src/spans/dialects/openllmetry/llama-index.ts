@@ -2,6 +2,7 @@ import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { queryIn } from '../../content/documents.ts'
 import { llamaIndexMessage } from '../../content/llama-index.ts'
+import { textMessage } from '../../content/messages.ts'
 import { asWritten } from '../../content/python-literal.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
@@ -39,8 +40,13 @@ export const openLlmetryLlamaIndex: Dialect = {
       ? { kind: 'search', query: queryIn(jsonAttribute(span, 'traceloop.entity.input')) }
       : openLlmetry.retrieval?.(span, logs),
 
-  input: (span, logs) => (QUERY_ENGINE.test(span.name) ? openLlmetry.input?.(span, logs) : undefined),
+  input: (span, logs) => (ENGINE.test(span.name) ? openLlmetry.input?.(span, logs) : undefined),
   output(span) {
+    if (ENGINE.test(span.name)) {
+      const output = jsonAttribute(span, OUTPUT)
+      const text = isRecord(output) ? textOf(output.response) : undefined
+      return text === undefined ? undefined : [textMessage('assistant', text)]
+    }
     const result = resultOf(span)
     const answer = isRecord(result) ? llamaIndexMessage(result.response) : undefined
     return answer === undefined ? undefined : [answer]
@@ -70,7 +76,8 @@ export const openLlmetryLlamaIndex: Dialect = {
 
 const OUTPUT = 'traceloop.entity.output'
 const RETRIEVER_CLASS = /Retriever\.task$/
-const QUERY_ENGINE = /QueryEngine\.workflow$/
+/** They answer a question from documents, or one of a conversation. */
+const ENGINE = /(?:Query|Chat)Engine\.workflow$/
 const TOOL_CLASS = /Tool\.(?:task|tool)$/
 
 /** What a workflow ended with. */
