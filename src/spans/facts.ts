@@ -206,8 +206,7 @@ export class SpanFacts {
   /** The values of the attributes from which its dialect reads a fact. It is read again, so that no list of its keys is needed. */
   valuesOf(fact: ContentFact): readonly unknown[] {
     const values: unknown[] = []
-    const facts = new SpanFacts(this.span, this.dialect, this.role)
-    facts.span = notingReads(this.span, values)
+    const facts = new SpanFacts(notingReads(this.span, values), this.dialect, this.role)
     facts.logs = this.logs
     void facts[fact]
     return values

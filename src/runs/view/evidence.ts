@@ -211,7 +211,10 @@ export class Evidence {
     return [root, ...wrappersOf(root), ...(firstAgent === undefined ? [] : [firstAgent])]
   }
 
-  /** The spans that may hold a fact, in the order in which they are asked for it, and then why it is missing. */
+  /**
+   * The spans that may hold a fact, the one that counts most first. Questions and tools are read from these. If no source of `ORDER` states a
+   * fact, these explain why.
+   */
   spansOf(fact: 'input' | 'output' | 'systemInstructions' | 'toolDefinitions'): Spans {
     const call = this.loop.plan.models.at(fact === 'output' ? -1 : 0)
     if (call === undefined) return this.#agentSpans
