@@ -25,14 +25,7 @@ const OWN_PROCESS = [
 ]
 
 /** The longest files of those that share a process. */
-const LONG = [
-  'live-recordings',
-  'transformations',
-  'server/test/recordings',
-  'recipes',
-  'server/test/service',
-  'collector-config/rules',
-]
+const LONG = ['live-recordings', 'transformations', 'server/test/recordings', 'recipes', 'server/test/service']
 
 /** In a fresh clone vitest knows no durations, and a long file that started last would run alone at the end. */
 class LongFilesFirst extends BaseSequencer {

@@ -103,7 +103,7 @@ describe('the alerts', () => {
   })
 
   it('are all tested by name', () => {
-    const tests = read('../test/collector-config/faults.promtool.yml') + read('../test/collector-config/rules.test.ts')
+    const tests = read('../test/e2e/faults.promtool.yml') + read('../test/e2e/rules.test.ts')
     expect(alerts.map(({ alert }) => alert).filter((alert) => !new RegExp(`["']${alert}["']`).test(tests))).toEqual([])
   })
 })
