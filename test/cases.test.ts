@@ -279,11 +279,22 @@ describe('spanscore score --cases', () => {
   })
 
   it.each([
-    ['{"id":1}', 'line 1: expected a case with the texts "id" and "input"'],
-    ['nonsense', 'line 1: expected a case as a JSON object, got nonsense'],
+    [
+      '{"id":1,"input":"x","wrong":[]}',
+      'expected a case with the texts "id", "input" and "runId" and the lists "history", "wrong" and "called", got one without id, runId, history, called\n',
+    ],
+    ['nonsense', 'expected a case as a JSON object, got nonsense'],
+    ['{"expect":{"mentions":["99"]}}', 'got an unknown field: "expect". Did you mean expected?'],
+    [
+      '{"id":"1","input":"x","runId":"","history":[],"wrong":[],"called":[],"expected":{"mention":["99"]}}',
+      'got an unknown field: "mention". Did you mean mentions?',
+    ],
   ])('refuses %s', async (line, message) => {
-    const { code, stderr } = await check(sample, file('wrong.jsonl', line))
+    const wrong = file('wrong.jsonl', line)
+    const { code, stderr } = await check(sample, wrong)
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+    expect(stderr).toContain(`--cases: cannot read cases: ${wrong}, line 1`)
+    expect(() => testCases(wrong, { test: it, agent: () => '' })).toThrow(`${wrong}, line 1`)
   })
 
   it('says if no scorer compares with the expected answers', async () => {
@@ -380,10 +391,12 @@ describe('testCases', () => {
     await trying(4)
     await expect(trying(2)).rejects.toThrow(/did not pass in 2 of 4 tries\.\ncase_trajectory 0: [^\n]*$/)
     expect(() => testCases(filled, { test: it, agent: () => '', tries: 0 })).toThrow('whole number from 1 on, got 0')
+    const misspelt = { test: it, agent: () => '', trys: 2 }
+    expect(() => testCases(filled, misspelt)).toThrow('"trys". Did you mean tries?')
   })
 
-  it('fails where nothing was scored', async () => {
+  it('fails where nothing was scored, and says why', async () => {
     const [first] = declared(cases, () => 'It is 16 °C.')
-    await expect(first![1]()).rejects.toThrow('nothing was scored')
+    await expect(first![1]()).rejects.toThrow('nothing was scored (tool_errors: not-applicable)')
   })
 })

@@ -2,6 +2,8 @@ import type { AnswerPoints } from '../scorers/judge/answer-correctness/points.ts
 import { pointsKey } from '../scorers/judge/answer-correctness/points.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { ExpectedCall } from '../scorers/code/trajectory.ts'
+import { readOptions } from '../scorers/read-options.ts'
+import type { KeysOf } from '../scorers/read-options.ts'
 import { isRecord, textOf } from '../spans/json.ts'
 import { inputKeyOf } from './input-key.ts'
 
@@ -21,7 +23,10 @@ export interface CaseFault {
   readonly explanation?: string
 }
 
-/** A question that an agent answered badly, and what is expected of the next answer. One line of a file of cases. */
+/**
+ * A question that an agent answered badly, and what is expected of the next answer. One line of a file of cases, which must have `id`,
+ * `input`, `history`, `wrong`, `called` and `runId`. A field that is not listed here is refused.
+ */
 export interface AgentCase {
   /** Equal for all runs of the agent with this question and history: 16 hex digits. */
   readonly id: string
@@ -91,16 +96,31 @@ export function toCase(run: AgentRun, shown: AgentRun, wrong: readonly CaseFault
 
 const TO_FILL_IN = { answer: null, mentions: null, trajectory: null }
 
+const FIELDS: KeysOf<AgentCase> = {
+  id: true,
+  agent: true,
+  input: true,
+  history: true,
+  tools: true,
+  expected: true,
+  wrong: true,
+  answered: true,
+  called: true,
+  runId: true,
+}
+const EXPECTED_FIELDS: KeysOf<AgentCase['expected']> = { answer: true, mentions: true, trajectory: true, points: true }
+
 /**
- * Reads a file of cases: JSON lines.
+ * Reads the text of a file of cases: JSON lines.
  *
- * @throws TypeError if a line is not a case; it names the line, and what was expected.
+ * @param file how errors name the file
+ * @throws TypeError if a line is not a case; it names file and line, and what was expected.
  */
-export function parseCases(text: string): readonly AgentCase[] {
+export function parseCases(text: string, file: string): readonly AgentCase[] {
   const cases = new Map<string, AgentCase>()
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue
-    const place = `line ${index + 1}`
+    const place = `${file}, line ${index + 1}`
     const parsed = parseCase(line, place)
     if (cases.has(parsed.id)) throw new TypeError(`${place}: expected each question once, got case ${parsed.id} again`)
     cases.set(parsed.id, parsed)
@@ -114,14 +134,25 @@ function parseCase(line: string, place: string): AgentCase {
   const expect = (isRight: boolean, what: string): void => {
     if (!isRight) throw new TypeError(`${place}: expected ${what}`)
   }
-  const { id, input, history, expected, wrong, called } = value
-  expect(typeof id === 'string' && typeof input === 'string', 'a case with the texts "id" and "input"')
-  expect(Array.isArray(wrong) && Array.isArray(called), 'a case with the lists "wrong" and "called"')
+  readOptions(place, value, FIELDS, 'field')
+  const { input, history } = value
+  const expected = value['expected'] ?? {}
+  const lacking = [
+    ...['id', 'input', 'runId'].filter((name) => typeof value[name] !== 'string'),
+    ...['history', 'wrong', 'called'].filter((name) => !Array.isArray(value[name])),
+  ]
+  const required = 'a case with the texts "id", "input" and "runId" and the lists "history", "wrong" and "called"'
+  expect(lacking.length === 0, `${required}, got one without ${lacking.join(', ')}`)
   const areMessages =
     Array.isArray(history) &&
     history.every((each) => isRecord(each) && textOf(each['role']) !== undefined && typeof each['content'] === 'string')
   expect(areMessages, '"history" to be a list of messages with role and content')
-  const all = { ...TO_FILL_IN, points: null, ...(isRecord(expected) ? expected : {}) }
+  expect(isRecord(expected), '"expected" to be an object')
+  const all = {
+    ...TO_FILL_IN,
+    points: null,
+    ...readOptions(`${place}, expected`, { ...expected }, EXPECTED_FIELDS, 'field'),
+  }
   const { answer, mentions, trajectory, points }: Readonly<Record<string, unknown>> = all
   const isAnswer = answer === null || isPhrase(answer)
   expect(

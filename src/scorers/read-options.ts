@@ -10,12 +10,14 @@ export type KeysOf<Options> = Readonly<Record<keyof Options, true>>
  * Validates the option names of a factory: a misspelt option would be ignored, and the scorer would use its default.
  *
  * @param subject the owner of the options: the factory, and the enclosing option if they are nested
+ * @param kind what is named: an option, or a field of a file
  * @throws TypeError if they are not an object, or have an unknown option
  */
 export function readOptions<Options extends object>(
   subject: string,
   options: Options,
   known: KeysOf<NoInfer<Options>>,
+  kind: 'option' | 'field' = 'option',
 ): Options {
   if (!isRecord(options)) throw new TypeError(`${subject}: expected an object of options, got ${formatValue(options)}.`)
   for (const key of Object.keys(options)) {
@@ -23,7 +25,7 @@ export function readOptions<Options extends object>(
     const meant = closestName(key, Object.keys(known))
     const question = meant === undefined ? '' : ` Did you mean ${meant}?`
     const names = Object.keys(known).join(', ')
-    throw new TypeError(`${subject}: expected one of ${names}, got an unknown option: ${formatValue(key)}.${question}`)
+    throw new TypeError(`${subject}: expected one of ${names}, got an unknown ${kind}: ${formatValue(key)}.${question}`)
   }
   return options
 }

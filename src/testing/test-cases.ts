@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { parseCases } from '../cases/agent-case.ts'
 import type { AgentCase } from '../cases/agent-case.ts'
+import { readOptions } from '../scorers/read-options.ts'
 import { caseScorers, givenOf, isChecked, unreadAnswers } from '../cases/case-scorers.ts'
 import { ScoreUnavailableError } from '../scoring/score-unavailable-error.ts'
 import type { Scorer } from '../scoring/scorer.ts'
@@ -44,12 +45,14 @@ export interface CaseTestOptions {
  * })
  * ```
  *
- * @throws TypeError if a line of the file is not a case, or `tries` is not a whole number from 1 on
+ * @throws TypeError if a line of the file is not a case, an option is unknown, or `tries` is not a whole number from 1 on
  */
-export function testCases(file: string, { test, agent, scorers = [], tries = 1 }: CaseTestOptions): void {
+export function testCases(file: string, options: CaseTestOptions): void {
+  const known = { test: true, agent: true, scorers: true, tries: true } as const
+  const { test, agent, scorers = [], tries = 1 } = readOptions('testCases', options, known)
   if (!Number.isInteger(tries) || tries < 1)
     throw new TypeError(`tries: expected a whole number from 1 on, got ${tries}`)
-  const cases = parseCases(readFileSync(file, 'utf8'))
+  const cases = parseCases(readFileSync(file, 'utf8'), file)
   const unread = unreadAnswers(cases, scorers)
   if (unread !== undefined) process.emitWarning(`testCases: ${unread}.`)
   const ids = new Set(scorers.map(({ id }) => id))
@@ -88,19 +91,20 @@ async function faultsOf(
   const output = await agent({ input: each.input, messages, case: each })
   const given = { input: messages, output, ...givenOf(each) }
   const faults: string[] = []
-  let scored = 0
+  const unscored: string[] = []
   for (const scorer of scorers) {
     try {
       const { score, reason = '', evaluation } = await scorer.run(given)
-      scored++
       if (evaluation.score.status === 'scored' && evaluation.score.label === 'fail')
         faults.push(`${scorer.id} ${score}: ${reason}`)
     } catch (error) {
       if (!(error instanceof ScoreUnavailableError)) throw error
       if (error.evaluation.score.status === 'failed') faults.push(`${scorer.id}: ${error.message}`)
+      unscored.push(`${scorer.id}: ${error.code}`)
     }
   }
-  if (scored === 0) faults.push('nothing was scored')
+  if (unscored.length === scorers.length)
+    faults.push(`nothing was scored${unscored.length === 0 ? '' : ` (${unscored.join(', ')})`}`)
   return faults
 }
 

@@ -121,10 +121,10 @@ export async function convertCases(file: string, to: DatasetFormat, context: Com
  */
 export function readCases(file: string, option: string): readonly AgentCase[] {
   try {
-    return parseCases(readFileSync(file, 'utf8'))
+    return parseCases(readFileSync(file, 'utf8'), file)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    throw new UsageError(`${option}: cannot read ${safeLine(file)} as cases: ${safeLine(message)}`)
+    throw new UsageError(`${option}: cannot read cases: ${safeLine(message)}`)
   }
 }
 
