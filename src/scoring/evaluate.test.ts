@@ -79,6 +79,15 @@ describe('evaluate', () => {
     expect(scoring(value)).toMatchObject({ score: { status: 'failed', code: 'invalid-score' } })
   })
 
+  it('says that nothing was returned, also where content is left out', () => {
+    // @ts-expect-error wrong on purpose
+    const { score } = scoring(undefined)
+    expect(score).toMatchObject({
+      code: 'invalid-score',
+      messageWithoutContent: expect.stringContaining('got undefined'),
+    })
+  })
+
   it.each([undefined, null, 5, {}, { status: 'great' }])('fails on %j, which is no verdict', (verdict) => {
     // @ts-expect-error wrong on purpose
     const scorer = scorerOf(() => verdict)

@@ -52,9 +52,10 @@ export function toJudgeReport(scorer: Scorer, verdict: Verdict): JudgeReport | u
 
 /** The score of a scorer that returned anything but a number within its range. */
 export function invalidScore(id: string, [low, high]: readonly [number, number], got: unknown): Failed {
+  const value = typeof got === 'number' ? got : formatValue(got)
   return failed(
     'invalid-score',
-    explain`${contentFree(id)}: expected a number from ${low} to ${high}, got ${typeof got === 'number' ? got : formatValue(got)}. Return such a number, or set the scorer's range.`,
+    explain`${contentFree(id)}: expected a number from ${low} to ${high}, got ${got === undefined ? contentFree('undefined') : value}. Return such a number, or set the scorer's range.`,
   )
 }
 

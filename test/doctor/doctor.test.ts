@@ -179,6 +179,8 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
       /✗ Scores: 1 so far, and 1 failed\.\n {2}broken: scorer-threw\. docs\/reference\/reasons\.md/,
     )
     expect(failed.out).toMatch(/content none\.\n {2}Set .*recordInputs: true.*\. Set .*recordOutputs: true/)
+    const thinned = await doctor(run('small-budget'))
+    expect(thinned.out).toMatch(/✗ Scores: \d+ so far, and \d+ were left out to keep the budget\.\n {2}Raise budget/)
     const skipped = await doctor(run('no-score'))
     expect(skipped.out).toMatch(/✗ Scores: none so far\.\n {2}loop: no-content\. docs\/reference\/reasons\.md/)
   })

@@ -37,10 +37,8 @@ async function askOnce(scorer: Scorer, model: string, timeoutMs: number): Promis
   })
   const { score } = evaluation
   const why = score.status === 'scored' ? '' : score.message
-  const unavailable = score.status === 'skipped' && score.reason === 'judge-unavailable'
-  const notAsked = unavailable
-    ? why
-    : `${scorer.id} has nothing to ask about a run of one question and one answer. ${why}`
+  const isBeside = score.status === 'scored' || (score.status === 'skipped' && score.reason === 'not-applicable')
+  const notAsked = isBeside ? `${scorer.id} has nothing to ask about a run of one question and one answer. ${why}` : why
   return {
     scorer: scorer.id,
     model,

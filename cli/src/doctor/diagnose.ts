@@ -154,13 +154,23 @@ function runFindings(facts: ProcessFacts): readonly DoctorLine[] {
   const attached = scoring.filter(({ runsSeen }) => runsSeen > 0)
   const scored = attached.reduce((sum, each) => sum + each.scored, 0)
   const failed = attached.reduce((sum, each) => sum + each.failed, 0)
+  const reasons = attached.flatMap(({ notScored }) => Object.values(notScored))
+  const thinned = reasons.reduce((sum, { thinned: count = 0 }) => sum + count, 0)
   return [
     ...[...first.values()].map(instrumentationFinding),
     ...scoring.flatMap(({ scorers, scored: own }) =>
       foundBy(checks.agents, { scorers, runs: runs.length, agents, hasNoScore: own === 0 }),
     ),
     ...(scoring.length > 0 && attached.length === 0 ? [unseenFinding(facts)] : []),
-    ...(scored > 0 && failed === 0 ? [good(`Scores: ${scored} so far.`)] : []),
+    ...(scored > 0 && failed === 0 && thinned === 0 ? [good(`Scores: ${scored} so far.`)] : []),
+    ...(scored > 0 && failed === 0 && thinned > 0
+      ? [
+          bad(
+            `Scores: ${scored} so far, and ${thinned} were left out to keep the budget.`,
+            'Raise budget, or lower sample.',
+          ),
+        ]
+      : []),
     ...(scored > 0 && failed > 0 ? [bad(`Scores: ${scored} so far, and ${failed} failed.`, reasonsOf(attached))] : []),
     ...(attached.length > 0 && scored === 0 && when !== 'run'
       ? [bad('Scores: none so far.', reasonsOf(attached))]

@@ -40,7 +40,7 @@ const LIBRARIES: readonly ModelLibrary[] = [
     packages: /^ai$/,
     userAgent: /(?:^|\s)ai\/\d/,
     cure:
-      'The AI SDK writes spans after registerTelemetry(new OpenTelemetry()), called after the start of the SDK, from version 7 on, and before with ' +
+      'The AI SDK writes spans after registerTelemetry(new OpenTelemetry()), called after the start of the SDK, from version 7 on, unless a call or agent has telemetry: { isEnabled: false }; and before with ' +
       'experimental_telemetry: { isEnabled: true } on each call. See docs/frameworks/ai-sdk.md.',
   },
   {
