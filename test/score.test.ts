@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createScriptedOpenAIServer } from '../src/testing/scripted-openai-server.ts'
 import { runCommand } from './fixtures/run-command.ts'
 import { loadLibrary } from './corpus/load.ts'
 
@@ -142,7 +143,7 @@ describe('spanscore score', () => {
     expect(code).toBe(1)
     const text = readFileSync(markdown, 'utf8')
     expect(text).toMatch(
-      /^### Agent scores: ❌ 1 of 1 gate failed\n\n- ❌ tool_call_accuracy: the mean 0\.\d+ of \d+ runs is under 0\.99\n/,
+      /^### Agent scores: ❌ 1 of 1 gate failed\n\n- ❌ tool_call_accuracy: the mean of \d+ runs is 0\.\d+, which is under 0\.99\n/,
     )
     expect(text).toMatch(/\n\| `weather-agent` \| `tool_call_accuracy` \| 0 % \| \d+ \| 1 \| 0\.\d+ to 1 \| {2}\|\n/)
     expect(text).toContain(
@@ -166,7 +167,7 @@ describe('spanscore score', () => {
       expect(words(stdout).filter((word) => !known.has(word) && !word.startsWith('a_scorer'))).toEqual([])
     }
     // In a pipe a gate is one line.
-    expect(wide.stdout).toContain('tool_call_accuracy: the lower bound of the mean, ')
+    expect(wide.stdout).toContain('tool_call_accuracy: the lower bound of the mean of ')
   })
 
   it('names a scorer for which there was no run', async () => {
@@ -240,7 +241,7 @@ describe('spanscore score', () => {
     const out = join(directory, 'calls.jsonl')
     const { stdout } = await run(['score', traces, '--config', path, '--out', out, '--fail-under', 'named=0.1'])
     expect(stdout).toMatch(/\nweather-agent\n {2}named \(calls\) +0 % +\d+ +1\.00/)
-    expect(stdout).toMatch(/named: the mean [\d.]+ of \d+ calls is not under 0\.1/)
+    expect(stdout).toMatch(/named: the mean of \d+ calls is [\d.]+, which is not under 0\.1/)
     const { evaluations, summary } = await report(traces, '--config', path)
     expect(summary[0]).toMatchObject({ scorer: 'named', level: 'tool-call' })
     const calls = evaluations.flatMap((each) => ('calls' in each ? (each.calls as readonly object[]) : []))
@@ -259,16 +260,19 @@ describe('spanscore score', () => {
   it('exits 1 if a gate fails, by the mean or by the bound of its interval', async () => {
     expect(await gated('--fail-under', 'tool_call_accuracy=0.9')).toEqual([
       0,
-      expect.stringMatching(/^✓ tool_call_accuracy: the mean 1 of \d+ runs is not under 0.9$/),
+      expect.stringMatching(/^✓ tool_call_accuracy: the mean of \d+ runs is 1, which is not under 0\.9$/),
     ])
     expect(await gated('--fail-under', 'tool_call_accuracy=0.99', '--lower')).toEqual([
       1,
       expect.stringMatching(
-        /^✗ tool_call_accuracy: the lower bound of the mean, 0\.\d+ \(mean 1\), of \d+ runs is under/,
+        /^✗ tool_call_accuracy: the lower bound of the mean of \d+ runs is 0\.\d+ \(mean 1\), which is under/,
       ),
     ])
-    expect(await gated('--fail-over', 'tool_errors=0')).toEqual([0, expect.stringContaining('is not over 0')])
-    expect(await gated('--fail-over', 'tool_errors=0', '--lower')).toEqual([1, expect.stringContaining('is over 0')])
+    expect(await gated('--fail-over', 'tool_errors=0')).toEqual([0, expect.stringContaining('which is not over 0')])
+    expect(await gated('--fail-over', 'tool_errors=0', '--lower')).toEqual([
+      1,
+      expect.stringContaining('which is over 0'),
+    ])
   })
 
   it('fails a gate if nothing was scored, a scorer failed, or a judge was left out', async () => {
@@ -338,6 +342,14 @@ describe('spanscore score', () => {
       config('throwing', judged, ", redact: () => { throw new Error('no') }"),
     )
     expect(new Set(throwing.evaluations.map(({ reason }) => reason))).toEqual(new Set(['redact-failed']))
+  })
+
+  it('says of judges that did not answer that they reported no tokens', async () => {
+    await using server = await createScriptedOpenAIServer(() => ({ status: 401 }))
+    const model = `{ id: 'openai/gpt-5-mini', url: '${server.url}', apiKey: 'k' }`
+    const path = config('unreachable', `prebuilt.createAnswerRelevancyScorer({ model: ${model} })`)
+    const { stdout } = await run(['score', asked(['Oslo', 1]), '--config', path])
+    expect(stdout).toMatch(/ Judges: 1 call; they reported no tokens\.\n/)
   })
 
   it('compares with a baseline, by run or otherwise by agent and input', async () => {
@@ -447,6 +459,15 @@ describe('spanscore score', () => {
     const junit = join(directory, 'failed.xml')
     const markdown = join(directory, 'failed.md')
     const reports = ['--junit', junit, '--junit-failures', '--markdown', markdown]
+    const gates = ['--fail-on', 'new-failures', '--fail-on', 'drop']
+    const gate = await run(['score', failed, '--config', present, '--baseline', before, ...gates])
+    expect([gate.code, gate.stdout]).toEqual([
+      1,
+      expect.stringContaining(
+        '\n✗ answer_present: of 1 question, 1 is newly failing: nothing was scored (run-failed 1)\n' +
+          '✗ answer_present: no run has a score both now and in the baseline: nothing was scored (run-failed 1)\n',
+      ),
+    ])
     const { stdout } = await run(['score', failed, '--config', present, '--baseline', before, ...reports])
     expect(readFileSync(markdown, 'utf8')).toMatch(
       /\n\| .* \| `answer_present` \| .* \| 0 \| .* \| 1 \(run-failed\) \|\n/,
@@ -456,6 +477,45 @@ describe('spanscore score', () => {
     const [question, change] = ['What is the weather in Tokyo right now?', '2 of 2 → 0 of 1 passed (mean 1 → no score)']
     expect(message).toBe(`newly failing: ${question} ${change}`)
     expect(text).toContain(`newly failing: ${change}\n${question}\n${line.message}\nrun ${line.runId}\n`)
+  })
+
+  it('says which scores a baseline lacks, when it is written and when it is compared', async () => {
+    const runs = asked(['Oslo', 1], ['Rome', 1], ['Paris', 1])
+    const judged = config(
+      'incomplete',
+      "prebuilt.createPromptAlignmentScorerLLM({ model: createFakeJudge('lenient', { truth: 'favourable' }) })",
+    )
+    const written = await run(['score', runs, '--config', judged, '--json', '--judge-limit', '2'])
+    expect([written.code, written.stderr]).toEqual([
+      0,
+      expect.stringContaining(
+        'prompt_alignment: scores are missing (refused 1), so as a baseline this report does not guard their questions: ' +
+          'The number of judge scores that --judge-limit allows is used up',
+      ),
+    ])
+    const gates = ['--fail-on', 'new-failures', '--fail-on', 'drop']
+    const args = ['score', runs, '--config', judged, ...gates, '--baseline']
+    const { code, stdout } = await run([...args, file('incomplete.json', written.stdout)])
+    const lack = String.raw`; no score in the baseline guards 1 question: "What is the weather in \w+( right now)?\?"`
+    expect([code, stdout.replaceAll(/\s+/g, ' ')]).toEqual([
+      0,
+      expect.stringMatching(
+        new RegExp(`– prompt_alignment: of 2 questions, none is newly failing${lack} – .* not surely worse${lack}`),
+      ),
+    ])
+  })
+
+  it('reads a baseline that was formatted anew, and names a scorer that only the baseline has', async () => {
+    const runs = asked(['Oslo', 1])
+    const { stdout } = await run(['score', runs, '--config', standard, '--json'])
+    const formatted = file('formatted.json', JSON.stringify(JSON.parse(stdout), undefined, 2))
+    const fewer = config('fewer', toolErrors)
+    const args = ['score', runs, '--config', fewer, '--baseline', formatted, '--fail-on', 'new-failures']
+    const gate = await run(args)
+    expect([gate.code, gate.stdout]).toEqual([0, expect.stringContaining('✓ tool_errors: of 1 question, none')])
+    expect(gate.stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'tool_call_accuracy is in the baseline and not in the configuration: nothing compares its scores.',
+    )
   })
 
   it('fails on new failures and on a sure drop since the baseline, of all scorers or of one', async () => {

@@ -1,7 +1,8 @@
 import type { ResolvedScorer } from '../../../src/engine/config/options.ts'
+import { plural } from '../../../server/page/src/format.ts'
 import { UsageError } from '../usage-error.ts'
 import type { BaselineComparison } from './baseline.ts'
-import { missingScores } from './gates.ts'
+import { missingScores, nothingScored } from './gates.ts'
 import type { ScoreGateResult } from './gates.ts'
 import { numberText } from './number-text.ts'
 import type { Tallies } from './tally.ts'
@@ -61,13 +62,27 @@ export function checkBaselineGate(
       missing === undefined
         ? verdict(fails, allow, comparison, better)
         : [false, `${missing}, so the comparison does not cover all runs`]
-    return { scorerId: id, fails, passed, message: `${id}: ${message}` }
+    const why = tally?.scored === 0 && missing === undefined ? `: ${nothingScored(tally)}` : ''
+    const { unguarded = [] } = comparison ?? {}
+    const open = unguarded.length > 0 && missing === undefined
+    const lack = open
+      ? `; no score in the baseline guards ${plural(unguarded.length, 'question')}: ${listed(unguarded)}`
+      : ''
+    return { scorerId: id, fails, passed, ...(open && { unchecked: true }), message: `${id}: ${message}${why}${lack}` }
   })
 }
 
+/** The first of some questions. */
+function listed(questions: readonly string[]): string {
+  const more = questions.length > MAX_LISTED ? `, and ${questions.length - MAX_LISTED} more` : ''
+  return `${questions.slice(0, MAX_LISTED).join(', ')}${more}`
+}
+
+/** How many questions are named. */
+const MAX_LISTED = 3
+
 const isInBaseline = (comparison: BaselineComparison | undefined): boolean =>
-  comparison !== undefined &&
-  (comparison.difference !== undefined || comparison.unscored > 0 || comparison.onlyBefore > 0)
+  comparison !== undefined && comparison.questions + comparison.unscored + comparison.onlyBefore > 0
 
 function verdict(
   fails: BaselineGate['fails'],
@@ -75,9 +90,9 @@ function verdict(
   comparison: BaselineComparison | undefined,
   better: 'higher' | 'lower',
 ): readonly [passed: boolean, message: string] {
-  if (comparison?.difference === undefined) return [false, 'no run has a score both now and in the baseline']
+  const { difference, newFailures = 0, questions = 0, onlyBefore = 0, unscored = 0, unguarded = [] } = comparison ?? {}
+  if (comparison === undefined || questions === 0) return [false, 'no run has a score both now and in the baseline']
   if (comparison.scorerChanged) return [false, 'the scorer is not the one of the baseline: write a new baseline']
-  const { difference, newFailures, questions, onlyBefore, unscored } = comparison
   if (fails === 'new-failures') {
     const count = newFailures === 0 ? 'none is' : newFailures === 1 ? '1 is' : `${newFailures} are`
     const allowed = allow === 0 ? '' : ` (--allow ${allow})`
@@ -87,13 +102,14 @@ function verdict(
       ...(onlyBefore === 0
         ? []
         : [`; ${onlyBefore} more of the baseline ${onlyBefore === 1 ? 'was' : 'were'} not asked`]),
-      ...(unscored === 0 ? [] : [`; ${unscored} more without two scores`]),
+      ...(unscored === unguarded.length ? [] : [`; ${unscored - unguarded.length} more without two scores`]),
     ].join('')
     return [newFailures <= allow, `of ${all}, ${count} newly failing${allowed}${open}`]
   }
+  if (difference === undefined) return [false, 'no run has a score both now and in the baseline']
   const [low, high] = difference.interval95
   const passed = better === 'higher' ? high >= 0 : low <= 0
   const interval = `${numberText(low)} to ${numberText(high)}`
-  const change = `the mean of ${difference.pairs} pairs of runs changed by ${numberText(difference.mean)} (95 %: ${interval})`
+  const change = `the mean of ${plural(difference.pairs, 'pair')} of runs changed by ${numberText(difference.mean)} (95 %: ${interval})`
   return [passed, `${change}, which is ${passed ? 'not surely' : 'surely'} worse`]
 }

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { inputKeyOf } from '../../../src/cases/input-key.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
@@ -6,9 +6,11 @@ import type { Evaluation } from '../../../src/model/score.ts'
 import { tryParse } from '../../../src/otlp/pending-document.ts'
 import { isRecord } from '../../../src/spans/json.ts'
 import { sizeOf } from '../read-files.ts'
+import { cutLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 import { MeanDifferenceSums } from './mean-difference.ts'
 import type { MeanDifference } from './mean-difference.ts'
+import { isLeftOut } from './gates.ts'
 import { toReportedScore } from './reported-evaluation.ts'
 import type { ReportedEvaluation, ReportedScore } from './reported-evaluation.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
@@ -37,6 +39,8 @@ export interface BaselineComparison {
   readonly tries: { readonly before: number; readonly now: number }
   /** Questions of both without a score in one of them. */
   readonly unscored: number
+  /** Those of them whose score is missing in the baseline because of errors: the question, or the id of a run. */
+  readonly unguarded: readonly string[]
   /** How many questions only the files have, and how many only the baseline has. */
   readonly onlyNow: number
   readonly onlyBefore: number
@@ -61,11 +65,14 @@ class Asked {
   runs = 0
   tries = 0
   passed = 0
+  /** Whether a score is missing because of an error, or because a judge was left out. */
+  isIncomplete = false
   #scored = 0
   #sum = 0
 
   add({ status, value, label, reason }: Pick<ReportedScore, 'status' | 'value' | 'label' | 'reason'>): void {
     this.runs++
+    if (isLeftOut(status, reason)) this.isIncomplete = true
     if (status !== 'scored' && reason !== 'run-failed') return
     this.tries++
     if (label === 'pass') this.passed++
@@ -84,6 +91,8 @@ interface Question {
   readonly before: Asked
   readonly now: Asked
   failing?: FailingTry
+  /** The question, or the id of a run, if the baseline lacks its score. */
+  unguarded?: string
 }
 
 type FailingTry = Pick<NewFailure, 'agent' | 'runId' | 'userInput' | 'explanation'>
@@ -98,6 +107,8 @@ interface Before {
 
 const MAX_LISTED = 20
 const MAX_QUESTION = 300
+const MAX_NAME = 60
+const MAX_PARSED_BYTES = 32 * 2 ** 20
 const MAX_EXPLANATION = 1000
 
 /** The evaluations of one scorer in the baseline, and what was found for the same questions. */
@@ -134,6 +145,9 @@ class ScorerBaseline {
     question.now.add(reported)
     if (reported.label === 'fail' || reported.reason === 'run-failed')
       question.failing ??= toFailing(run, reported, showsInput)
+    if (question.before.tries === 0 && question.before.isIncomplete)
+      question.unguarded ??=
+        showsInput && run.userInput !== undefined ? JSON.stringify(cutLine(run.userInput, MAX_NAME)) : run.id
     const before = this.#partnerOf(run.id, inputKey)
     if (before === undefined) return false
     before.isPaired = true
@@ -170,6 +184,7 @@ class ScorerBaseline {
       passedEveryTry: { before: passedEvery('before').length, now: passedEvery('now').length },
       tries: { before: mostTries('before'), now: mostTries('now') },
       unscored: both.length - compared.length,
+      unguarded: both.flatMap(({ unguarded }) => unguarded ?? []),
       onlyNow: all.filter(({ before }) => before.runs === 0).length,
       onlyBefore: all.filter(({ now }) => now.runs === 0).length,
     }
@@ -222,12 +237,10 @@ export class Baseline {
     matches: (reported: ReportedEvaluation) => boolean,
     showsInput: boolean,
   ): Promise<Baseline> {
-    sizeOf(file)
     const baseline = new Baseline(showsInput)
     let count = 0
-    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-      if (!line.startsWith('{"runId":')) continue
-      const reported = toReported(tryParse(line.endsWith(',') ? line.slice(0, -1) : line))
+    for await (const value of evaluationsIn(file)) {
+      const reported = toReported(value)
       if (reported === undefined) continue
       count++
       if (matches(reported)) baseline.#of(reported.scorer).keep(reported)
@@ -254,6 +267,17 @@ export class Baseline {
     this.#scorers.set(id, known)
     return known
   }
+}
+
+/** Reads a report of any formatting, or, above a size that fits into memory, one with an evaluation a line, as `JsonReport` writes it. */
+async function* evaluationsIn(file: string): AsyncGenerator {
+  const report = sizeOf(file) > MAX_PARSED_BYTES ? undefined : tryParse(readFileSync(file, 'utf8'))
+  if (isRecord(report) && Array.isArray(report['evaluations'])) {
+    yield* report['evaluations']
+    return
+  }
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }))
+    if (line.startsWith('{"runId":')) yield tryParse(line.endsWith(',') ? line.slice(0, -1) : line)
 }
 
 function toReported(value: unknown): ReportedEvaluation | undefined {

@@ -1,7 +1,9 @@
 import type { ResolvedScorer } from '../../../src/engine/config/options.ts'
+import { plural } from '../../../server/page/src/format.ts'
 import { UsageError } from '../usage-error.ts'
 import type { CaseResult } from '../cases/case-book.ts'
-import type { Tallies, Tally } from './tally.ts'
+import type { ReportedScore } from './reported-evaluation.ts'
+import type { ReasonCount, Tallies, Tally } from './tally.ts'
 import { numberText } from './number-text.ts'
 
 /** A limit on the mean of one scorer over all agents. */
@@ -16,7 +18,7 @@ export interface Gate {
 /** The result of a gate, or of a case. */
 export type GateResult = ScoreGateResult | CaseResult
 
-/** Whether it is a case that passes only because nothing checks it. */
+/** Whether it passes, and something that it should check is not checked. */
 export function isUnchecked(result: GateResult): boolean {
   return result.passed && 'unchecked' in result
 }
@@ -28,6 +30,8 @@ export interface ScoreGateResult {
   readonly bound?: number
   readonly fails: Gate['fails'] | 'new-failures' | 'drop'
   readonly passed: boolean
+  /** Present if the baseline lacks scores, so that questions are not guarded. */
+  readonly unchecked?: true
   /** One line for people: what was compared, or why that was not possible. */
   readonly message: string
 }
@@ -69,7 +73,7 @@ export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): 
   const tally = tallies.ofScorer(scorerId)
   const found = tally?.mean()
   if (tally === undefined || found === undefined) {
-    return { ...gate, passed: false, message: `${scorerId}: nothing was scored${reasons(tally)}` }
+    return { ...gate, passed: false, message: `${scorerId}: ${nothingScored(tally)}` }
   }
   const missing = missingScores(tally)
   if (missing !== undefined) {
@@ -78,28 +82,42 @@ export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): 
   const compared = usesInterval ? found.interval95[fails === 'under' ? 0 : 1] : found.mean
   const passed = fails === 'under' ? compared >= bound : compared <= bound
   const end = fails === 'under' ? 'lower' : 'upper'
-  const what = usesInterval
-    ? `the ${end} bound of the mean, ${numberText(compared)} (mean ${numberText(found.mean)}),`
-    : `the mean ${numberText(compared)}`
-  const verdict = passed ? (fails === 'under' ? 'is not under' : 'is not over') : `is ${fails}`
+  const what = usesInterval ? `the ${end} bound of the mean` : 'the mean'
+  const value = `${numberText(compared)}${usesInterval ? ` (mean ${numberText(found.mean)})` : ''}`
   return {
     ...gate,
     passed,
-    message: `${scorerId}: ${what} of ${tally.scored} ${tally.units} ${verdict} ${numberText(bound)}`,
+    message: `${scorerId}: ${what} of ${plural(tally.scored, tally.units.slice(0, -1))} is ${value}, which is ${passed ? 'not ' : ''}${fails} ${numberText(bound)}`,
   }
 }
 
 /** Skip reasons of runs that should have had a score. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['judge-unavailable', 'refused'])
 
+/** Whether a score is missing because of an error, or because a judge was left out. */
+export function isLeftOut(status: ReportedScore['status'], reason = ''): boolean {
+  return status === 'failed' || (status === 'skipped' && LEFT_OUT.has(reason))
+}
+
 /** Says which scores are missing because of errors, or because judges were left out. */
 export function missingScores(tally: Tally): string | undefined {
-  const skipped = [...tally.skipped].filter(([reason]) => LEFT_OUT.has(reason))
-  const reasonsOf = [...skipped, ...tally.failed].map(([reason, { count }]) => `${reason} ${count}`)
+  const reasonsOf = leftOutOf(tally).map(([reason, { count }]) => `${reason} ${count}`)
   return reasonsOf.length === 0 ? undefined : `scores are missing (${reasonsOf.join(', ')})`
 }
 
-function reasons(tally: Tally | undefined): string {
+/** Says the same of a report that may become a baseline, with the first message. */
+export function describeIncomplete(tally: Tally | undefined): string | undefined {
+  const [first] = tally === undefined ? [] : leftOutOf(tally)
+  if (tally === undefined || first === undefined) return undefined
+  return `${tally.scorer.id}: ${missingScores(tally)}, so as a baseline this report does not guard their questions: ${first[1].message}`
+}
+
+function leftOutOf({ skipped, failed }: Tally): readonly (readonly [string, ReasonCount])[] {
+  return [...[...skipped].filter(([reason]) => LEFT_OUT.has(reason)), ...failed]
+}
+
+/** Says that there is no score, and why. */
+export function nothingScored(tally: Tally | undefined): string {
   const all = [...(tally?.skipped ?? []), ...(tally?.failed ?? [])].map(([reason, { count }]) => `${reason} ${count}`)
-  return all.length === 0 ? '' : ` (${all.join(', ')})`
+  return `nothing was scored${all.length === 0 ? '' : ` (${all.join(', ')})`}`
 }

@@ -28,6 +28,9 @@ export class JudgeUse {
     const tokens = `${this.#inputTokens.toLocaleString('en')} + ${this.#outputTokens.toLocaleString('en')} tokens`
     const ignoring =
       this.#ignoringEffort.size === 0 ? '' : ` judge.effort is not used by ${[...this.#ignoringEffort].join(', ')}.`
+    // Judges that did not answer cost nothing.
+    if (this.#inputTokens + this.#outputTokens === 0)
+      return `Judges: ${plural(this.#calls, 'call')}; they reported no tokens.${ignoring}`
     return `Judges: ${plural(this.#calls, 'call')}, ${tokens}, ${this.#describeCost()}.${ignoring}`
   }
 

@@ -31,7 +31,7 @@ import { checkBaselineGate, parseBaselineGate } from './baseline-gates.ts'
 import type { BaselineGate } from './baseline-gates.ts'
 import { TurnCounter } from '../common/turn-counter.ts'
 import { FailingInCommon } from './failing-in-common.ts'
-import { checkGate, parseGate } from './gates.ts'
+import { checkGate, describeIncomplete, parseGate } from './gates.ts'
 import type { Gate, GateResult } from './gates.ts'
 import { JsonReport } from './json-report.ts'
 import { toJunit } from './junit.ts'
@@ -237,7 +237,11 @@ async function scoreFiles(
     const markdown = toMarkdown({ rows: shown, gates: results, baseline: comparisons, failing, count })
     writeReport('--markdown', given.markdown, markdown)
   }
-  const unused = [...describeUnused(options, rows, tallies.runs), ...scorers.warnings]
+  const unused = [
+    ...describeUnused(options, rows, tallies.runs),
+    ...describeRemoved(options, comparisons ?? []),
+    ...scorers.warnings,
+  ]
   if (report === undefined) {
     const text = renderReport(
       { rows: shown, unused, gates: results, comparisons, failing, judgeUse, count, delivery },
@@ -247,7 +251,13 @@ async function scoreFiles(
   } else {
     await report.end(context.stdout, { rows, gates: results, baseline: comparisons })
     const failed = results.filter(({ passed }) => !passed).map(({ message }) => message)
-    const lines = [...(tallies.runs === 0 ? [count] : unused), ...(delivery === '' ? [] : [delivery]), ...failed]
+    const incomplete = options.scorers.flatMap(({ id }) => describeIncomplete(tallies.ofScorer(id)) ?? [])
+    const lines = [
+      ...(tallies.runs === 0 ? [count] : unused),
+      ...incomplete,
+      ...(delivery === '' ? [] : [delivery]),
+      ...failed,
+    ]
     for (const line of lines) context.stderr.write(`spanscore: ${safeLine(line)}\n`)
   }
   return results.every(({ passed }) => passed) ? 0 : 1
@@ -334,6 +344,13 @@ function describeUnused(options: ResolvedOptions, rows: readonly TallyRow[], run
       const filter = agents === undefined ? 'see scope and when of its entry' : `its agent is ${[...agents].join(', ')}`
       return `${id} did not apply to ${all}: ${filter}.`
     })
+}
+
+/** Describes the scorers of the baseline that are no longer configured. */
+function describeRemoved({ scorers }: ResolvedOptions, comparisons: readonly BaselineComparison[]): readonly string[] {
+  return comparisons
+    .filter(({ scorer }) => scorers.every(({ id }) => id !== scorer))
+    .map(({ scorer }) => `${scorer} is in the baseline and not in the configuration: nothing compares its scores.`)
 }
 
 function describeProgress(
