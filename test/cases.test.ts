@@ -232,7 +232,10 @@ describe('spanscore score --cases', () => {
     ])
     const other = file('other.jsonl', JSON.stringify({ ...lima, id: '0123456789abcdef' }))
     const missing = await check(fixed, other, '--junit', at('cases.xml'))
-    expect(missing.code).toBe(1)
+    expect([missing.code, missing.stdout]).toEqual([
+      1,
+      expect.stringMatching(/no question of the cases was asked in \d+ runs\./),
+    ])
     expect(readFileSync(at('cases.xml'), 'utf8')).toContain(
       'name="case 0123456789abcdef"><failure message="case 0123456789abcdef &quot;What is the weather in Lima?&quot;: no run asks its question"/>',
     )

@@ -344,6 +344,16 @@ describe('spanscore score', () => {
     expect(new Set(throwing.evaluations.map(({ reason }) => reason))).toEqual(new Set(['redact-failed']))
   })
 
+  it('exits 2 if no run is of the agents that scorers are for, and names those that are there', async () => {
+    const misspelt = config('misspelt', `{ scorer: ${toolErrors}, agent: 'wether-agent' }`)
+    const { code, stdout } = await run(['score', traces, '--config', misspelt])
+    const named = /^No agent named wether-agent was among \d+ runs; seen: .*weather-agent.*\.\n$/
+    expect([code, stdout]).toEqual([2, expect.stringMatching(named)])
+    const never = config('never', `{ scorer: ${toolErrors}, when: () => false }`)
+    const none = await run(['score', traces, '--config', never])
+    expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('no scorer is for any of ')])
+  })
+
   it('says of judges that did not answer that they reported no tokens', async () => {
     await using server = await createScriptedOpenAIServer(() => ({ status: 401 }))
     const model = `{ id: 'openai/gpt-5-mini', url: '${server.url}', apiKey: 'k' }`

@@ -53,6 +53,11 @@ export class CaseBook {
     this.scorers = caseScorers(cases, (run) => this.#caseOfRun.get(run.id))
   }
 
+  /** Whether any run asks the question of a case. */
+  get isAsked(): boolean {
+    return this.#caseOfRun.size > 0
+  }
+
   /** Whether the run asks the question of a case. */
   matches(run: AgentRun): boolean {
     const found = this.#byId.get(inputKeyOf(run) ?? '')

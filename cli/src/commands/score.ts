@@ -86,7 +86,8 @@ export const scoreCommand: CliCommand = {
       .addHelpText(
         'after',
         '\nExit code: 0; 1 if a gate failed (also if nothing was scored, scores failed,\n' +
-          'or judges were left out); 2 for wrong usage, unreadable files, and a --where that matches no run.',
+          'or judges were left out); 2 for wrong usage, unreadable files, and a --where or an agent in the configuration\n' +
+          'that matches no run.',
       )
       .action(async (files: readonly string[], options: ScoreOptions) => {
         // Loaded lazily, because `inspect` needs neither scorers nor options.

@@ -83,10 +83,10 @@ export class RunScorers {
 
   /** Scores a top-level run and its nested runs. Runs without a matching scorer are left out, and scores that exist. */
   async score(run: AgentRun, hasScore: HasScore = () => false): Promise<readonly EvaluatedRun[]> {
-    this.#keep(run)
+    const chosen = [...withNested(run)].filter((one) => this.#matches(one))
+    if (chosen[0] === run) this.#keep(run)
     const scored: EvaluatedRun[] = []
-    for (const one of withNested(run)) {
-      if (!this.#matches(one)) continue
+    for (const one of chosen) {
       const evaluations: Evaluation[] = []
       for (const scorer of this.#scorers) {
         if (hasScore(one, scorer.about)) {
@@ -121,7 +121,7 @@ export class RunScorers {
 
   /** Only a part of each run is kept, so that memory grows with the turns of conversations alone. */
   #keep(run: AgentRun): void {
-    if (this.#ofConversations.length === 0 || !this.#matches(run)) return
+    if (this.#ofConversations.length === 0) return
     const key = conversationKey(run)
     if (key === undefined) {
       this.#warnings.withoutId(run)

@@ -51,6 +51,7 @@ import {
   renderUnused,
   worstFirst,
 } from './table.ts'
+import { SeenRuns } from './seen-runs.ts'
 import { rowOf, Tallies } from './tally.ts'
 import type { TallyRow } from './tally.ts'
 
@@ -143,10 +144,15 @@ async function scoreFiles(
   const backfill =
     given.from === undefined ? undefined : createBackfill({ ...given, from: given.from }, context.environment, nowMs)
   const { items, summary } = backfill ?? toItems(readFiles(files, context))
+  const seen = new SeenRuns(options.scorers)
   const scorers = new RunScorers({
     options,
     judgeLimit: given.judgeLimit,
-    matches: (run) => filter.matches(run) && (cases?.matches(run) ?? true),
+    matches(run) {
+      if (!filter.matches(run)) return false
+      seen.add(run)
+      return cases?.matches(run) ?? true
+    },
     givenOf: cases === undefined ? undefined : (run) => cases.givenOf(run),
   })
   const tallies = new Tallies(
@@ -227,7 +233,12 @@ async function scoreFiles(
   ]
   const rows = worstFirst(tallies.rows())
   const delivery = sender === undefined ? '' : describeDelivery(sender.sent, scorers.existing)
-  const count = tallies.runs === 0 && scorers.existing > 0 ? 'no run lacks a score' : describeAll(tallies, summary())
+  const isNothingScored = tallies.runs + tallies.conversations + scorers.existing === 0
+  const none = isNothingScored ? seen.whyNone(cases?.isAsked ?? true) : undefined
+  const count =
+    tallies.runs === 0 && scorers.existing > 0
+      ? 'no run lacks a score'
+      : (none?.text ?? describeAll(tallies, summary()))
   const shown = given.failedOnly === true ? rows.filter(({ tally }) => tally.hasFailures) : rows
   if (given.junit !== undefined) {
     const isFailed = (row: TallyRow): boolean => given.junitFailures === true && failsNow(row, comparisons, allow)
@@ -260,7 +271,8 @@ async function scoreFiles(
     ]
     for (const line of lines) context.stderr.write(`spanscore: ${safeLine(line)}\n`)
   }
-  return results.every(({ passed }) => passed) ? 0 : 1
+  if (results.some(({ passed }) => !passed)) return 1
+  return none?.isMistake === true ? 2 : 0
 }
 
 /** Whether runs of an agent fail a scorer; with a baseline, whether more of its questions newly fail than are allowed. */
