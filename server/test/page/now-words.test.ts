@@ -13,6 +13,7 @@ const cellOf = (scorer: string, runs: number, mean: number): NowRow['cells'][num
   state: 'same',
   spark: [],
   sinceMs: undefined,
+  failingSince: undefined,
 })
 
 const row: NowRow = {

@@ -70,7 +70,7 @@ describe('now', () => {
     }
     const { rows } = now()
     expect(rows.map(({ agent }) => agent)).toEqual(['support', 'steady'])
-    expect(rows[0]?.cells[0]).toMatchObject({ scorer: 'judge', runs: 96, state: 'worse', sinceMs: 995 * HOUR_MS })
+    expect(rows[0]?.cells[0]).toMatchObject({ scorer: 'judge', runs: 100, state: 'worse', sinceMs: 995 * HOUR_MS })
     expect(rows[1]?.cells[0]).toMatchObject({ state: 'same', failing: { mean: 0.5 } })
     expect(rows[0]?.cells[0]?.spark).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0.75, 0.75, 0.75])
   })
@@ -277,6 +277,24 @@ describe('now', () => {
     store('support', 1, 30, 15)
     countHours(database).next()
     expect(now().now).toMatchObject({ runs: 30, failed: 15 })
+  })
+
+  it('finds a fall within the period, which the period as a whole hides', () => {
+    for (let hour = 25; hour < 45; hour++) store('support', hour, 10, hour % 2)
+    for (let hour = 4; hour < 24; hour++) store('support', hour, 10, hour % 4 === 0 ? 1 : 0)
+    for (let hour = 1; hour < 4; hour++) store('support', hour, 10, 3)
+    const [row] = now().rows
+    expect(row?.cells[0]).toMatchObject({
+      state: 'worse',
+      sinceMs: NOW_MS - 1 - 3 * HOUR_MS,
+      failingSince: 0.3,
+      change: { before: 15 / 400 },
+    })
+  })
+
+  it('counts at least as many hours as it says, also at the beginning of an hour', () => {
+    store('support', 0.9, 30, 3)
+    expect(now(1).now).toMatchObject({ runs: 30 })
   })
 
   it('has the period of the runs where there is no present', () => {

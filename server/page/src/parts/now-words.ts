@@ -14,7 +14,7 @@ export function headline({ unknown, fromMs, rows, before }: Now, worst: Worst | 
   if (worst !== undefined) {
     const { row, cell } = worst
     const more = rows.filter(({ cells }) => cells.some(({ state }) => state === 'worse')).length - 1
-    return `▲ ${row.agent ?? 'Other agents'} got worse${cell.sinceMs === undefined ? '' : ` about ${clock(cell.sinceMs)}`}: ${cell.scorer} fails ${percent(cell.failing.mean)}${cell.change === undefined ? '' : ` (before ${percent(cell.change.before)})`}${more > 0 ? `, and ${plural(more, 'more agent')}` : ''}`
+    return `▲ ${row.agent ?? 'Other agents'} got worse${cell.sinceMs === undefined ? '' : ` about ${clock(cell.sinceMs)}`}: ${cell.scorer} fails ${percent(cell.failingSince ?? cell.failing.mean)}${cell.change === undefined ? '' : ` (before ${percent(cell.change.before)})`}${more > 0 ? `, and ${plural(more, 'more agent')}` : ''}`
   }
   if (isOfFiles) return `${plural(rows.length, 'agent')} in these files`
   if (unknown.length > 0) {

@@ -17,7 +17,7 @@ export interface NowCell {
   readonly scorer: string
   readonly runs: number
   readonly failing: WeightedMean
-  /** The share before, and the interval of the difference; `undefined` if one period has too few runs. */
+  /** The share before, and the interval of the difference: before the period, or before a fall in it; `undefined` if too few runs show it. */
   readonly change: { readonly before: number; readonly interval95: readonly [number, number] } | undefined
   /** The whole interval of the change is on one side, or not; `few` if there are too few runs to say anything. */
   readonly state: 'worse' | 'better' | 'same' | 'few'
@@ -25,6 +25,8 @@ export interface NowCell {
   readonly spark: readonly (number | null)[]
   /** When it got worse, in milliseconds since the epoch, to the hour. */
   readonly sinceMs: number | undefined
+  /** The failing share since then; `undefined` if it got worse before the period, or if few runs came since. */
+  readonly failingSince: number | undefined
 }
 
 /** An agent, or all that have no row of their own. */
@@ -111,9 +113,9 @@ type ScoreRow = FailingSums & {
 const NOTHING_BEFORE = { kind: 'nothing-before' } as const
 
 /**
- * The figures of a period of whole hours, up to the one in progress, and of the period before. Each step is one query, or the figures of all agents.
+ * The figures of a period that begins with a whole hour, and of the period before. Each step is one query, or the figures of all agents.
  *
- * @param hours `undefined` for all that there is, without a period before
+ * @param hours the period has at least as many; `undefined` for all that there is, without a period before
  */
 export function* readNow(database: DatabaseSync, hours: number | undefined, nowMs: number): WorkSteps<Now> {
   const range = first<{ low: number | null; high: number | null }>(
@@ -121,8 +123,8 @@ export function* readNow(database: DatabaseSync, hours: number | undefined, nowM
     'SELECT min(hour) AS low, max(hour) AS high FROM hours',
   )
   const last = hours === undefined ? (range?.high ?? 0) : Math.floor(nowMs / HOUR_MS)
-  const start = hours === undefined ? (range?.low ?? 0) : last - hours + 1
-  const begin = hours === undefined ? start : start - hours
+  const start = hours === undefined ? (range?.low ?? 0) : last - hours
+  const begin = hours === undefined ? start : start - hours - 1
   const agentsIn = (from: number, to: number) =>
     all<AgentRow>(
       database,
@@ -164,7 +166,7 @@ export function* readNow(database: DatabaseSync, hours: number | undefined, nowM
     toMs: (last + 1) * HOUR_MS,
     now: figuresOf(inPeriod, durationsIn(database, start, last)),
     before: earlier.length === 0 ? undefined : figuresOf(earlier, durationsIn(database, begin, start - 1)),
-    rows: others.length === 0 ? shown : [...shown, { ...ofOthers(), agent: undefined }],
+    rows: [...shown.toSorted(worseFirst), ...(others.length === 0 ? [] : [{ ...ofOthers(), agent: undefined }])],
     scorers: scorersOf(order),
     attacks: all<Now['attacks'][number]>(
       database,
@@ -260,24 +262,26 @@ function cellOf(scorer: string, rows: readonly ScoreRow[], start: number, last?:
   const runs = sum(inPeriod, 'runs')
   const isFew = runs < FEW_RUNS
   const isCompared = before !== undefined && !isFew && sum(earlier, 'runs') >= FEW_RUNS
-  const interval95 = isCompared ? differenceOf(before, now).interval95 : undefined
+  const compared = isCompared ? { before: before.mean, interval95: differenceOf(before, now).interval95 } : undefined
+  const fall = last === undefined ? undefined : fallIn(rows)
+  const fell = fall?.isSure === true && fall.hour >= start && !isFew ? fall : undefined
+  const isWorse = compared !== undefined && compared.interval95[0] > 0
   const state = isFew
     ? 'few'
-    : interval95 === undefined
-      ? 'same'
-      : interval95[0] > 0
-        ? 'worse'
-        : interval95[1] < 0
-          ? 'better'
-          : 'same'
+    : isWorse || fell !== undefined
+      ? 'worse'
+      : compared !== undefined && compared.interval95[1] < 0
+        ? 'better'
+        : 'same'
   return {
     scorer,
     runs,
     failing: now,
-    change: interval95 === undefined || before === undefined ? undefined : { before: before.mean, interval95 },
+    change: isWorse ? compared : (fell?.change ?? compared),
     state,
     spark: last === undefined ? [] : sparkOf(inPeriod, start, last),
-    sinceMs: last !== undefined && state === 'worse' ? changePoint(rows) : undefined,
+    sinceMs: state === 'worse' && fall !== undefined ? fall.hour * HOUR_MS : undefined,
+    failingSince: fell?.after.mean,
   }
 }
 
@@ -296,8 +300,19 @@ function added(rows: readonly FailingSums[]): FailingSums {
   }
 }
 
-/** The beginning of the hour that best divides the runs into those that fail less, and those that fail more. */
-function changePoint(rows: readonly ScoreRow[]): number | undefined {
+interface Fall {
+  readonly hour: number
+  readonly after: WeightedMean
+  readonly change: NonNullable<NowCell['change']>
+  /** Whether it is more than chance, although each hour was tried. */
+  readonly isSure: boolean
+}
+
+/** With this much evidence (a log likelihood ratio), chance divides a series by its best hour once in some thousand series. */
+const SURE = 8
+
+/** The hour that best divides the runs into those that fail less, and those that fail more. */
+function fallIn(rows: readonly ScoreRow[]): Fall | undefined {
   const hours = [...Map.groupBy(rows, ({ hour }) => hour)].toSorted(([left], [right]) => left - right)
   const total = added(rows)
   let [failing, labelled, best, at] = [0, 0, 0, undefined as number | undefined]
@@ -311,7 +326,17 @@ function changePoint(rows: readonly ScoreRow[]): number | undefined {
     failing += sum(own, 'failing')
     labelled += sum(own, 'labelled')
   }
-  return at === undefined ? undefined : at * HOUR_MS
+  if (at === undefined) return undefined
+  const parts = [rows.filter(({ hour }) => hour < at), rows.filter(({ hour }) => hour >= at)]
+  const [before, after] = parts.map((part) => failingShare(added(part)))
+  if (before === undefined || after === undefined) return undefined
+  const { interval95 } = differenceOf(before, after)
+  // A sampled run counts for several, and is evidence for one.
+  const isSure =
+    (best * total.labelled) / total.labelled2 > SURE &&
+    interval95[0] > 0 &&
+    parts.every((part) => sum(part, 'runs') >= FEW_RUNS)
+  return { hour: at, after, change: { before: before.mean, interval95 }, isSure }
 }
 
 function logLikelihood(failing: number, labelled: number): number {
