@@ -103,4 +103,11 @@ describe('the recipes', () => {
     expect(exported).toBe(0)
     expect(`${stdout}${stderr}`).not.toMatch(/NaN|undefined|Error/)
   })
+
+  it('write the runs of an agent that fails at once', async () => {
+    const { name } = recipes.find(({ code }) => code.startsWith('// evals/run.ts'))!
+    const env = { ...process.env, OPENAI_API_KEY: '' }
+    await run(resolve('node_modules/.bin/node'), [`${name}.ts`], { cwd: folder, env })
+    expect(readFileSync(`${folder}/traces.jsonl`, 'utf8').match(/"name":"invoke_agent /g)).toHaveLength(2)
+  })
 })
