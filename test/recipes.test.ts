@@ -106,7 +106,7 @@ describe('the recipes', () => {
 
   it('write the runs of an agent that fails at once', async () => {
     const { name } = recipes.find(({ code }) => code.startsWith('// evals/run.ts'))!
-    const env = { ...process.env, OPENAI_API_KEY: '' }
+    const env = { ...process.env, OPENAI_API_KEY: undefined }
     await run(resolve('node_modules/.bin/node'), [`${name}.ts`], { cwd: folder, env })
     expect(readFileSync(`${folder}/traces.jsonl`, 'utf8').match(/"name":"invoke_agent /g)).toHaveLength(2)
   })
