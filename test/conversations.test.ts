@@ -105,6 +105,25 @@ describe('scorers of conversations by code', () => {
     expect(await outcomeOf(createRepeatedQuestionScorer(), runsOf(again.slice(0, 1)))).toBe('not-applicable')
   })
 
+  it.each([
+    ['Where is my parcel?', 'So where is my parcel?', true],
+    ['Could you please tell me where my parcel is today?', 'Could you please tell me where my parcle is today?', true],
+    ['Could you please tell me whether it rains tomorrow?', 'Could you please tell me whether it rains tomorow?', true],
+    ['Wo ist die Bestellung 1001 von gestern?', 'Und wo ist die Bestellung 1001 von gestern?', true],
+    ['Wo ist Bestellung 1001?', 'Wo ist Bestellung 1065?', false],
+    ['How is the weather going to be tomorrow in Oslo?', 'How is the weather going to be tomorrow in Rome?', false],
+    ['Please tell me the address of our customer Maria.', 'Please tell me the address of our customer Marie.', false],
+    ['What is the status of order ab-x-cd, please?', 'What is the status of order ab-y-cd, please?', false],
+    ['Send the money from account 12 to account 21.', 'Send the money from account 21 to account 12.', false],
+    ['北京今天的天气怎么样会不会下雨要不要带伞', '东京今天的天气怎么样会不会下雨要不要带伞', false],
+    [`Translate: ${'word '.repeat(120)} cat`, `Translate: ${'word '.repeat(120)} dog`, false],
+  ])('take %j before %j for a repeat: %j', async (first, second, isRepeat) => {
+    const { score } = await createRepeatedQuestionScorer().run(
+      runsOf([first, second].map((user) => ({ user, answer: 'A moment.' }))),
+    )
+    expect(score).toBe(isRepeat ? 0.5 : 0)
+  })
+
   it('are those of runs with level: conversation, over the calls of all runs', async () => {
     const level = 'conversation'
     const runs = runsOf(parcel)
