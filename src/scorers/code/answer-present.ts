@@ -30,7 +30,8 @@ const KNOWN: KeysOf<AnswerPresentOptions> = { ...scorerKeys, allowRefusals: true
  * Answer present, by code: 1 if the run has an answer, 0 if it is empty (only blanks and punctuation), boilerplate (an opening such as
  * "Thought process:" with nothing after it), or a refusal.
  *
- * A refusal is a short answer that starts like one, in English, German, French, Spanish, Portuguese, Italian, Japanese, Chinese or Korean.
+ * A refusal is a short answer that starts like one, or says only "I do not know.", in English, German, French, Spanish, Portuguese, Italian,
+ * Japanese, Chinese or Korean.
  * A longer answer that declines something and then helps is not a refusal. Such texts win points from careless judges (arXiv 2507.08794),
  * and are found at no cost: 237 of 983 full refusals of [XSTest](https://github.com/paul-rottger/xstest), with 9 false ones among 1,091
  * answers. Runs that failed or wait for somebody are `skipped`.
@@ -173,6 +174,17 @@ const REFUSAL = new RegExp(
     '(?:很?抱歉|对不起|對不起).{0,60}(?:无法|無法|不能|不可以)',
     '我(?:无法|無法|不能)(?:提供|协助|協助|帮助|幫助|回答|满足|滿足)',
     '(?:죄송합니다|죄송하지만).{0,80}(?:수 없|어렵습니다)',
+    `(?:${[
+      "(?:sorry,? (?:but )?)?i (?:don't|do not) know(?: that| the answer)?",
+      '(?:ich weiß (?:es |das )?|das weiß ich )(?:leider )?nicht',
+      'je ne (?:le )?sais pas',
+      'no (?:lo )?sé',
+      '(?:eu )?não sei',
+      'non (?:lo )?so',
+      '(?:わかり|分かり)ません',
+      '我不知道',
+      '(?:잘 )?모르겠습니다',
+    ].join('|')})[.!。！…]*$`,
   ].join('|'),
   'iu',
 )
