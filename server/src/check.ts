@@ -1,6 +1,8 @@
 import { certificateTrouble, resolveOptions } from 'spanscore/engine'
 
 import { loadServiceConfig } from './config/load-config.ts'
+import { describeJudges } from './score/judge-troubles.ts'
+import { unavailableAmong } from './score/service-scorer.ts'
 import { OPTIONS_OF_TO } from './send/acknowledged-exporter.ts'
 import { postForStatus } from './send/post-for-status.ts'
 import type { ServerOptions } from './start.ts'
@@ -21,6 +23,7 @@ export async function checkStart(
   const config = loadServiceConfig(configPath, say)
   const { scorers } = resolveOptions(config.options, true)
   say(`The configuration can be used: ${scorers.map(({ id }) => id).join(', ')} (${config.source}).`)
+  for (const line of describeJudges({ unavailableJudges: unavailableAmong(scorers), unpricedJudges: [] })) say(line)
   if (to === undefined) return true
   const outcomes = SIGNALS.map(async (signal) => {
     const url = `${to.url.replace(/\/$/, '')}/v1/${signal}`

@@ -232,7 +232,9 @@ function bracketed(host: string): string {
 }
 
 function pageAddress(whole: string, token: RunningServer['pageToken']): string {
-  return token === undefined || token.isNew ? whole : `${whole.split('#')[0]} with the token in ${token.path}`
+  return token === undefined || token.isNew
+    ? whole
+    : `${whole.split('#')[0]} with the token in ${token.path}, which page-address prints`
 }
 
 /** @param end finishes the work that was begun */

@@ -105,12 +105,8 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
     return this.#engine.options.scorers.map(({ about: { id, version } }) => ({ id, version }))
   }
 
-  /** Judges that cannot be asked, such as those without an API key. */
   get unavailableJudges(): readonly { readonly id: string; readonly why: string }[] {
-    return this.#engine.options.scorers.flatMap(({ id, scorer }) => {
-      const why = scorer.judge?.unavailable()
-      return why === undefined ? [] : [{ id, why }]
-    })
+    return unavailableAmong(this.#engine.options.scorers)
   }
 
   /** Judges whose server is not asked for a while, such as those with a refused key, and those that fail again and again. */
@@ -317,4 +313,12 @@ function nestedOf(run: AgentRun): readonly AgentRun[] {
 
 function spanContextOf({ traceId, spanId }: AgentRun): SpanContext {
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
+}
+
+/** Judges that cannot be asked, such as those without an API key. */
+export function unavailableAmong(scorers: Engine['options']['scorers']): ServiceScorer['unavailableJudges'] {
+  return scorers.flatMap(({ id, scorer }) => {
+    const why = scorer.judge?.unavailable()
+    return why === undefined ? [] : [{ id, why }]
+  })
 }

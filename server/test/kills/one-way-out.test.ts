@@ -241,6 +241,11 @@ it('takes a second token of the page while it runs, and no short one at the star
   await expect.poll(() => statusWith(second), { timeout: 5000 }).toBe(200)
   expect(await statusWith(first)).toBe(200)
   await program.stop()
+  const later = await startProgram(args, {
+    ready: /The page is at http:\S+ with the token in (\S+), which (\S+) prints/,
+  })
+  expect(later.match.slice(1)).toEqual([join(data, 'page-token'), 'page-address'])
+  await later.stop()
   writeFileSync(join(data, 'page-token'), 'short\n')
   await expect(startProgram(args, { ready: /The page is at/ })).rejects.toThrow(
     /ended with 2: .*page-token: expected a token of at least 32 characters on one line, or on each of two; got one of 5 characters\./,

@@ -90,13 +90,18 @@ it('checks a configuration and the destination, scores nothing, and ends as a st
   await using sink = await createSink()
   const config = join(folder, 'spanscore.yaml')
   writeFileSync(config, 'scorers: [tool_errors]\n')
-  const check = async (to: string, more: readonly string[] = []) => {
-    const program = startProgram(['--check', '--config', config, '--to', to, ...more, ...PORTS], { ready: /never/ })
+  const check = async (to: string, more: readonly string[] = [], env: Readonly<Record<string, string>> = {}) => {
+    const args = ['--check', '--config', config, '--to', to, ...more, ...PORTS]
+    const program = startProgram(args, { ready: /never/, env })
     return String(await program.catch((error: unknown) => error))
   }
   const good = await check(sink.url)
   expect(good).toContain('ended with 0')
   for (const path of ['/v1/traces', '/v1/logs', '/v1/metrics']) expect(good).toContain(`${sink.url}${path}: HTTP 200`)
+  writeFileSync(config, 'scorers: [{ name: faithfulness, model: openai/gpt-5-mini }]\n')
+  expect(await check(sink.url, [], { OPENAI_API_KEY: '', AI_GATEWAY_API_KEY: '' })).toMatch(
+    /faithfulness: it will give no score\. .*OPENAI_API_KEY/,
+  )
   sink.status = 401
   expect(await check(sink.url)).toMatch(/ended with 2.*HTTP 401/s)
   writeFileSync(config, 'scorers: [tool_erors]\n')
