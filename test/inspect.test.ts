@@ -51,8 +51,8 @@ describe('spanscore inspect', () => {
     expect(stdout).toMatch(/\n1 run in \d+ spans: 1 ok\.\n$/)
   })
 
-  it('says what failed in a graph that called no model', async () => {
-    const { stdout } = await run(['inspect', 'test/fixtures/langgraph-1.2.22-failed-early.json'], { columns: 500 })
+  it('says what failed in a chain that called no model', async () => {
+    const { stdout } = await run(['inspect', 'test/fixtures/langchain-chain-failed-early.json'], { columns: 500 })
     expect(stdout).toBe(
       'no agent runs in 2 spans: 2 are from openinference, and no agent or model call is among them; retrieve failed: ' +
         'connection refused: vector store at db:6333; what fails before its first model call is no run\n',

@@ -38,8 +38,12 @@ export const openInferenceLangChain: Dialect = {
   roleOf(span): SpanRole {
     const kind = kindOf(span)
     const own = openInference.roleOf(span)
+    if (kind !== 'CHAIN' && kind !== 'AGENT') return own
+    const metadata = metadataOf(span)
+    // A graph that failed is a run, also if it did so before its first model call.
+    if (span.status.code === 'error' && metadata.node === undefined && isWholeGraph(metadata)) return 'agent'
     // In Python, a chain is an agent if its name suggests it.
-    return kind === 'CHAIN' || kind === 'AGENT' ? (graphRole(span.name, metadataOf(span)) ?? own) : own
+    return graphRole(span.name, metadata) ?? own
   },
 
   aside: (span) => middlewareNode(span.name) ?? openInference.aside?.(span),

@@ -25,8 +25,10 @@ export const openInferenceLlamaIndex: Dialect = {
   roleOf(span): SpanRole {
     // They build the request of the next call, and keep the answer of the last one.
     if (/\._prepare_chat|\.write_response_to_history/.test(span.name)) return 'step'
+    // An engine answers also if it finds nothing that it could show to a model.
+    if (isEngine(span)) return 'agent'
     const role = openInference.roleOf(span)
-    return role === 'entry' && !span.name.endsWith('.run') && !isEngine(span) ? 'step' : role
+    return role === 'entry' && !span.name.endsWith('.run') ? 'step' : role
   },
 
   agent(span) {

@@ -23,6 +23,8 @@ export const openLlmetryLlamaIndex: Dialect = {
 
   roleOf(span): SpanRole {
     if (span.attributes['tool.name'] !== undefined) return 'tool'
+    // It answers also if it finds nothing that it could show to a model.
+    if (ENGINE.test(span.name)) return 'agent'
     // The class of a tool, below the step that calls it.
     return TOOL_CLASS.test(span.name) ? 'step' : openLlmetry.roleOf(span)
   },
@@ -70,6 +72,12 @@ export const openLlmetryLlamaIndex: Dialect = {
     const message = textOf(toJsonText(unwrapBlocks(output.blocks)))
     return { status: 'error', error: message === undefined ? {} : { message } }
   },
+
+  // A model that was not asked has no instructions and tools.
+  absence: (span, fact, logs) =>
+    span.attributes['traceloop.entity.input'] === undefined
+      ? openLlmetry.absence?.(span, fact, logs)
+      : { why: 'not-recorded' },
 
   contentKeys: [...(openLlmetry.contentKeys ?? []), 'tool.arguments'],
 }
