@@ -37,7 +37,12 @@ export const lostScopes: Transformation = {
       scenario: /^(?:fan|router|swarm|super)/,
       why: 'a graph is known by its library',
     },
-    { library: /^python-pipecat/, scenario: /./, why: 'spans that only their scope shows' },
+    { library: /^python-(?:pipecat|agent-framework-flows)/, scenario: /./, why: 'spans that only their scope shows' },
+    {
+      library: /^python-openinference-llama-index-chat/,
+      scenario: /stream/,
+      why: 'a span in a trace of its own that is no model call',
+    },
     { library: /^pydantic-ai/, scenario: /^15/, why: 'structured answers' },
     { library: /^python-any-agent-google/, scenario: /^01/, why: "spans of ADK's own tracer" },
     { library: /^python-openinference-beeai-0\.1\.6/, scenario: /./, why: 'spans of events' },

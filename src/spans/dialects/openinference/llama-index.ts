@@ -19,7 +19,7 @@ export const openInferenceLlamaIndex: Dialect = {
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.llama_index',
   withoutScope: {
     readAs: openInference,
-    isShownBy: (span) => span.name.includes('Workflow.') || span.name.includes('._prepare_chat'),
+    isShownBy: (span) => /Workflow\.|\._prepare_chat/.test(span.name) || isEngine(span),
   },
 
   roleOf(span): SpanRole {
