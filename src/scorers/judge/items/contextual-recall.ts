@@ -110,6 +110,8 @@ export function expectedAnswer(
   if (expected !== undefined && expected.trim() !== '') return expected
   return skip(
     'not-applicable',
-    contentFree(`${id}: no expected answer is known. Pass groundTruth to .run(), or set options.groundTruth.`),
+    contentFree(
+      `${id}: no expected answer is known. Pass groundTruth to .run(), or set options.groundTruth, a text or a function of the run.`,
+    ),
   )
 }

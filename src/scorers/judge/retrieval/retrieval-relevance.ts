@@ -214,8 +214,8 @@ function skipWithoutDocuments(run: AgentRun, id: string): Skipped {
     if (missing !== undefined) return missing
   }
   const isFailed = run.retrievals.every(({ status }) => status === 'error')
-  const why =
-    run.retrievals.length === 0 ? 'the run has no retrieval' : isFailed ? 'the search failed' : 'nothing was found'
+  const outside = "the run has no retrieval; one outside of the agent's span belongs to no run"
+  const why = run.retrievals.length === 0 ? outside : isFailed ? 'the search failed' : 'nothing was found'
   return skip('not-applicable', contentFree(`${id}: ${why}.`))
 }
 

@@ -235,14 +235,14 @@ function stackStart(message: string): number {
 const MAX_INDENT = 100
 
 const SWITCHES: Readonly<Record<ContentFact, string>> = {
-  systemInstructions: 'traceConfig: { hideInputs: false, hideInputMessages: false }',
-  input: 'traceConfig: { hideInputs: false, hideInputMessages: false }',
-  output: 'traceConfig: { hideOutputs: false, hideOutputMessages: false }',
-  toolDefinitions: 'traceConfig: { hideInputs: false, hideLlmTools: false }',
-  toolCalls: 'traceConfig: { hideOutputs: false, hideOutputMessages: false }',
-  toolArguments: 'traceConfig: { hideInputs: false }',
-  toolResult: 'traceConfig: { hideOutputs: false }',
-  documents: 'traceConfig: { hideOutputs: false }',
+  systemInstructions: 'new …Instrumentation({ traceConfig: { hideInputs: false, hideInputMessages: false } })',
+  input: 'new …Instrumentation({ traceConfig: { hideInputs: false, hideInputMessages: false } })',
+  output: 'new …Instrumentation({ traceConfig: { hideOutputs: false, hideOutputMessages: false } })',
+  toolDefinitions: 'new …Instrumentation({ traceConfig: { hideInputs: false, hideLlmTools: false } })',
+  toolCalls: 'new …Instrumentation({ traceConfig: { hideOutputs: false, hideOutputMessages: false } })',
+  toolArguments: 'new …Instrumentation({ traceConfig: { hideInputs: false } })',
+  toolResult: 'new …Instrumentation({ traceConfig: { hideOutputs: false } })',
+  documents: 'new …Instrumentation({ traceConfig: { hideOutputs: false } })',
 }
 
 /** Python's instrumentations also read the environment. */
