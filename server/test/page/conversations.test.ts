@@ -119,6 +119,7 @@ describe('conversations on the page of a service', () => {
     expect(idsOf(await list('agent=clerk'))).toEqual(['late', 'happy'])
     expect(idsOf(await list('agent=titles'))).toEqual([])
     expect(idsOf(await list('text=open'))).toEqual(['happy'])
+    expect(idsOf(await list('text=happ'))).toEqual(['happy'])
     for (const sort of ['worst', 'newest']) {
       const first = await list(`limit=1&sort=${sort}`)
       const second = await list(`limit=1&sort=${sort}&after=${encodeURIComponent(first.next!)}`)
@@ -207,6 +208,7 @@ it('a conversation and a user are known by the span of the request around each r
   )
   expect(conversations).toMatchObject([{ id: 'S-1', turns: 3 }])
   const { runs } = await around.get<{ runs: { id: string }[] }>('/api/runs?user=zed')
+  expect(await around.get('/api/runs?text=zed')).toMatchObject({ runs })
   expect(runs).toHaveLength(3)
   const { run } = await around.get<{ run: AgentRun }>(`/api/run?id=${runs[0]!.id}`)
   expect(run).toMatchObject({ conversationId: 'S-1', userId: 'zed' })

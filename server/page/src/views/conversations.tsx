@@ -87,7 +87,7 @@ function Filters() {
   const { scorer = '' } = choices
   return (
     <FilterBar isSearch>
-      <SearchField placeholder="Search what was said" />
+      <SearchField placeholder="Search what was said, ids" />
       <AgentChoice />
       <TimeChoice any="any" />
       <Choice

@@ -16,7 +16,7 @@ export interface RunChoice {
    * `injection = attacked`.
    */
   readonly trait?: string | undefined
-  /** Words of question, answer, tool calls and errors, or of a user's comment. */
+  /** Words of question, answer, tool calls, errors and ids of user and conversation, or of a user's comment. */
   readonly text?: string | undefined
   /** They took at least so long, and cost at least so much at list prices. */
   readonly minSeconds?: number | undefined

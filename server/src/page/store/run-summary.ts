@@ -71,9 +71,16 @@ function costOf({ steps }: AgentRun): number | null {
   return steps.length > 0 ? sum : null
 }
 
-/** The searchable text of a run: question, answer, tools with their arguments and results, errors. */
+/** The searchable text of a run: ids of user and conversation, question, answer, tools with their arguments and results, errors. */
 export function searchText(run: AgentRun): string {
-  const parts: string[] = [run.userInput ?? '', run.output ?? '', run.agent.name ?? '', run.error?.message ?? '']
+  const ids = [shownName(run.userId), shownName(run.conversationId)]
+  const parts: string[] = [
+    ...ids,
+    run.userInput ?? '',
+    run.output ?? '',
+    run.agent.name ?? '',
+    run.error?.message ?? '',
+  ]
   for (const call of run.toolCalls) {
     parts.push(call.name, toText(call.arguments), toText(call.result), call.error?.message ?? '')
   }
