@@ -104,7 +104,8 @@ describe('the page on the day on which an agent got worse', () => {
     await figure('Users dislike').click()
     clicks += 1
     await page.locator('.run-row', { hasText: '👎' }).first().waitFor()
-    expect(await page.locator('.run-row').first().locator('[title*="No money came"]').count()).toBe(1)
+    expect(await page.locator('.run-row').first().locator('[title*="No money came"]').innerText()).toContain('No money')
+    expect(await page.getByRole('button', { name: 'Ago' }).getAttribute('title')).toBe('last arrived first')
     expect(clicks).toBe(1)
     await open('/runs?text=nice+and+short')
     await expect.poll(() => page.locator('.fits').innerText()).toMatch(/^(?!0)\d+ runs of 3,000 fit/)

@@ -11,7 +11,7 @@ const SIGNS: Readonly<Record<Opinion['opinion'], readonly [sign: string, word: s
 
 interface OpinionsProps {
   readonly opinions: readonly Opinion[]
-  /** Whether all of them are shown with their words, which are on hover otherwise. */
+  /** Whether more than three are shown. */
   readonly isWhole?: boolean
 }
 
@@ -31,7 +31,7 @@ export function Opinions({ opinions, isWhole = false }: OpinionsProps) {
               {sign}
             </span>{' '}
             {opinion === 'rated' && value !== null && score(value)}
-            {comment !== null && (isWhole ? <bdi class="name">{comment}</bdi> : <span aria-hidden="true">“…”</span>)}
+            {comment !== null && <bdi class="name">{comment}</bdi>}
           </span>
         )
       })}

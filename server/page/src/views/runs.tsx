@@ -136,7 +136,7 @@ const HEADS = [
   { name: 'Scores', sort: 'worst', place: '', order: 'worst first' },
   { name: 'Cost', sort: 'dearest', place: 'cost', order: 'dearest first' },
   { name: 'Took', sort: 'longest', place: 'took', order: 'longest first' },
-  { name: 'Ago', sort: '', place: 'when', order: 'newest first' },
+  { name: 'Ago', sort: '', place: 'when', order: 'last arrived first' },
 ] as const
 
 const FEEDBACK = [
@@ -163,7 +163,7 @@ function Filters() {
   const typed = (name: string) => (value: string) => choose({ [name]: value })
   return (
     <FilterBar isSearch>
-      <SearchField placeholder="Search questions, answers, tools" />
+      <SearchField placeholder="Search texts, tools, ids" />
       <AgentChoice />
       <Choice
         label="Status"
@@ -222,7 +222,7 @@ function Filters() {
       ))}
       <Choice
         label="Order"
-        any="newest first"
+        any="last arrived first"
         value={choices['sort'] ?? ''}
         options={[
           { value: 'worst', name: hasScorer ? 'worst first' : 'most failures first' },

@@ -27,8 +27,8 @@ export interface RunListFilter extends RunChoice {
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
   /**
-   * `worst` starts with the lowest score of the scorer; without one, with the runs that most scorers fail, and has only runs that fail. `longest`
-   * and `dearest` start with the largest value. @default 'newest'
+   * `newest` starts with the run that arrived last, whenever it ended. `worst` starts with the lowest score of the scorer; without one, with
+   * the runs that most scorers fail, and has only runs that fail. `longest` and `dearest` start with the largest value. @default 'newest'
    */
   readonly sort?: 'newest' | 'worst' | 'longest' | 'dearest' | undefined
   /** Where the previous page ended. */
@@ -220,7 +220,7 @@ interface Choice {
   readonly columns: 's' | 'r'
   /** The position of a run, by the table that is read first. */
   readonly seq: string
-  /** What the list is ordered by, the least first; `undefined` for the newest first. */
+  /** What the list is ordered by, the least first; `undefined` for the last arrived first. */
   readonly place: string | undefined
   /** Whether the index has the order of the list. */
   readonly isOrdered: boolean
