@@ -53,6 +53,14 @@ const ended = {
 } as const
 const few = { kind: 'few-runs', agents: ['trip'], fewerThan: 20 } as const
 
+it('names the scorers that one cause silences together', () => {
+  const silent = [noKey, ended, { ...noKey, scorer: 'tone_nokey' }]
+  expect(silences(nowWith(few, ...silent, { ...ended, scorer: 'kind' }), undefined, false)).toEqual([
+    'pa_nokey, tone_nokey gave no score of weather: judge-unavailable',
+    'tone, kind give no scores of 2 agents any more',
+  ])
+})
+
 it('says that all is well only if no scorer was silent', () => {
   expect(headline(nowWith(), undefined, false)).toMatch(/^✓ All well since /)
   const { unknown } = nowWith(noKey, ended, few)

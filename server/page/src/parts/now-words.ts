@@ -36,10 +36,15 @@ function unknownText(fact: Now['unknown'][number] | undefined): string {
   return `${more.length === 0 ? `${first} has` : `${fact.agents.length} agents have`} fewer than ${fact.fewerThan} scored runs`
 }
 
-/** Scorers that gave no score, a line each, but for the one that the headline names. */
+/** Scorers that gave no score, a line each cause, but for the one that the headline names. */
 export function silences({ unknown }: Now, worst: Worst | undefined, isOfFiles: boolean): readonly string[] {
   const others = worst === undefined && !isOfFiles ? unknown.slice(1) : unknown
-  return others.filter(({ kind }) => kind === 'silent-scorer').map(unknownText)
+  const silent = others.filter((fact) => fact.kind === 'silent-scorer')
+  const causes = Map.groupBy(silent, (fact) => unknownText({ ...fact, scorer: '' }))
+  return [...causes].map(([said, facts]) => {
+    const names = facts.map(({ scorer }) => scorer).join(', ')
+    return names + (facts.length === 1 ? said : said.replace(/^ gives/, ' give'))
+  })
 }
 
 /** How many scorers have no column, and how many of them fail runs. */
