@@ -81,4 +81,13 @@ describe('the sides that can be compared', () => {
     ])
     expect(sides().model).toEqual([{ value: 'new', runs: 1 }])
   })
+
+  it('are the versions of an agent that got worse, where one did', () => {
+    store('judge', Array(20).fill(1), { agent: 'worse', agentVersion: '1', settledMs: 1000 })
+    store('judge', [...Array(12).fill(0), ...Array(8).fill(1)], { agent: 'worse', agentVersion: '2', settledMs: 2000 })
+    store('judge', Array(20).fill(1), { agent: 'same', agentVersion: '1', settledMs: 3000 })
+    expect(sides().agent).toBe('worse')
+    store('judge', Array(20).fill(1), { agent: 'same', agentVersion: '2', settledMs: 4000 })
+    expect(sides().agent).toBe('worse')
+  })
 })

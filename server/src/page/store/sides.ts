@@ -1,5 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 
+import { differenceOf } from './compare.ts'
+import { FAILING_SUMS, failingShare } from './failing-share.ts'
+import type { FailingSums } from './failing-share.ts'
 import { all, first } from './page-database.ts'
 import { chosenScores } from './score-sums.ts'
 import type { ScoreFilter } from './score-sums.ts'
@@ -16,7 +19,7 @@ export interface Side {
 
 /** The sides that can be compared, by what differs between them. */
 export interface Sides {
-  /** The agent whose versions these are: without a choice, the one with the latest two, because versions of different agents are no sides. */
+  /** The agent whose versions these are: without a choice, one whose newest version surely fails more often, or the one with the latest two. */
   readonly agent: string | undefined
   /** The versions and models with the latest scores first. */
   readonly agentVersion: readonly Side[]
@@ -46,16 +49,18 @@ export function sidesOf(database: DatabaseSync, filter: ScoreFilter, nowMs: numb
   // One reading of the scores serves all three.
   const rows = all<ValuesRow>(
     database,
-    `SELECT agent, agent_version AS agentVersion, version, model, count(*) AS runs FROM ${source} WHERE ${sql}
+    `SELECT agent, agent_version AS agentVersion, version, model, count(*) AS runs, ${FAILING_SUMS} FROM ${source} WHERE ${sql}
      GROUP BY 1, 2, 3, 4 ORDER BY max(time_ms) DESC`,
     viewer,
     ...values,
   )
   const byAgent = [...Map.groupBy(rows, ({ agent }) => agent)].map(
-    ([agent, own]) => [agent, valuesOf(own, 'agentVersion')] as const,
+    ([agent, own]) => [agent, valuesOf(own, 'agentVersion'), own] as const,
   )
+  const withEnough = byAgent.filter(([, sides]) => sides.filter(({ runs }) => runs >= ENOUGH_RUNS).length > 1)
   const [agent, versions = []] =
-    byAgent.find(([, sides]) => sides.filter(({ runs }) => runs >= ENOUGH_RUNS).length > 1) ??
+    withEnough.find(([, [after, before], own]) => isSurelyWorse(own, before?.value, after?.value)) ??
+    withEnough[0] ??
     byAgent.find(([, sides]) => sides.length > 1) ??
     byAgent[0] ??
     []
@@ -68,12 +73,26 @@ export function sidesOf(database: DatabaseSync, filter: ScoreFilter, nowMs: numb
   }
 }
 
-interface ValuesRow {
+interface ValuesRow extends FailingSums {
   readonly agent: string
   readonly agentVersion: string
   readonly version: string
   readonly model: string
   readonly runs: number
+}
+
+function isSurelyWorse(rows: readonly ValuesRow[], before: string | undefined, after: string | undefined): boolean {
+  const [old, now] = [before, after].map((version) => {
+    const own = rows.filter((row) => row.agentVersion === version)
+    const sum = (key: keyof FailingSums) => own.reduce((total, row) => total + row[key], 0)
+    return failingShare({
+      labelled: sum('labelled'),
+      labelled2: sum('labelled2'),
+      failing: sum('failing'),
+      failing2: sum('failing2'),
+    })
+  })
+  return old !== undefined && now !== undefined && differenceOf(old, now).interval95[0] > 0
 }
 
 function valuesOf(rows: readonly ValuesRow[], column: 'agentVersion' | 'version' | 'model'): readonly Side[] {
