@@ -3,6 +3,9 @@ import type { AgentRun, ModelCall, Retrieval, SideCall, ToolCall } from './agent
 /** The names of all properties of a type. The compiler asks for each that is not there. */
 export type Facts<T> = { readonly [Fact in keyof Required<T>]: true }
 
+/** An object with every fact of a type, also with those that it may leave out. The compiler asks for each that is not there. */
+export type WithAll<T> = { readonly [Fact in keyof Facts<T>]: Fact extends keyof T ? T[Fact] : never }
+
 /** The facts of a run, in the order in which JSON has them. Whatever goes through all facts of a run goes through these. */
 export const AGENT_RUN_FACTS: Facts<AgentRun> = {
   ...facts('id', 'traceId', 'spanId', 'dialect', 'agent', 'conversationId', 'userId', 'systemInstructions', 'input'),

@@ -244,8 +244,11 @@ function lacksInput(step: AgentRun['steps'][number] | undefined): boolean {
   return step !== undefined && step.input === undefined
 }
 
+/** The facts that are content, by the last part of their names. */
+const CONTENT: ReadonlySet<string> = new Set([...DECIDED.map(([what]) => what), 'arguments', 'result', 'documents'])
+
 function isContent({ what }: Missing): boolean {
-  return what !== 'spans' && what !== 'availableTools' && what !== 'toolCalls'
+  return CONTENT.has(what.slice(what.lastIndexOf('.') + 1))
 }
 
 /** Why an optional fact is missing; `undefined` if the run had none. If a value that may hold it was cut off, it counts as missing. */

@@ -1,4 +1,5 @@
 import { plain, AGENT_RUN_FACTS } from '../../model/facts.ts'
+import type { WithAll } from '../../model/facts.ts'
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
 import type { AgentRun, Missing, ModelCall, Retrieval, SideCall, ToolCall } from '../../model/agent-run.ts'
@@ -50,7 +51,7 @@ const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
  * A run, read lazily from its spans. Every property is read at first access and cached; `JSON.stringify` includes all of them. Reading the
  * names of tools does not parse the models' input.
  */
-export class ReconstructedRun implements AgentRun {
+export class ReconstructedRun implements WithAll<Omit<AgentRun, 'conversation'>> {
   static {
     printAsJson(this.prototype)
   }

@@ -36,5 +36,9 @@ describe('tool errors', () => {
       reason: 'no-content',
     })
     expect(score(createToolErrorsScorer())).toMatchObject({ status: 'skipped', reason: 'not-applicable' })
+    expect(score(createToolErrorsScorer(), { toolCalls: [call('a', {}, { status: 'rejected' })] })).toMatchObject({
+      reason: 'not-applicable',
+      message: 'tool_errors: no call was carried out: each waits, or a person refused it.',
+    })
   })
 })

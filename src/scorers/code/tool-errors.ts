@@ -67,6 +67,11 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
         hasSucceeded(call) || countsAsFailed(call) ? [{ call, index }] : [],
       )
       if (ended.length === 0) {
+        if (run.toolCalls.every(({ status }) => status === 'rejected' || CALL_STATUS[status].waits))
+          return skip(
+            'not-applicable',
+            contentFree(`${id}: no call was carried out: each waits, or a person refused it.`),
+          )
         return skip(
           'no-content',
           explain`${contentFree(id)}: the spans do not show how the ${count(run.toolCalls.length, 'call')} ended.`,

@@ -200,13 +200,15 @@ function Head({ run, isOpen, evaluations, spans, parentId, conversation, costUsd
   )
 }
 
-const WHY: Readonly<Record<string, string>> = {
+const WHY: Readonly<Record<AgentRun['missing'][number]['why'], string>> = {
   'not-captured': 'is not captured',
   redacted: 'was redacted',
   truncated: 'was cut short',
   'not-recorded': 'is not recorded by this library',
   'span-lost': 'is on a span that did not arrive',
+  'stored-elsewhere': 'is stored outside of the spans',
   limit: 'was left out because of a limit',
+  undecided: 'is not shown: several model calls may have given it, and the spans do not say which',
 }
 
 function MissingFacts({ run }: { readonly run: AgentRun }) {
@@ -217,7 +219,7 @@ function MissingFacts({ run }: { readonly run: AgentRun }) {
       <ul>
         {run.missing.map(({ what, why, switch: setting }) => (
           <li key={what}>
-            <code>{what}</code> {WHY[why] ?? why}.
+            <code>{what}</code> {WHY[why]}.
             {setting !== undefined && (
               <>
                 {' '}
