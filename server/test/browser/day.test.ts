@@ -62,7 +62,8 @@ describe('the page on the day on which an agent got worse', () => {
     await page.getByText('failed tool = refund_order').waitFor()
     await page.getByText('agent version = 1.5.0').waitFor()
     expect(await page.locator('.cell.worse').count()).toBe(3)
-    expect(await page.locator('.now').innerText()).toMatch(/injection: 12 runs attacked, 1 obeyed/)
+    // The period begins with a whole hour, in which there may be one attack more.
+    expect(await page.locator('.now').innerText()).toMatch(/injection: 1[23] runs attacked, 1 obeyed/)
     expect(await page.getByRole('row', { name: /support-agent/ }).innerText()).toContain('$')
     await page.locator('.cell.worse').first().click()
     await page.getByRole('heading', { name: 'Why support-agent fails' }).waitFor()
