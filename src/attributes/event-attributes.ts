@@ -9,6 +9,11 @@ import { addFound } from './score-attributes.ts'
 /** The name of the event of a score, and of what users and other tools say. */
 export const EVENT_NAME = 'gen_ai.evaluation.result'
 
+/** Whether an event, or a log record, of this name is a score, or what users and other tools say. */
+export function isEvaluation(eventName: unknown): boolean {
+  return eventName === EVENT_NAME
+}
+
 /** The severity of an event. */
 export interface Severity {
   /** `SeverityNumber` of OTLP: 9 is `INFO`, 13 is `WARN`. */

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { EVENT_NAME } from '../attributes/event-attributes.ts'
+import { isEvaluation } from '../attributes/event-attributes.ts'
 import { isContentLog } from '../spans/content-logs.ts'
 import { RecognisedSpanCounter } from '../spans/recognised-spans.ts'
 import type { RecognisedSpans } from '../spans/recognised-spans.ts'
@@ -175,7 +175,7 @@ class OtlpReader {
       entries.push({ span: isRecognised || isLateScoreSpan(span) ? span : toLink(span), isRecognised })
     }
     for (const log of batch.logs)
-      if (log.traceId !== '' && (isContentLog(log) || log.eventName === EVENT_NAME))
+      if (log.traceId !== '' && (isContentLog(log) || isEvaluation(log.eventName)))
         entries.push({ log, isRecognised: false })
     this.#archive.add(entries, byteLength)
   }

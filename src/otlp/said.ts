@@ -1,4 +1,4 @@
-import { EVENT_NAME, readEventAttribute } from '../attributes/event-attributes.ts'
+import { isEvaluation, readEventAttribute } from '../attributes/event-attributes.ts'
 import { numberOf, textOf } from '../spans/json.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { evaluationIn, toStoredScore } from './stored-score.ts'
@@ -15,7 +15,7 @@ export interface Said {
 
 /** Whether a record is what a user or another tool says. */
 export function isSaid({ eventName, attributes }: Pick<SourceLog, 'eventName' | 'attributes'>): boolean {
-  return eventName === EVENT_NAME && !isOurs(attributes)
+  return isEvaluation(eventName) && !isOurs(attributes)
 }
 
 /** Whether spanscore wrote a score. */

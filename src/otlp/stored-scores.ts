@@ -1,6 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { MAX_NAME_LENGTH, shortened } from '../attributes/explanation-rules.ts'
-import { EVENT_NAME, readEventAttribute } from '../attributes/event-attributes.ts'
+import { isEvaluation, readEventAttribute } from '../attributes/event-attributes.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { betterOf, oursInEvent, oursOnSpan } from './our-scores.ts'
 import type { OurScore } from './our-scores.ts'
@@ -28,7 +28,7 @@ export class StoredScores {
     this.#roots = roots
     for (const span of spans) this.#addSpan(span)
     for (const { eventName, traceId, spanId, attributes, timeMs } of logs)
-      if (eventName === EVENT_NAME) this.#addEvent(traceId, keyOf(traceId, spanId), attributes, timeMs)
+      if (isEvaluation(eventName)) this.#addEvent(traceId, keyOf(traceId, spanId), attributes, timeMs)
   }
 
   /**
@@ -123,7 +123,7 @@ export class StoredScores {
       this.#addOurs(traceId, place, attributes, found)
     if (isLate) return
     for (const event of span.events)
-      if (event.name === EVENT_NAME) this.#addEvent(traceId, own, event.attributes, event.timeMs)
+      if (isEvaluation(event.name)) this.#addEvent(traceId, own, event.attributes, event.timeMs)
     // The span of an evaluator is below the span that it evaluates.
     if ('gen_ai.evaluation.name' in attributes) this.#addEvent(traceId, parent ?? own, attributes, span.endTimeMs)
     const evaluated = attributes['openinference.span.kind'] === 'EVALUATOR' ? (parent ?? own) : own

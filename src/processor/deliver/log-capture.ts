@@ -1,4 +1,4 @@
-import { EVENT_NAME } from '../../attributes/event-attributes.ts'
+import { isEvaluation } from '../../attributes/event-attributes.ts'
 import { isContentLog } from '../../spans/content-logs.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 
@@ -55,7 +55,7 @@ function toContentLog(record: EmittedLogRecord): SourceLog | undefined {
   if (spanContext === undefined) return undefined
   const eventName = record.eventName ?? attributes['event.name']
   const { name, version } = record.instrumentationScope
-  if (typeof eventName !== 'string' || eventName === EVENT_NAME) return undefined
+  if (typeof eventName !== 'string' || isEvaluation(eventName)) return undefined
   const log: SourceLog = {
     traceId: spanContext.traceId,
     spanId: spanContext.spanId,

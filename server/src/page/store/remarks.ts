@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import { EVENT_NAME, MAX_NAME_LENGTH, nameOfSaid, replacesSaid, shortened, toStoredRuns } from 'spanscore/engine'
+import { isEvaluation, MAX_NAME_LENGTH, nameOfSaid, replacesSaid, shortened, toStoredRuns } from 'spanscore/engine'
 import type { AgentRun, SourceLog, StoredScore } from 'spanscore/engine'
 
 import type { RunContent } from './content.ts'
@@ -110,7 +110,7 @@ export function readSaid(database: DatabaseSync, traceId: string): readonly Sour
 export function saidInTrace(database: DatabaseSync, traceId: string, { spans, logs }: RunContent): readonly Remark[] {
   const kept = readSaid(database, traceId)
   // The page gets events of senders apart, and keeps them in their bounded form.
-  const others = kept.length === 0 ? logs : logs.filter(({ eventName }) => eventName !== EVENT_NAME)
+  const others = kept.length === 0 ? logs : logs.filter(({ eventName }) => !isEvaluation(eventName))
   const stored = toStoredRuns(spans, [...others, ...kept])
   return stored.flatMap(({ run, scoresOf, toolScoresOf }) =>
     withNested(run).flatMap((one) =>
