@@ -3,11 +3,16 @@ import type { AgentRun, ModelCall, Retrieval, SideCall, ToolCall } from './agent
 /** The names of all properties of a type. The compiler asks for each that is not there. */
 export type Facts<T> = { readonly [Fact in keyof Required<T>]: true }
 
+type AnyFact = keyof AgentRun | keyof ToolCall | keyof SideCall | keyof Retrieval
+
+/** The names of all properties of one of these types. The compiler also refuses a name that only the others have. */
+type OnlyFacts<T> = Facts<T> & { readonly [Fact in Exclude<AnyFact, keyof T>]?: never }
+
 /** An object with every fact of a type, also with those that it may leave out. The compiler asks for each that is not there. */
 export type WithAll<T> = { readonly [Fact in keyof Facts<T>]: Fact extends keyof T ? T[Fact] : never }
 
 /** The facts of a run, in the order in which JSON has them. Whatever goes through all facts of a run goes through these. */
-export const AGENT_RUN_FACTS: Facts<AgentRun> = {
+export const AGENT_RUN_FACTS: OnlyFacts<AgentRun> = {
   ...facts('id', 'traceId', 'spanId', 'dialect', 'agent', 'conversationId', 'userId', 'systemInstructions', 'input'),
   ...facts(
     'userInput',
@@ -25,13 +30,13 @@ export const AGENT_RUN_FACTS: Facts<AgentRun> = {
 }
 
 /** The facts of a tool call. */
-export const TOOL_CALL_FACTS: Facts<ToolCall> = {
+export const TOOL_CALL_FACTS: OnlyFacts<ToolCall> = {
   ...facts('id', 'name', 'arguments', 'result', 'error', 'status', 'step', 'spanId', 'traceId', 'agentName'),
   ...facts('providerExecuted', 'childRunId'),
 }
 
 /** The facts of a model call. */
-export const MODEL_CALL_FACTS: Facts<ModelCall> = {
+export const MODEL_CALL_FACTS: OnlyFacts<ModelCall> = {
   ...facts(
     'spanId',
     'model',
@@ -47,15 +52,15 @@ export const MODEL_CALL_FACTS: Facts<ModelCall> = {
 }
 
 /** The facts of a model call that served the run without being a step. */
-export const SIDE_CALL_FACTS: Facts<SideCall> = { ...MODEL_CALL_FACTS, ...facts('kind', 'name') }
+export const SIDE_CALL_FACTS: OnlyFacts<SideCall> = { ...MODEL_CALL_FACTS, ...facts('kind', 'name') }
 
 /** The facts of a retrieval. */
-export const RETRIEVAL_FACTS: Facts<Retrieval> = {
+export const RETRIEVAL_FACTS: OnlyFacts<Retrieval> = {
   ...facts('kind', 'query', 'documents', 'source', 'spanId', 'status', 'error', 'toolCall'),
 }
 
 /** A table of these names. */
-export function facts<Fact extends string>(...names: readonly Fact[]): { readonly [Name in Fact]: true } {
+export function facts<Fact extends AnyFact>(...names: readonly Fact[]): { readonly [Name in Fact]: true } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for each
   return Object.fromEntries(names.map((name) => [name, true])) as { readonly [Name in Fact]: true }
 }

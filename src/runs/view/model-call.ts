@@ -1,4 +1,5 @@
 import { MODEL_CALL_FACTS, plain, SIDE_CALL_FACTS } from '../../model/facts.ts'
+import type { WithAll } from '../../model/facts.ts'
 import type { Message, RunError, Usage } from '../../model/message.ts'
 import type { ModelCall, SideCall } from '../../model/agent-run.ts'
 import { callsOf, inputOf, outputOf, pick } from '../trace-span.ts'
@@ -7,7 +8,7 @@ import { frozen } from './frozen.ts'
 import { printAsJson } from './print-as-json.ts'
 
 /** A model call whose messages are read at first access. */
-export class ReconstructedModelCall implements ModelCall {
+export class ReconstructedModelCall implements WithAll<ModelCall> {
   static {
     printAsJson(this.prototype)
   }
@@ -66,7 +67,7 @@ export class ReconstructedModelCall implements ModelCall {
 }
 
 /** A side call, whose messages are read at first access. */
-export class ReconstructedSideCall extends ReconstructedModelCall implements SideCall {
+export class ReconstructedSideCall extends ReconstructedModelCall implements WithAll<SideCall> {
   static {
     printAsJson(this.prototype)
   }

@@ -1,4 +1,5 @@
 import { plain, RETRIEVAL_FACTS } from '../../model/facts.ts'
+import type { WithAll } from '../../model/facts.ts'
 import type { Retrieval, RetrievedDocument } from '../../model/agent-run.ts'
 import type { RunError } from '../../model/message.ts'
 import { MAX_DOCUMENTS } from '../../spans/content/documents.ts'
@@ -7,7 +8,7 @@ import { frozen } from './frozen.ts'
 import { printAsJson } from './print-as-json.ts'
 
 /** A retrieval whose documents are read at first access. */
-export class ReconstructedRetrieval implements Retrieval {
+export class ReconstructedRetrieval implements WithAll<Retrieval> {
   static {
     printAsJson(this.prototype)
   }

@@ -1,4 +1,5 @@
 import { plain, TOOL_CALL_FACTS } from '../../model/facts.ts'
+import type { WithAll } from '../../model/facts.ts'
 import type { Dialect, ToolRunner } from '../../spans/dialect.ts'
 import { isRecord, textOf, toJsonText } from '../../spans/json.ts'
 import type { RunError, ToolCallResponsePart } from '../../model/message.ts'
@@ -37,7 +38,7 @@ export interface CallContext {
 }
 
 /** A tool call whose arguments and result are read at first access. */
-export class ReconstructedToolCall implements ToolCall {
+export class ReconstructedToolCall implements WithAll<ToolCall> {
   static {
     printAsJson(this.prototype)
   }
