@@ -2,10 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
+import { createAnswerCorrectnessScorer } from 'spanscore'
 import { createToolErrorsScorer } from 'spanscore/scorers/code'
 import { createAgentTestRun, createTestMessage, createToolInvocation, testCases } from 'spanscore/testing'
 import type { AgentCase, AskedCase } from 'spanscore/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 import { createScriptedOpenAIServer } from '../src/testing/scripted-openai-server.ts'
 import { runCommand } from './fixtures/run-command.ts'
@@ -279,6 +280,28 @@ describe('spanscore score --cases', () => {
     expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining(`\n✗ ${message}\n`)])
     const filled = file('filled-in.jsonl', JSON.stringify({ ...lima, wrong, expected: { mentions: 'Lima' } }))
     expect(await check(fixed, filled, '--fail-on', 'unchecked-cases')).toMatchObject({ code: 0 })
+  })
+
+  it('fails a case if what it expects is not compared, or its judge is not asked', async () => {
+    const entry = resolve('src/entries/scorers.ts')
+    const noKey = file(
+      'no-key.config.ts',
+      `import { createAnswerCorrectnessScorer, createAnswerPresentScorer } from '${entry}'\n` +
+        "export default { scorers: [createAnswerPresentScorer(), createAnswerCorrectnessScorer({ model: 'openai/gpt-5-mini' })] }\n",
+    )
+    vi.stubEnv('OPENAI_API_KEY', undefined)
+    const answered = expecting('answered.jsonl', () => ({ answer: '16 °C' }))
+    const open = await runCommand(['score', sample, '--cases', answered, '--config', noKey])
+    expect(open.code).toBe(1)
+    expect(open.stdout).toMatch(/✗ case \S+ "[^"]+": answer_correctness gave no score \(judge-unavailable\)/)
+    const misspelt = expecting('misspelt.jsonl', () => ({ trajectory: ['wether-tool'] }))
+    const { code, stdout } = await runCommand(['score', sample, '--cases', misspelt, '--config', noKey])
+    expect([code, stdout]).toEqual([1, expect.stringContaining('case_trajectory gave no score (no-such-tool)')])
+    const tests: (() => Promise<void>)[] = []
+    const scorers = [createToolErrorsScorer(), createAnswerCorrectnessScorer({ model: 'openai/gpt-5-mini' })]
+    testCases(answered, { test: (_title, run) => tests.push(run), agent: () => answer('weather-tool'), scorers })
+    await expect(tests[0]!()).rejects.toThrow(/did not pass\.\nanswer_correctness: /)
+    vi.unstubAllEnvs()
   })
 
   it.each([

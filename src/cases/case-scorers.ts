@@ -54,6 +54,25 @@ export function isChecked(
   return isExpected || wrong.some(({ scorer, label }) => label === 'fail' && scorers.has(scorer))
 }
 
+const JUDGE_NOT_ASKED: ReadonlySet<string> = new Set(['judge-unavailable', 'circuit-open', 'refused', 'thinned'])
+
+/**
+ * Whether a scorer that skipped a run leaves open whether the case passes: it compares with what the case expects, or its judge was not asked.
+ *
+ * @param readsAnswers whether it compares with the expected answer
+ */
+export function leavesOpen(
+  { expected }: AgentCase,
+  { id, reason, readsAnswers }: { readonly id: string; readonly reason: string; readonly readsAnswers: boolean },
+): boolean {
+  return (
+    JUDGE_NOT_ASKED.has(reason) ||
+    (readsAnswers && expected.answer !== null) ||
+    (id === 'case_trajectory' && expected.trajectory !== null) ||
+    (id === 'case_mentions' && expected.mentions !== null)
+  )
+}
+
 /** What to say if cases have an expected answer that no scorer compares with, and no texts that must occur. */
 export function unreadAnswers(cases: readonly AgentCase[], scorers: readonly Scorer[]): string | undefined {
   const isRead = scorers.some(({ needs }) => needs.includes('groundTruth'))

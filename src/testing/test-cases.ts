@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { parseCases } from '../cases/agent-case.ts'
 import type { AgentCase } from '../cases/agent-case.ts'
 import { readOptions } from '../scorers/read-options.ts'
-import { caseScorers, givenOf, isChecked, unreadAnswers } from '../cases/case-scorers.ts'
+import { caseScorers, givenOf, isChecked, leavesOpen, unreadAnswers } from '../cases/case-scorers.ts'
 import { ScoreUnavailableError } from '../scoring/score-unavailable-error.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 
@@ -31,7 +31,7 @@ export interface CaseTestOptions {
 
 /**
  * Declares a test for each case of a file that `spanscore cases` wrote: the agent is asked again, and the answer must pass. A scorer that
- * skips the run is left out, but something must be scored.
+ * skips the run is left out, unless its judge was not asked, or it compares with what the case expects. Something must be scored.
  *
  * @example
  * ```ts
@@ -99,7 +99,9 @@ async function faultsOf(
         faults.push(`${scorer.id} ${score}: ${reason}`)
     } catch (error) {
       if (!(error instanceof ScoreUnavailableError)) throw error
-      if (error.evaluation.score.status === 'failed') faults.push(`${scorer.id}: ${error.message}`)
+      const { id, needs } = scorer
+      const open = { id, reason: error.code, readsAnswers: needs.includes('groundTruth') }
+      if (error.evaluation.score.status === 'failed' || leavesOpen(each, open)) faults.push(`${id}: ${error.message}`)
       unscored.push(`${scorer.id}: ${error.code}`)
     }
   }

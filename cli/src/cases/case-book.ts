@@ -1,5 +1,5 @@
 import type { AgentCase } from '../../../src/cases/agent-case.ts'
-import { caseScorers, givenOf, isChecked } from '../../../src/cases/case-scorers.ts'
+import { caseScorers, givenOf, isChecked, leavesOpen } from '../../../src/cases/case-scorers.ts'
 import { inputKeyOf } from '../../../src/cases/input-key.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { Evaluation } from '../../../src/model/score.ts'
@@ -34,8 +34,8 @@ const MAX_FAULTS = 5
 export interface CaseBookOptions {
   /** Whether questions are shown. */
   readonly showsContent: boolean
-  /** Whether a scorer compares with the expected answers. */
-  readonly readsAnswers: boolean
+  /** The ids of scorers that compare with the expected answers. */
+  readonly readAnswers: ReadonlySet<string>
 }
 
 /** Cases, and what became of the runs that asked their questions. */
@@ -76,14 +76,23 @@ export class CaseBook {
   }
 
   add({ run, evaluations }: EvaluatedRun): void {
-    const progress = this.#progress.get(this.#caseOfRun.get(run.id)?.id ?? '')
-    if (progress === undefined) return
-    const faults = evaluations.flatMap((evaluation) => faultOf(evaluation) ?? [])
+    const found = this.#caseOfRun.get(run.id)
+    const progress = this.#progress.get(found?.id ?? '')
+    if (found === undefined || progress === undefined) return
+    const faults = evaluations.flatMap((evaluation) => faultOf(evaluation) ?? this.#openIn(found, evaluation) ?? [])
     if (faults.length > 0) progress.failed++
     for (const fault of faults) if (progress.faults.size < MAX_FAULTS) progress.faults.add(fault)
     for (const evaluation of evaluations) {
       if (evaluation.score.status === 'scored') progress.scorers.add(evaluation.scorer.id)
     }
+  }
+
+  /** What a skip leaves open. */
+  #openIn(found: AgentCase, { scorer: { id }, score }: Evaluation): string | undefined {
+    if (score.status !== 'skipped') return undefined
+    const { reason } = score
+    const isOpen = leavesOpen(found, { id, reason, readsAnswers: this.#options.readAnswers.has(id) })
+    return isOpen ? `${id} gave no score (${reason})` : undefined
   }
 
   /**
@@ -96,7 +105,7 @@ export class CaseBook {
       const { runs, scorers, failed, faults } = this.#progress.get(each.id) ?? toProgress()
       const problems =
         runs === 0 ? ['no run asks its question'] : scorers.size === 0 ? [...faults, 'nothing was scored'] : [...faults]
-      const unchecked = problems.length === 0 && !isChecked(each, scorers, this.#options.readsAnswers)
+      const unchecked = problems.length === 0 && !isChecked(each, scorers, this.#options.readAnswers.size > 0)
       const passed = problems.length === 0 && !(unchecked && failsUnchecked)
       const question = this.#options.showsContent ? ` "${shortened(each.input, MAX_QUESTION)}"` : ''
       const what = unchecked

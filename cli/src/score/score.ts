@@ -69,7 +69,9 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
     read &&
     new CaseBook(read, {
       showsContent: !configured.stripContent,
-      readsAnswers: configured.scorers.some(({ scorer }) => scorer.needs.includes('groundTruth')),
+      readAnswers: new Set(
+        configured.scorers.flatMap(({ scorer }) => (scorer.needs.includes('groundTruth') ? [scorer.id] : [])),
+      ),
     })
   const options = withScorers(configured, cases?.scorers ?? [])
   const unread = unreadAnswers(

@@ -103,6 +103,13 @@ describe('trajectory', () => {
     ).toMatchObject({ value: 1 })
   })
 
+  it('says which calls were made with other arguments', () => {
+    const scorer = createTrajectoryScorer({ expected: [{ name: 'a', arguments: { city: 'Lima' } }] })
+    expect(score(scorer, { toolCalls: [call('a', { city: 'Oslo' })] })).toMatchObject({
+      explanation: 'The calls do not match (ordered): made with other arguments: a; precision 0.00, recall 0.00.',
+    })
+  })
+
   it('says what was not made and what was not expected', () => {
     expect(score(createTrajectoryScorer({ expected: ['a', 'b'] }), { toolCalls: calls('ax') })).toMatchObject({
       explanation: 'The calls do not match (ordered): not made: b; not expected: x; precision 0.50, recall 0.50.',

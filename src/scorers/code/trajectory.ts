@@ -277,10 +277,17 @@ function explainTrajectory(
   mode: TrajectoryMode,
   configured: ReadonlySet<string>,
 ): Explanation {
-  const faults = [
-    ...(missing.length > 0 ? [explain`not made: ${listNames(missing, configured)}`] : []),
-    ...(unexpected.length > 0 ? [explain`not expected: ${listNames(unexpected, configured)}`] : []),
-  ]
+  const changed = missing.filter((name) => unexpected.includes(name))
+  const isOther = (name: string) => !changed.includes(name)
+  const faults = (
+    [
+      ['made with other arguments', changed],
+      ['not made', missing.filter(isOther)],
+      ['not expected', unexpected.filter(isOther)],
+    ] as const
+  ).flatMap(([what, names]) =>
+    names.length === 0 ? [] : [explain`${contentFree(what)}: ${listNames(names, configured)}`],
+  )
   const detail =
     faults.length > 0
       ? joinExplanations(faults, '; ')
