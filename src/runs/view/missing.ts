@@ -17,8 +17,21 @@ import { holdsText, hasMoreDocuments } from './retrieval.ts'
 import { endsOnTools, isFailed, isForTools } from './run-ending.ts'
 import { holdsUnparsed } from './unparsed.ts'
 
+/** The facts that may be missing, by the last part of their names: those that are content, and the others. */
+const KINDS = {
+  content: ['input', 'output', 'systemInstructions', 'arguments', 'result', 'documents'],
+  other: ['availableTools', 'toolCalls', 'children', 'spans'],
+} as const
+
+type Kind = (typeof KINDS)[keyof typeof KINDS][number]
+
+/** A missing fact of a kind that is in the table. */
+export interface MissingFact extends Missing {
+  readonly what: Kind | `${string}.${Kind}`
+}
+
 /** Facts that the spans lack although every run has them, and the setting that records each. */
-export function missingOf(run: AgentRun, evidence: Evidence): readonly Missing[] {
+export function missingOf(run: AgentRun, evidence: Evidence): readonly MissingFact[] {
   const { plan } = evidence.loop
   const missing = [...missingTextsOf(run, evidence), ...missingInCalls(run, plan)]
   const calls = missingCallsOf(run, plan)
@@ -29,10 +42,10 @@ export function missingOf(run: AgentRun, evidence: Evidence): readonly Missing[]
 }
 
 /** The texts of documents that were found: `retrievals[0].documents`. */
-function missingInRetrievals(run: AgentRun, plan: RunPlan): readonly Missing[] {
+function missingInRetrievals(run: AgentRun, plan: RunPlan): readonly MissingFact[] {
   const spans = new Map(plan.retrievals.map(({ span }) => [span.span.spanId, span]))
-  return run.retrievals.flatMap(({ spanId, status, documents }, index): Missing[] => {
-    const what = `retrievals[${index}].documents`
+  return run.retrievals.flatMap(({ spanId, status, documents }, index): MissingFact[] => {
+    const what = `retrievals[${index}].documents` as const
     const span = spans.get(spanId ?? '')
     if (documents?.length === 0 || (documents === undefined && status === 'error')) return []
     if (!holdsText(documents)) {
@@ -48,14 +61,14 @@ const FILE_SEARCH_RESULTS: Absence = {
 }
 
 /** What is missing in each tool call: `toolCalls[2].arguments`. It is found while it is read, because there may be thousands of calls. */
-export function* missingInCalls(run: AgentRun, plan: RunPlan): Generator<Missing, void> {
+export function* missingInCalls(run: AgentRun, plan: RunPlan): Generator<MissingFact, void> {
   const lastModel = plan.models.at(-1) ?? plan.root
   // Each is looked up once, because one model call may ask for thousands of tools.
   const ofModel = new Map<ContentFact, Absence>()
   const spans = new Map(plan.tools.map((tool) => [tool.span.spanId, tool]))
   for (const [index, call] of run.toolCalls.entries()) {
     const tool = spans.get(call.spanId ?? '')
-    const lacking = (what: string, fact: ContentFact): Missing => {
+    const lacking = (what: 'arguments' | 'result', fact: ContentFact): MissingFact => {
       const known = tool === undefined ? ofModel.get(fact) : undefined
       const absence = known ?? explain(fact, tool ?? lastModel)
       if (tool === undefined) ofModel.set(fact, absence)
@@ -87,9 +100,9 @@ export const TEXTS: ReadonlySet<string> = new Set([...DECIDED.map(([what]) => wh
  * What is missing of them: what no source of the order of evidence states. A run that was stopped, or waits, lacks no answer. This takes far
  * less time than looking at thousands of calls.
  */
-export function missingTextsOf(run: AgentRun, evidence: Evidence): Missing[] {
+export function missingTextsOf(run: AgentRun, evidence: Evidence): MissingFact[] {
   const { plan } = evidence.loop
-  const missing: Missing[] = []
+  const missing: MissingFact[] = []
   for (const [what, fact, undecidedBy] of DECIDED) {
     if (run[what === 'input' ? 'userInput' : what] !== undefined) continue
     const decision = evidence.of(fact)
@@ -116,7 +129,7 @@ function explainText(what: 'input' | 'output', spans: Spans, run: AgentRun, plan
 }
 
 /** Whether tools may have been called that no span shows. This alone takes far less time than all that is missing. */
-export function missingCallsOf(run: AgentRun, plan: RunPlan): Missing | undefined {
+export function missingCallsOf(run: AgentRun, plan: RunPlan): MissingFact | undefined {
   // An agent span alone does not show what its model did. Without a span of a model call, tools may have been called.
   const isSilent = run.toolCalls.length === 0 && run.steps.length === 0 && run.availableTools === undefined
   if (isSilent) return { what: 'toolCalls', why: 'not-recorded' }
@@ -244,11 +257,9 @@ function lacksInput(step: AgentRun['steps'][number] | undefined): boolean {
   return step !== undefined && step.input === undefined
 }
 
-/** The facts that are content, by the last part of their names. */
-const CONTENT: ReadonlySet<string> = new Set([...DECIDED.map(([what]) => what), 'arguments', 'result', 'documents'])
-
 function isContent({ what }: Missing): boolean {
-  return CONTENT.has(what.slice(what.lastIndexOf('.') + 1))
+  const kinds: readonly string[] = KINDS.content
+  return kinds.includes(what.slice(what.lastIndexOf('.') + 1))
 }
 
 /** Why an optional fact is missing; `undefined` if the run had none. If a value that may hold it was cut off, it counts as missing. */

@@ -13,6 +13,7 @@ import {
   TEXTS,
   wholeText,
 } from './missing.ts'
+import type { MissingFact } from './missing.ts'
 import { runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { printAsJson } from './print-as-json.ts'
@@ -45,7 +46,7 @@ const SLOTS = Object.keys(SLOT).length
 
 /** Deeper nested agents are omitted, because `JSON.stringify` recurses. */
 const MAX_DEPTH = 200
-const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
+const CHILDREN_CUT: MissingFact = { what: 'children', why: 'limit' }
 
 /**
  * A run, read lazily from its spans. Every property is read at first access and cached; `JSON.stringify` includes all of them. Reading the
@@ -183,7 +184,7 @@ export class ReconstructedRun implements WithAll<Omit<AgentRun, 'conversation'>>
     return this.#memo.shared(SLOT.content, () => contentOf(this))
   }
 
-  get missing(): readonly Missing[] {
+  get missing(): readonly MissingFact[] {
     return this.#memo.shared(SLOT.missing, () => {
       const isCut = this.#depth >= MAX_DEPTH && this.#plan.children.length > 0
       const missing = missingOf(this, this.#facts.evidence)
