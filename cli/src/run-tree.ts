@@ -226,8 +226,8 @@ function noteOf(call: ToolCall): string {
   const marks: string[] = []
   if (call.agentName !== undefined) marks.push(`by ${call.agentName}`)
   if (call.providerExecuted) marks.push('run by the provider')
-  const { outcome, words } = CALL_STATUS[call.status]
-  if (outcome === 'failed' || outcome === 'none') marks.push(words)
+  const { mayHaveSucceeded, words } = CALL_STATUS[call.status]
+  if (!mayHaveSucceeded) marks.push(words)
   return marks.length === 0 ? '' : `  (${safeLine(marks.join(', '))})`
 }
 

@@ -246,8 +246,8 @@ export function holdsContent(run: AgentRun): boolean {
  * without a span is in the messages of the next model call.
  */
 function lacksResult(call: ToolCall, tool: TraceSpan | undefined, run: AgentRun): boolean {
-  const { outcome } = CALL_STATUS[call.status]
-  if (call.result !== undefined || outcome === 'failed' || outcome === 'none') return false
+  const { mayHaveSucceeded, outcome } = CALL_STATUS[call.status]
+  if (call.result !== undefined || !mayHaveSucceeded) return false
   if (tool !== undefined && isCut('toolResult', tool)) return true
   if (outcome === 'unknown') return call.providerExecuted || lacksInput(run.steps[call.step + 1])
   return call.arguments === undefined || run.output === undefined

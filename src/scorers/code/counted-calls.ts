@@ -23,8 +23,7 @@ export function expectCount(factory: string, value: unknown): void {
 
 /** Whether the call counts. */
 export function isCounted({ status }: ToolCall, counted: NonNullable<CountOption['count']>): boolean {
-  const { outcome } = CALL_STATUS[status]
-  return counted === 'all' || outcome === 'succeeded' || outcome === 'unknown'
+  return counted === 'all' || CALL_STATUS[status].mayHaveSucceeded
 }
 
 /** A sentence about the calls that do not count; empty if all do. */

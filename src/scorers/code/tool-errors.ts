@@ -67,7 +67,7 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
         hasSucceeded(call) || countsAsFailed(call) ? [{ call, index }] : [],
       )
       if (ended.length === 0) {
-        if (run.toolCalls.every(({ status }) => status === 'rejected' || CALL_STATUS[status].waits))
+        if (run.toolCalls.every(({ status }) => !CALL_STATUS[status].mayHaveActed && !CALL_STATUS[status].isRefused))
           return skip(
             'not-applicable',
             contentFree(`${id}: no call was carried out: each waits, or a person refused it.`),

@@ -116,7 +116,7 @@ export function createToolPolicyScorer(options: ToolPolicyOptions): Scorer {
 function breachesOf(run: AgentRun, { allowed, forbidden = [], before = {}, atMost = {} }: Rules): readonly Finding[] {
   const made = run.toolCalls
     .map(({ name, status, step }, index) => ({ name, status, step, index }))
-    .filter(({ status }) => CALL_STATUS[status].outcome !== 'none')
+    .filter(({ status }) => CALL_STATUS[status].mayHaveActed)
   const earlier = run.conversation === undefined ? succeededBefore(run) : new Set<string>()
   const counts = new Map<string, number>()
   return made.flatMap(({ name, index, step }) => {
