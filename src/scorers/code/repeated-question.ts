@@ -12,7 +12,7 @@ import { twoDecimals } from '../two-decimals.ts'
 const LEAST_LENGTH = 12
 /** The share of trigrams that two messages have in common if they ask the same. */
 const SAME = 0.8
-/** Characters of a message that are compared so. What follows must be equal. */
+/** The characters of a message whose trigrams and words are compared. The rest of two messages must be equal. */
 const MAX_COMPARED = 500
 const MAX_NAMED = 3
 
@@ -102,7 +102,7 @@ function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>): numbe
   return shared / (one.size + other.size - shared)
 }
 
-/** Whether words were only added or mistyped. */
+/** True if the second message has the words of the first, some of them mistyped, and may have more or fewer. */
 function haveSameWords(one: string, other: string): boolean {
   const words = one.slice(0, MAX_COMPARED).split(' ')
   const others = other.slice(0, MAX_COMPARED).split(' ')

@@ -304,7 +304,7 @@ interface Fall {
   readonly hour: number
   readonly after: WeightedMean
   readonly change: NonNullable<NowCell['change']>
-  /** Whether it is more than chance, although each hour was tried. */
+  /** True if the evidence exceeds the chance that some hour of the series divides it so well. */
   readonly isSure: boolean
 }
 
