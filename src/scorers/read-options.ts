@@ -1,6 +1,6 @@
 import { RUN_FACTS } from '../scoring/absence.ts'
-import { closestName } from '../scoring/closest-name.ts'
 import { formatValue } from '../scoring/format-value.ts'
+import { refuseUnknown } from '../scoring/refuse-unknown.ts'
 import { isRecord } from '../spans/json.ts'
 
 /** The names of all options. The compiler rejects an incomplete or excessive list. */
@@ -20,13 +20,7 @@ export function readOptions<Options extends object>(
   kind: 'option' | 'field' = 'option',
 ): Options {
   if (!isRecord(options)) throw new TypeError(`${subject}: expected an object of options, got ${formatValue(options)}.`)
-  for (const key of Object.keys(options)) {
-    if (Object.hasOwn(known, key)) continue
-    const meant = closestName(key, Object.keys(known))
-    const question = meant === undefined ? '' : ` Did you mean ${meant}?`
-    const names = Object.keys(known).join(', ')
-    throw new TypeError(`${subject}: expected one of ${names}, got an unknown ${kind}: ${formatValue(key)}.${question}`)
-  }
+  for (const key of Object.keys(options)) if (!Object.hasOwn(known, key)) refuseUnknown(subject, key, known, kind)
   return options
 }
 

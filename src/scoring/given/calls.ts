@@ -66,8 +66,7 @@ export class GivenCalls {
   add(source: Source, place: Place): void {
     const invocationIndex = place.invocations++
     if (isPartial(source.state)) return
-    const callee = calleeOf(source)
-    const toolName = textOf(callee.toolName) ?? textOf(callee.name) ?? nameInType(source.type)
+    const toolName = toolNameOf(source)
     if (toolName === undefined) return
     const id = callId(source)
     if (id !== undefined && !this.#ids.add(id)) {
@@ -134,6 +133,12 @@ function calleeOf(source: Source): Source {
   return isRecord(source.function) ? source.function : source
 }
 
+/** The name of the tool that is called. */
+export function toolNameOf(source: Source): string | undefined {
+  const callee = calleeOf(source)
+  return textOf(callee.toolName) ?? textOf(callee.name) ?? nameInType(source.type)
+}
+
 /** The id of a call. */
 export function callId(source: Record<string, unknown>): string | undefined {
   return textOf(source.toolCallId) ?? textOf(source.call_id) ?? textOf(source.id)
@@ -196,7 +201,11 @@ function isPartial(state: unknown): boolean {
   return state === 'partial-call' || state === 'input-streaming'
 }
 
+const CALL_TYPES: ReadonlySet<string> = new Set(['tool-call', 'tool-invocation'])
+
 /** UI parts have the tool's name in their type: `tool-weather`. */
 function nameInType(type: unknown): string | undefined {
-  return typeof type === 'string' && type.startsWith('tool-') ? textOf(type.slice('tool-'.length)) : undefined
+  return typeof type === 'string' && type.startsWith('tool-') && !CALL_TYPES.has(type)
+    ? textOf(type.slice('tool-'.length))
+    : undefined
 }

@@ -1,8 +1,10 @@
 import { isRecord, parseJsonTwice, textOf } from '../../spans/json.ts'
 import type { Message, Part } from '../../model/message.ts'
-import { makeMessage, toRole } from '../../spans/content/messages.ts'
-import { toMessageParts } from '../../spans/content/parts.ts'
-import { callId, isErrorResponse, responseId, responseOf } from './calls.ts'
+import { makeMessage, ROLES, toRole } from '../../spans/content/messages.ts'
+import { PART_TYPES, toMessageParts } from '../../spans/content/parts.ts'
+import { closestName } from '../closest-name.ts'
+import { refuseUnknown } from '../refuse-unknown.ts'
+import { callId, isErrorResponse, responseId, responseOf, toolNameOf } from './calls.ts'
 import type { GivenCalls, Place } from './calls.ts'
 import { formatValue } from '../format-value.ts'
 
@@ -129,6 +131,40 @@ export function toSource(value: unknown): Source {
     if ('role' in value || MESSAGE_KEYS.some((key) => key in value)) return value
   }
   throw new TypeError(`Expected a message { role, content }, got ${formatValue(value)}.`)
+}
+
+/**
+ * Refuses what was misspelt in a message: it would be read as nothing. Other fields and parts are a library's own.
+ *
+ * @throws TypeError if the value is not a message, or misspells its content, its role, or the type or content of a part
+ */
+export function checkMessage(value: unknown): void {
+  if (typeof value === 'string') return
+  const message = toSource(value)
+  const role = toRole(textOf(message.role) ?? 'user')
+  if (!Object.hasOwn(ROLES, role) && closestName(role, Object.keys(ROLES)) !== undefined)
+    refuseUnknown('A message', role, ROLES, 'role')
+  const hasContent = MESSAGE_KEYS.some((key) => key !== 'role' && key in message)
+  if (!hasContent && responseId(message) === undefined) {
+    throw new TypeError(`Expected a message with content, parts or text, got ${formatValue(value)}.`)
+  }
+  for (const part of partsOf(isRecord(message.content) ? message.content : message)) if (isRecord(part)) checkPart(part)
+}
+
+function checkPart(given: Source): void {
+  const part = unwrapped(given)
+  const { type } = part
+  if (typeof type !== 'string' || isResponse(type)) return
+  const isRead = isCall(type)
+    ? toolNameOf(part) !== undefined
+    : toMessageParts(part).some((each) => each.type !== 'unknown')
+  if (isRead) return
+  if (PART_TYPES.has(type) || isCall(type))
+    throw new TypeError(
+      `Expected a part with ${isCall(type) ? 'toolName or name' : 'text'}, got ${formatValue(given)}.`,
+    )
+  if (closestName(type, PART_TYPES.keys()) !== undefined)
+    refuseUnknown('A part of a message', type, Object.fromEntries(PART_TYPES), 'type')
 }
 
 function toCallSource(invocation: unknown, key: string): Record<string, unknown> {

@@ -425,6 +425,42 @@ describe('a run made of messages', () => {
     expect(() => toRunInput(given)).toThrow(message)
   })
 
+  const hi = { role: 'user', content: 'Hi' }
+  it.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
+    ['a field', { groundTruht: 'x' }, /of input, output, .* "groundTruht". Did you mean groundTruth\?/],
+    ['a field of the input', { input: { prompt: 'Hi', tool: [] } }, /^input: .* "tool". Did you mean tools\?/],
+    [
+      'the content of a message',
+      { input: [{ role: 'user', contnet: 'Hi' }] },
+      /message with content, .* got \{.*contnet/,
+    ],
+    ['a role', { input: [{ ...hi, role: 'usr' }] }, /of system, user, .* "usr". Did you mean user\?/],
+    [
+      'the type of a part',
+      { input: [{ ...hi, content: [{ type: 'txt', text: 'Hi' }] }] },
+      /"txt". Did you mean text\?/,
+    ],
+    [
+      'the text of a part',
+      { output: [{ ...hi, content: [{ type: 'text', txt: 'Hi' }] }] },
+      /part with text, got .*txt/,
+    ],
+    [
+      'the name of a tool',
+      { output: [{ role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c1', tolName: 'weather' }] }] },
+      /part with toolName or name, got .*tolName/,
+    ],
+  ])('refuses %s that was misspelt', (_what, given, message) => {
+    expect(() => toRunInput({ input: 'Hi', output: 'Hello', ...given })).toThrow(message)
+  })
+
+  it("reads a message with roles, fields and parts of a library's own", () => {
+    const content = [{ type: 'step-start' }, { type: 'text', text: 'Hello' }, { type: 'data-weather', data: {} }]
+    expect(runOf([{ role: 'assistant', id: 'm1', createdAt: 1, content }], [{ role: 'signal', text: '' }]).output).toBe(
+      'Hello',
+    )
+  })
+
   it('throws nothing but a TypeError for any input', () => {
     fc.assert(
       fc.property(

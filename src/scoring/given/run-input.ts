@@ -1,9 +1,10 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { isRecord } from '../../spans/json.ts'
 import { refusePromise, toGivenResult } from './result.ts'
-import { checkInput, checkOutput, PassedRun } from './run.ts'
+import { checkInput, checkOutput, FORM_CHECKS, PassedRun } from './run.ts'
 import type { GivenInput, ScorerInput } from '../scorer.ts'
 import { formatValue } from '../format-value.ts'
+import { refuseUnknown } from '../refuse-unknown.ts'
 
 /** The run that `.run()` scores, and the messages from which it was made, if it was made from messages. */
 export interface RunInput {
@@ -19,7 +20,7 @@ export interface RunInput {
  *
  * @param anyForm for scorers whose steps read input and output in any form: values that are not messages are left out of the run
  *   instead of causing an error
- * @throws TypeError if the value is neither
+ * @throws TypeError if the value is neither, or something was misspelt in it
  */
 export function toRunInput(value: ScorerInput, anyForm = false): RunInput {
   if (isAgentRun(value)) return { run: value }
@@ -27,10 +28,19 @@ export function toRunInput(value: ScorerInput, anyForm = false): RunInput {
   if (!isRecord(given)) {
     throw new TypeError(`Expected an AgentRun or { input, output }, got ${formatValue(given)}.`)
   }
+  for (const key of Object.keys(given)) if (!Object.hasOwn(FIELDS, key)) refuseUnknown('.run()', key, FIELDS, 'field')
   return {
-    run: new PassedRun(anyForm ? readable(given) : given),
+    run: anyForm ? new PassedRun(readable(given), FORM_CHECKS) : new PassedRun(given),
     given: hasBoth(given) ? given : { ...given, input: given.input, output: given.output },
   }
+}
+
+const FIELDS: Readonly<Record<keyof Exclude<ScorerInput, AgentRun>, true>> = {
+  input: true,
+  output: true,
+  groundTruth: true,
+  points: true,
+  runId: true,
 }
 
 function readable(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -38,8 +48,8 @@ function readable(given: Readonly<Record<string, unknown>>): Readonly<Record<str
   refusePromise(output)
   return {
     ...given,
-    ...(!holds(() => checkInput(input)) && { input: undefined }),
-    ...(!holds(() => toGivenResult(output) ?? checkOutput(output)) && { output: undefined }),
+    ...(!holds(() => checkInput(input, FORM_CHECKS)) && { input: undefined }),
+    ...(!holds(() => toGivenResult(output) ?? checkOutput(output, FORM_CHECKS)) && { output: undefined }),
   }
 }
 

@@ -10,10 +10,11 @@ import type { Message, ToolDefinition, Usage } from '../../model/message.ts'
 import { toToolDefinitions } from '../../spans/content/tool-definitions.ts'
 import { CallSources, GivenCalls } from './calls.ts'
 import type { GivenCall, ToolCallInfo } from './calls.ts'
-import { readCalls, readMessages, toSource } from './messages.ts'
+import { checkMessage, readCalls, readMessages, toSource } from './messages.ts'
 import { toGivenResult } from './result.ts'
 import type { GivenResult } from './result.ts'
 import { formatValue } from '../format-value.ts'
+import { refuseUnknown } from '../refuse-unknown.ts'
 
 const NOTHING = Object.freeze({})
 const NO_ENTRIES: readonly never[] = Object.freeze([])
@@ -51,13 +52,13 @@ export class PassedRun implements AgentRun {
   #conversation: { readonly input: readonly Message[]; readonly system: string | undefined } | undefined
   #messages: readonly Message[] | undefined
 
-  /** @throws TypeError if the form of the input or output is unknown */
-  constructor(given: Readonly<Record<string, unknown>>) {
+  /** @throws TypeError if the form of the input or output is unknown, or something was misspelt in it */
+  constructor(given: Readonly<Record<string, unknown>>, checks: Checks = CHECKS) {
     this.#given = given
     this.id = textOf(given.runId) ?? nodeCrypto().randomUUID()
-    checkInput(given.input)
+    checkInput(given.input, checks)
     this.#result = toGivenResult(given.output)
-    if (this.#result === undefined) checkOutput(given.output)
+    if (this.#result === undefined) checkOutput(given.output, checks)
   }
 
   get toolCalls(): readonly GivenCall[] {
@@ -169,35 +170,56 @@ export class PassedRun implements AgentRun {
 
 const NOTHING_KNOWN: Readonly<Record<string, unknown>> = NOTHING
 
+/** What is checked at once, before a scorer reads the run. They throw for a programming error. */
+interface Checks {
+  /** Takes each message of input and output. */
+  readonly message: (value: unknown) => void
+  /** Takes the name of each field of the input. */
+  readonly field: (name: string) => void
+}
+
+const CHECKS: Checks = {
+  message: checkMessage,
+  field: (name) => {
+    if (!Object.hasOwn(INPUT_FIELDS, name)) refuseUnknown('input', name, INPUT_FIELDS, 'field')
+  },
+}
+
+/** Check the form alone. Values that only have the form of messages may have fields, roles and parts of the application's own. */
+export const FORM_CHECKS: Checks = {
+  message: (value) => {
+    if (typeof value !== 'string') toSource(value)
+  },
+  field: () => undefined,
+}
+
 /** @throws TypeError if the form of the input is unknown */
-export function checkInput(input: unknown): void {
-  checkMessages(inputMessages(input))
+export function checkInput(input: unknown, { message, field }: Checks): void {
+  for (const each of listOf(inputMessages(input))) message(each)
+  if (isRecord(input) && input.role === undefined) for (const key of Object.keys(input)) field(key)
 }
 
 /** @throws TypeError if the output is neither a message nor messages. An agent's result is checked when it is read. */
-export function checkOutput(output: unknown): void {
-  checkMessages(outputMessages(output))
+export function checkOutput(output: unknown, { message }: Checks): void {
+  for (const each of listOf(outputMessages(output))) message(each)
 }
 
-/** Throws for a programming error immediately, before a scorer reads the run. */
-function checkMessages(messages: unknown): void {
-  for (const message of listOf(messages)) if (typeof message !== 'string') toSource(message)
-}
-
-const INPUT_KEYS = [
-  'inputMessages',
-  'messages',
-  'prompt',
-  'systemMessages',
-  'rememberedMessages',
-  'taggedSystemMessages',
-] as const
+const MESSAGE_FIELDS = {
+  inputMessages: true,
+  messages: true,
+  prompt: true,
+  systemMessages: true,
+  rememberedMessages: true,
+  taggedSystemMessages: true,
+} as const
+const INPUT_FIELDS = { ...MESSAGE_FIELDS, system: true, instructions: true, tools: true, availableTools: true } as const
 
 /** The messages of an input; `undefined` if it has none. */
 export function inputMessages(input: unknown): unknown {
   if (!isRecord(input) || input.role !== undefined) return input
   const messages = input.inputMessages ?? input.messages ?? input.prompt
-  if (messages === undefined && !INPUT_KEYS.some((key) => key in input) && Object.keys(input).length > 0) {
+  const keys = Object.keys(input)
+  if (messages === undefined && keys.length > 0 && !keys.some((key) => Object.hasOwn(MESSAGE_FIELDS, key))) {
     const forms = 'a string, messages, { messages }, { prompt } or { inputMessages }'
     throw new TypeError(`Expected input to be ${forms}, got ${formatValue(input)}.`)
   }

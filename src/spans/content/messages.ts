@@ -90,15 +90,13 @@ export function toRole(role: string): string {
       return 'system'
     case 'function':
       return 'tool'
-    case 'assistant':
-    case 'user':
-    case 'system':
-    case 'tool':
-      return name
     default:
-      return role
+      return Object.hasOwn(ROLES, name) ? name : role
   }
 }
+
+/** The roles that scorers know. */
+export const ROLES = { system: true, user: true, assistant: true, tool: true } as const
 
 /** The tool calls in messages, in order. */
 export function toolCallsIn(messages: readonly Message[] | undefined): readonly ToolCallPart[] {

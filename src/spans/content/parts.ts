@@ -17,7 +17,7 @@ export function toMessageParts(value: unknown): readonly Part[] {
     return toMessageParts({ ...value, type: value.generic_type, generic_type: undefined })
   }
   const type = typeof value.type === 'string' ? value.type : ''
-  const part = TYPED.get(type)?.(value)
+  const part = PART_TYPES.get(type)?.(value)
   return part === undefined ? (toServerToolParts(value) ?? [toUntypedPart(value, type)]) : [part]
 }
 
@@ -139,8 +139,8 @@ const toResponse: ToPart = (value) =>
     value.is_error === true || value.isError === true || value.status === 'error' || value.type === 'tool-error',
   )
 
-/** A map instead of an object, because a part's type may be `constructor`. */
-const TYPED: ReadonlyMap<string, ToPart> = new Map(
+/** The types of parts, and how each is read. A map instead of an object, because a part's type may be `constructor`. */
+export const PART_TYPES: ReadonlyMap<string, ToPart> = new Map(
   Object.entries<ToPart>({
     text: toText,
     input_text: toText,
