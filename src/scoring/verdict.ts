@@ -69,6 +69,8 @@ export function isUnscored(value: unknown): value is Skipped | Failed {
   )
 }
 
+const FAILS_ANYWAY = ' It fails for what was found, whatever its score.'
+
 function toScored(scorer: Scorer, passAt: number | undefined, verdict: Verdict & { readonly status: 'scored' }): Score {
   const value = withinRange(verdict.value, scorer.range)
   if (value === undefined) return invalidScore(scorer.id, scorer.range, verdict.value)
@@ -81,9 +83,10 @@ function toScored(scorer: Scorer, passAt: number | undefined, verdict: Verdict &
   const band = readText(verdict.band)
   if (band !== undefined) scored.band = band
   const text = readText(isExplanation(explanation) ? explanation.text : explanation)
-  if (text !== undefined) scored.explanation = text
+  const why = scored.label === 'fail' && byValue === 'pass' ? FAILS_ANYWAY : ''
+  if (text !== undefined) scored.explanation = text + why
   const without = isExplanation(explanation) ? readText(explanation.withoutContent) : undefined
-  if (without !== undefined) scored.explanationWithoutContent = without
+  if (without !== undefined) scored.explanationWithoutContent = without + why
   const findings = readFindings(verdict.findings)
   if (findings.length > 0) scored.findings = findings
   if (verdict.found !== undefined && Number.isSafeInteger(verdict.found)) scored.found = verdict.found

@@ -115,7 +115,7 @@ describe('prompt alignment', () => {
       system: { intentAlignment: { score: 0, isAddressed: false }, overallAssessment: 'It does not rhyme.' },
     })
     expect(result.reason).toMatch(
-      /^0\.7 of 1 - good alignment\..*It does not rhyme\. Missing: bullets; requirement 1\.$/,
+      /^0\.7 of 1 - good alignment\..*It does not rhyme\. Missing: bullets; requirement 1\. It fails for what was found, whatever its score\.$/,
     )
   })
 

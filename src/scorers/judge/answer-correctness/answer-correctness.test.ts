@@ -39,6 +39,14 @@ describe('answer_correctness', () => {
     expect((await scoreOf([{ lists: { points } }, verdicts])).score).toMatchObject({ value, label })
   })
 
+  it('says that it fails for what was found if the score alone would pass', async () => {
+    const { score } = await scoreOf([{ lists: { points } }, ticked('said', 'said', ['Sweden'])])
+    expect(score).toMatchObject({
+      explanation: '2 of 2 points said. false: Sweden. It fails for what was found, whatever its score.',
+      explanationWithoutContent: '2 of 2 points said. It fails for what was found, whatever its score.',
+    })
+  })
+
   it('finds points and false claims, and shows no run but question, points and answers', async () => {
     const { score, model } = await scoreOf([{ lists: { points } }, ticked('said', 'missing', ['Sweden'])])
     expect(score).toMatchObject({
