@@ -101,7 +101,7 @@ describe('spanscore cases', () => {
     const before = readFileSync(filled, 'utf8')
     const { stderr } = await runCommand(['cases', sample, scores, '--config', sampleConfig, '--out', filled])
     expect(readFileSync(filled, 'utf8')).toBe(before)
-    expect(stderr).toContain('3 runs with the question of another case left out.')
+    expect(stderr).toContain(`3 runs left out, because ${filled} has a case of the question.`)
   })
 
   it('keeps the worst, and the scorers that are asked for', async () => {
@@ -305,22 +305,43 @@ describe('spanscore score --cases', () => {
   })
 
   it.each([
-    [
-      '{"id":1,"input":"x","wrong":[]}',
-      'expected a case with the texts "id", "input" and "runId" and the lists "history", "wrong" and "called", got one without id, runId, history, called\n',
-    ],
+    ['{"expected":"16"}', 'expected "input" to be the question as a text'],
+    ['{"id":1,"input":"x"}', 'expected "id" to be a text, or absent'],
+    ['{"input":"x","wrong":{}}', 'expected "wrong" to be a list, or absent'],
+    ['{"input":"x","expected":16}', 'expected "expected" to be the expected answer as a text, or an object'],
     ['nonsense', 'expected a case as a JSON object, got nonsense'],
     ['{"expect":{"mentions":["99"]}}', 'got an unknown field: "expect". Did you mean expected?'],
-    [
-      '{"id":"1","input":"x","runId":"","history":[],"wrong":[],"called":[],"expected":{"mention":["99"]}}',
-      'got an unknown field: "mention". Did you mean mentions?',
-    ],
+    ['{"input":"x","expected":{"mention":["99"]}}', 'got an unknown field: "mention". Did you mean mentions?'],
   ])('refuses %s', async (line, message) => {
     const wrong = file('wrong.jsonl', line)
     const { code, stderr } = await check(sample, wrong)
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
     expect(stderr).toContain(`--cases: cannot read cases: ${wrong}, line 1`)
     expect(() => testCases(wrong, { test: it, agent: () => '' })).toThrow(`${wrong}, line 1`)
+  })
+
+  it('reads questions and expected answers that somebody wrote, of any agent or of one', async () => {
+    const question = 'What is the weather in Lima?'
+    const lines = [
+      { input: question, expected: '16' },
+      { agent: 'weather-agent', input: 'Is it warm in Paris today?', expected: { mentions: 'Paris' } },
+    ]
+    const written = file('written.jsonl', lines.map((line) => JSON.stringify(line)).join('\n'))
+    const { stdout } = await check(sample, written)
+    expect(stdout).toMatch(/. case [0-9a-f]{16} "What is the weather in Lima\?": tool_call_accuracy 0/)
+    expect(stdout).toMatch(/. case [0-9a-f]{16} "Is it warm in Paris today\?": (?!no run)/)
+    const { stderr } = await runCommand(['cases', sample, scores, '--config', sampleConfig, '--out', written])
+    expect(stderr).toContain(`1 case written to ${written}`)
+    expect(stderr).toContain(`2 runs left out, because ${written} has a case of the question.`)
+    const asked: AskedCase[] = []
+    const tests = declared(written, (one) => (asked.push(one), answer('weather-tool')))
+    await tests[0]![1]()
+    expect(asked).toMatchObject([{ input: question, case: { expected: { answer: '16' }, wrong: [], history: [] } }])
+    const { stdout: items } = await runCommand(['cases', 'convert', written, '--to', 'langfuse'])
+    expect(linesOf(items)[0]).toMatchObject({ expectedOutput: { answer: '16' } })
+    const fixed = file('fixed.jsonl', readFileSync(sample, 'utf8').replaceAll('search-tool', 'weather-tool'))
+    const open = file('open.jsonl', JSON.stringify({ input: question }))
+    expect((await check(fixed, open)).stdout).toContain('nothing checks it: fill in "expected"')
   })
 
   it('says if no scorer compares with the expected answers', async () => {
@@ -361,6 +382,17 @@ describe('spanscore cases points', () => {
         'export default { scorers: [createAnswerCorrectnessScorer({ model })] }\n',
     )
     const filled = expecting('points.jsonl', ({ input }) => (input.includes('Lima') ? { answer: 'It is 16 °C.' } : {}))
+    const written = file('asked.jsonl', '{"input":"What is the weather in Lima?","expected":"It is 16 °C."}')
+    await runCommand(['cases', 'points', written, '--config', config])
+    expect(linesOf(readFileSync(written, 'utf8'))).toEqual([
+      {
+        input: 'What is the weather in Lima?',
+        expected: {
+          answer: 'It is 16 °C.',
+          points: { of: expect.any(String), list: [{ text: 'It is 16 °C.', weight: 2 }] },
+        },
+      },
+    ])
     const [before = '', ...others] = readFileSync(filled, 'utf8').split('\n')
     const { code, stderr } = await runCommand(['cases', 'points', filled, '--config', config])
     expect([code, stderr]).toEqual([
@@ -378,7 +410,7 @@ describe('spanscore cases points', () => {
     expect((await runCommand(['cases', 'points', filled, '--config', config])).stderr).toContain('every case')
     const scored = await runCommand(['score', sample, '--cases', filled, '--config', config])
     expect(scored.stdout).toContain('answer_correctness 0 (0 of 1 points said.')
-    expect(server.requests.filter(({ userText }) => userText.includes('"points" ['))).toHaveLength(1)
+    expect(server.requests.filter(({ userText }) => userText.includes('"points" ['))).toHaveLength(2)
   })
 
   it('needs a judge', async () => {

@@ -5,6 +5,7 @@ import type { ExpectedCall } from '../scorers/code/trajectory.ts'
 import { readOptions } from '../scorers/read-options.ts'
 import type { KeysOf } from '../scorers/read-options.ts'
 import { isRecord, textOf } from '../spans/json.ts'
+import { textMessage } from '../spans/content/messages.ts'
 import { inputKeyOf } from './input-key.ts'
 
 /** What a scorer or a person found wrong with a run. */
@@ -24,21 +25,21 @@ export interface CaseFault {
 }
 
 /**
- * A question that an agent answered badly, and what is expected of the next answer. One line of a file of cases, which must have `id`,
- * `input`, `history`, `wrong`, `called` and `runId`. A field that is not listed here is refused.
+ * A question, mostly one that an agent answered badly, and what is expected of the next answer. One line of a file of cases, which must
+ * have an `input`. A field that is not listed here is refused.
  */
 export interface AgentCase {
-  /** Equal for all runs of the agent with this question and history: 16 hex digits. */
+  /** Equal for all runs of the agent with this question and history: 16 hex digits. @default made of them */
   readonly id: string
-  /** The agent that was asked. */
+  /** The agent that is asked. @default any */
   readonly agent?: string
   /** The question: the last message of the user. */
   readonly input: string
-  /** The texts of user and assistant before it. Calls and results of tools are left out. */
+  /** The texts of user and assistant before it. Calls and results of tools are left out. @default [] */
   readonly history: readonly { readonly role: string; readonly content: string }[]
   /** Names of the tools that were offered, if they were recorded. */
   readonly tools?: readonly string[]
-  /** What people fill in. What is `null`, or absent in the file, is not checked. */
+  /** What people fill in, in the file perhaps only the text of `answer`. What is `null`, or absent in the file, is not checked. */
   readonly expected: {
     /** The expected answer, for scorers that compare with one, such as `answer_correctness`. Nothing of it must occur word for word. */
     readonly answer: string | null
@@ -52,14 +53,14 @@ export interface AgentCase {
     /** What an answer must say to be right, as `spanscore cases points` makes it of `answer`. A person may change it. */
     readonly points?: AnswerPoints | null
   }
-  /** What was wrong. */
+  /** What was wrong. @default [] */
   readonly wrong: readonly CaseFault[]
   /** The answer that was given. */
   readonly answered?: string
-  /** The calls that were made. */
+  /** The calls that were made. @default [] */
   readonly called: readonly { readonly name: string; readonly arguments?: unknown }[]
-  /** The run: `${traceId}:${spanId}`. */
-  readonly runId: string
+  /** The run that was the reason for the case: `${traceId}:${spanId}`. */
+  readonly runId?: string
 }
 
 /**
@@ -128,26 +129,31 @@ export function parseCases(text: string, file: string): readonly AgentCase[] {
   return [...cases.values()]
 }
 
-function parseCase(line: string, place: string): AgentCase {
+/**
+ * Reads one line of a file of cases.
+ *
+ * @param place how errors name the line
+ */
+export function parseCase(line: string, place: string): AgentCase {
   const value = toJson(line)
   if (!isRecord(value)) throw new TypeError(`${place}: expected a case as a JSON object, got ${line.slice(0, 60)}`)
   const expect = (isRight: boolean, what: string): void => {
     if (!isRight) throw new TypeError(`${place}: expected ${what}`)
   }
   readOptions(place, value, FIELDS, 'field')
-  const { input, history } = value
-  const expected = value['expected'] ?? {}
-  const lacking = [
-    ...['id', 'input', 'runId'].filter((name) => typeof value[name] !== 'string'),
-    ...['history', 'wrong', 'called'].filter((name) => !Array.isArray(value[name])),
-  ]
-  const required = 'a case with the texts "id", "input" and "runId" and the lists "history", "wrong" and "called"'
-  expect(lacking.length === 0, `${required}, got one without ${lacking.join(', ')}`)
+  const { agent, input, history = [], wrong = [], called = [], runId } = value
+  const expected = expectedOf(value)
+  expect(isPhrase(input), '"input" to be the question as a text')
+  for (const [name, text] of Object.entries({ id: value['id'], agent, runId }))
+    expect(text === undefined || typeof text === 'string', `"${name}" to be a text, or absent`)
+  for (const [name, list] of Object.entries({ wrong, called }))
+    expect(Array.isArray(list), `"${name}" to be a list, or absent`)
   const areMessages =
     Array.isArray(history) &&
     history.every((each) => isRecord(each) && textOf(each['role']) !== undefined && typeof each['content'] === 'string')
-  expect(areMessages, '"history" to be a list of messages with role and content')
-  expect(isRecord(expected), '"expected" to be an object')
+  expect(areMessages, '"history" to be a list of messages with role and content, or absent')
+  if (!isRecord(expected))
+    throw new TypeError(`${place}: expected "expected" to be the expected answer as a text, or an object`)
   const all = {
     ...TO_FILL_IN,
     points: null,
@@ -180,7 +186,18 @@ function parseCase(line: string, place: string): AgentCase {
     'expected.points to fit the question and expected.answer, which were changed: take the points out, and run spanscore cases points FILE',
   )
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above
-  return { ...value, expected: all } as unknown as AgentCase
+  const read = { ...value, history, expected: all, wrong, called } as unknown as AgentCase
+  return { ...read, id: read.id ?? idOf(read) }
+}
+
+/** What a line expects. A text is the answer. */
+export function expectedOf({ expected = {} }: Readonly<Record<string, unknown>>): unknown {
+  return typeof expected === 'string' ? { answer: expected } : (expected ?? {})
+}
+
+function idOf({ agent, history, input }: AgentCase): string {
+  const messages = [...history, { role: 'user', content: input }].map(({ role, content }) => textMessage(role, content))
+  return inputKeyOf({ agent: agent === undefined ? {} : { name: agent }, input: messages }) ?? ''
 }
 
 function toJson(line: string): unknown {

@@ -1,6 +1,6 @@
 import type { AgentCase } from '../../../src/cases/agent-case.ts'
 import { caseScorers, givenOf, isChecked, leavesOpen } from '../../../src/cases/case-scorers.ts'
-import { inputKeyOf } from '../../../src/cases/input-key.ts'
+import { caseIdsOf } from '../../../src/cases/input-key.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import type { Evaluation } from '../../../src/model/score.ts'
 import type { Scorer } from '../../../src/scoring/scorer.ts'
@@ -60,7 +60,7 @@ export class CaseBook {
 
   /** Whether the run asks the question of a case. */
   matches(run: AgentRun): boolean {
-    const found = this.#byId.get(inputKeyOf(run) ?? '')
+    const found = caseIdsOf(run).flatMap((id) => this.#byId.get(id) ?? [])[0]
     if (found === undefined) return false
     this.#caseOfRun.set(run.id, found)
     const progress = this.#progress.get(found.id) ?? toProgress()
@@ -109,7 +109,7 @@ export class CaseBook {
       const passed = problems.length === 0 && !(unchecked && failsUnchecked)
       const question = this.#options.showsContent ? ` "${shortened(each.input, MAX_QUESTION)}"` : ''
       const what = unchecked
-        ? `${whoFailed(each)} failed it, and nothing checks that: fill in "expected"`
+        ? `${whyUnchecked(each)}: fill in "expected"`
         : passed
           ? `passes in ${runs === 1 ? '1 run' : `${runs} runs`}`
           : `${runs > 1 && failed > 0 ? `${failed} of ${runs} runs fail: ` : ''}${problems.join('; ')}`
@@ -121,9 +121,10 @@ export class CaseBook {
 
 const toProgress = (): Progress => ({ runs: 0, scorers: new Set(), failed: 0, faults: new Set() })
 
-function whoFailed({ wrong }: AgentCase): string {
-  if (wrong.some(({ by }) => by === 'user')) return 'a user'
-  return wrong.some(({ person }) => person === 'fail') ? 'a person' : (wrong[0]?.scorer ?? 'somebody')
+function whyUnchecked({ wrong }: AgentCase): string {
+  if (wrong.length === 0) return 'nothing checks it'
+  const person = wrong.some(({ person: label }) => label === 'fail') ? 'a person' : wrong[0]?.scorer
+  return `${wrong.some(({ by }) => by === 'user') ? 'a user' : person} failed it, and nothing checks that`
 }
 
 function faultOf({ scorer, score }: Evaluation): string | undefined {

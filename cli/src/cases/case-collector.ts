@@ -2,6 +2,7 @@ import type { CaseFault } from '../../../src/cases/agent-case.ts'
 import { toCase } from '../../../src/cases/agent-case.ts'
 import type { AgentCase } from '../../../src/cases/agent-case.ts'
 import type { Label } from '../../../src/cases/labels.ts'
+import { caseIdsOf } from '../../../src/cases/input-key.ts'
 import { positionInRange } from '../../../src/emit/position-in-range.ts'
 import { redactInSteps } from '../../../src/engine/redact.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
@@ -36,13 +37,15 @@ export interface LeftOut {
   noQuestion: number
   /** `redact` threw. */
   redactFailed: number
-  /** The question has a case already, or a run with this question was worse. */
+  /** The file has a case of the question. */
+  known: number
+  /** A run with this question was worse. */
   sameQuestion: number
 }
 
 /** Collects the worst runs as cases, one for each question. Its size follows the number of cases, not of runs. */
 export class CaseCollector {
-  readonly leftOut: LeftOut = { noQuestion: 0, redactFailed: 0, sameQuestion: 0 }
+  readonly leftOut: LeftOut = { noQuestion: 0, redactFailed: 0, known: 0, sameQuestion: 0 }
   readonly #options: CaseCollectorOptions
   readonly #byId = new Map<string, Candidate>()
 
@@ -67,8 +70,10 @@ export class CaseCollector {
     }
     const position = Math.min(...wrong.map(({ score }) => positionOf(score)))
     const before = this.#byId.get(found.id)
-    if (known.has(found.id) || before !== undefined) this.leftOut.sameQuestion++
-    if (known.has(found.id) || (before !== undefined && before.position <= position)) return
+    const isKnown = caseIdsOf(run).some((id) => known.has(id))
+    if (isKnown) this.leftOut.known++
+    else if (before !== undefined) this.leftOut.sameQuestion++
+    if (isKnown || (before !== undefined && before.position <= position)) return
     this.#byId.set(found.id, { found, position })
     if (this.#byId.size > 2 * this.#options.top) this.#keepWorst()
   }

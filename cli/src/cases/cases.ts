@@ -138,7 +138,8 @@ async function labelsIn(files: readonly string[]): Promise<CaseCollectorOptions[
 function append(file: string, text: string): void {
   makeFolderOf('--out', file)
   try {
-    appendFileSync(file, text, { mode: 0o600 })
+    const isOpenLine = existsSync(file) && /[^\n]$/.test(readFileSync(file, 'utf8'))
+    appendFileSync(file, `${isOpenLine ? '\n' : ''}${text}`, { mode: 0o600 })
   } catch (error) {
     throw new UsageError(`--out: cannot write ${file}: ${error instanceof Error ? error.message : String(error)}`)
   }
@@ -146,7 +147,7 @@ function append(file: string, text: string): void {
 
 function describe(
   count: number,
-  { noQuestion, redactFailed, sameQuestion }: LeftOut,
+  { noQuestion, redactFailed, known, sameQuestion }: LeftOut,
   { out, config }: CasesOptions,
   isUnredacted: boolean,
 ): readonly string[] {
@@ -154,6 +155,7 @@ function describe(
   const next = count === 0 ? '' : ': fill in "expected", or leave it null'
   return [
     `${count === 1 ? '1 case' : `${count} cases`}${where}${next}.`,
+    ...(known === 0 ? [] : [`${runsText(known)} left out, because ${out} has a case of the question.`]),
     ...(sameQuestion === 0 ? [] : [`${runsText(sameQuestion)} with the question of another case left out.`]),
     ...(noQuestion === 0
       ? []

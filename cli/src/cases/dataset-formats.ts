@@ -35,15 +35,14 @@ function asPlainText(value: unknown): unknown {
 
 /** What `POST /api/public/dataset-items` takes besides `datasetName`. */
 function toLangfuse(one: AgentCase): unknown {
-  const [sourceTraceId, sourceObservationId] = one.runId.split(':')
+  const [sourceTraceId, sourceObservationId] = (one.runId ?? '').split(':')
   const expected = Object.entries(one.expected).filter(([, value]) => value !== null)
   return {
     id: one.id,
     input: { input: one.input, history: one.history },
     ...(expected.length > 0 && { expectedOutput: Object.fromEntries(expected) }),
     metadata: aboutCase(one),
-    sourceTraceId,
-    sourceObservationId,
+    ...(one.runId !== undefined && { sourceTraceId, sourceObservationId }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 
 import { plural } from '../../../server/page/src/format.ts'
+import { expectedOf, parseCase } from '../../../src/cases/agent-case.ts'
 import { Judge } from '../../../src/judge/judge.ts'
 import { openSession } from '../../../src/judge/judging.ts'
 import { makePoints, pointsKey } from '../../../src/scorers/judge/answer-correctness/points.ts'
@@ -56,8 +57,9 @@ function save(file: string, id: string, points: AnswerPoints): void {
     .split('\n')
     .map((line) => {
       if (line.trim() === '') return line
-      const value: { readonly id: string; readonly expected: object } = JSON.parse(line)
-      return value.id === id ? safeJson(JSON.stringify({ ...value, expected: { ...value.expected, points } })) : line
+      if (parseCase(line, file).id !== id) return line
+      const value: Readonly<Record<string, unknown>> = JSON.parse(line)
+      return safeJson(JSON.stringify({ ...value, expected: { ...Object(expectedOf(value)), points } }))
     })
   writeFileSync(`${file}.tmp`, lines.join('\n'), { mode: 0o600 })
   renameSync(`${file}.tmp`, file)
