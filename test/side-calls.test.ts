@@ -91,8 +91,11 @@ function operation(name: string, ...below: readonly Node[]): Node {
 /** An agent in a run that a program started anew, as Google's ADK writes it. */
 function runner(name: string, ...below: readonly Node[]): Node {
   const attributes = { 'gen_ai.operation.name': 'invoke_workflow', 'gen_ai.workflow.name': name }
-  const scope = { name: 'gcp.vertex.agent' }
-  return node({ name: `invoke_workflow ${name}`, scope, attributes }, agent({ name }, ...below))
+  return ofAdk(node({ name: `invoke_workflow ${name}`, attributes }, agent({ name }, ...below)))
+}
+
+function ofAdk({ fields, below }: Node): Node {
+  return { fields: { ...fields, scope: { name: 'gcp.vertex.agent' } }, below }
 }
 
 const ask = model('Q', 'calls: c1', 'with tools')
@@ -368,11 +371,13 @@ const ROWS: readonly (readonly [title: string, tree: Node, expected: Expected])[
   ],
   [
     'a run of another agent that a callback starts',
-    agent(
-      {},
-      runner('check', model('is Q safe?', 'SAFE')),
-      model('Q', 'Cold.'),
-      runner('check', model('Cold.', 'SAFE')),
+    ofAdk(
+      agent(
+        {},
+        runner('check', model('is Q safe?', 'SAFE')),
+        model('Q', 'Cold.'),
+        runner('check', model('Cold.', 'SAFE')),
+      ),
     ),
     { steps: 1, side: [], ...COLD, children: ['check', 'check'] },
   ],

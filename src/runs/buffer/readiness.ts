@@ -59,7 +59,8 @@ export function spanReadiness(
         found = 'run'
         continue
       }
-      const startsAgain = role === 'agent' && span.role === 'entry' && span.isSingleRun
+      const startsAgain =
+        role === 'agent' && around.dialect === span.dialect && span.role === 'entry' && span.isSingleRun
       if (!options.countsNested || !span.isAgent || !(isBelowTool || startsAgain)) return 'part'
       found = 'nested'
       continue

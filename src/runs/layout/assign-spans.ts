@@ -1,4 +1,4 @@
-import { aboveAmbiguous, aboveChildrenOf, OUTSIDE, placementOf } from '../placement.ts'
+import { aboveChildrenOf, belowTool, OUTSIDE, placementOf } from '../placement.ts'
 import type { Above, Below } from '../placement.ts'
 import { isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
@@ -176,7 +176,7 @@ class Planner {
 
   #placeTool(span: TraceSpan, place: Place): Place {
     // An entry that a model requested by name is a tool.
-    const above = aboveChildrenOf({ role: 'tool' }, place.above, 'part')
+    const above = belowTool(place.above)
     if (place.plan !== undefined && place.tool === undefined) {
       // A tool of a guardrail or retriever is not one that the agent called.
       if (!span.isOpen && place.aside === undefined) place.plan.tools.push(span)
@@ -194,9 +194,9 @@ class Planner {
 
 /** Spans here belong to one of several runs. No run gets them, and all of these runs are incomplete. */
 function ambiguousIn({ above, plan }: Place): Place {
-  if (plan === undefined) return { above: aboveAmbiguous(above), isAmbiguous: true }
+  if (plan === undefined) return { above: belowTool(above), isAmbiguous: true }
   markIncomplete(plan)
-  return { above: aboveAmbiguous(above), plan, isAmbiguous: true }
+  return { above: belowTool(above), plan, isAmbiguous: true }
 }
 
 /**
