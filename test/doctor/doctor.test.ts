@@ -110,6 +110,11 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
         /✗ Notice SPANSCORE_UNFINISHED: The process exited with 1 span not exported/,
       ],
     ],
+    [
+      'search-outside',
+      [],
+      [/✗ Retrieval: a search outside of the agent's span belongs to no run, .*\n {2}Search below the agent's span;/],
+    ],
     ['late-attach', [], [/✗ Scoring: it was attached after the run had begun\.\n {2}Call attachScoring right after/]],
     [
       'unnamed-agent',

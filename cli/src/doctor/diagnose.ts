@@ -158,6 +158,15 @@ function runFindings(facts: ProcessFacts): readonly DoctorLine[] {
   const thinned = reasons.reduce((sum, { thinned: count = 0 }) => sum + count, 0)
   return [
     ...[...first.values()].map(instrumentationFinding),
+    ...(facts.hasSearchOutside &&
+    scoring.some(({ scorers }) => scorers.some(({ reads }) => reads.includes('documents')))
+      ? [
+          bad(
+            "Retrieval: a search outside of the agent's span belongs to no run, so no score takes its documents into account.",
+            "Search below the agent's span; in LangGraph, in a node or tool: see docs/retrieval.md.",
+          ),
+        ]
+      : []),
     ...scoring.flatMap(({ scorers, scored: own }) =>
       foundBy(checks.agents, { scorers, runs: runs.length, agents, hasNoScore: own === 0 }),
     ),

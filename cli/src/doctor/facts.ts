@@ -26,6 +26,8 @@ export interface ProcessFacts {
   readonly spans: number
   /** Those of known instrumentations. */
   readonly recognised: RecognisedSpans
+  /** Whether a trace has a search that none of its runs shows. */
+  readonly hasSearchOutside: boolean
   /** Warnings of spanscore itself, with their codes. */
   readonly notices: readonly { readonly code: string; readonly message: string }[]
   /** Whether judges are to be asked, with `--ask`. */

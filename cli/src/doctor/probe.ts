@@ -10,7 +10,9 @@ import { nameOfClass } from '../../../src/processor/attach/vendors.ts'
 import type { ScoringDescription } from '../../../src/processor/attach/other-processors.ts'
 import { ScoringSpanProcessor } from '../../../src/processor/scoring-span-processor.ts'
 import { toSourceSpan } from '../../../src/spans/from-sdk-span.ts'
+import { recognise } from '../../../src/spans/recognise.ts'
 import { RecognisedSpanCounter } from '../../../src/spans/recognised-spans.ts'
+import type { SourceSpan } from '../../../src/spans/source-span.ts'
 import type { EndedSpan, SpanProcessorLike } from '../../../src/spans/sdk-types.ts'
 import type { AgentRun } from '../../../src/model/agent-run.ts'
 import { defineScorer } from '../../../src/scoring/define-scorer.ts'
@@ -23,6 +25,7 @@ import { toScoringFacts } from './scoring-facts.ts'
 
 const API = Symbol.for('opentelemetry.js.api.1')
 const MOST_RUNS = 5
+const MOST_TRACES = 1000
 
 /** The settings that `spanscore doctor` passes to the processes that it starts. */
 export interface ProbeSettings {
@@ -46,6 +49,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   })
   const runs: SeenRun[] = []
   let spans = 0
+  const searches = new Searches()
   const recognised = new RecognisedSpanCounter()
   let provider: object | undefined
   let asked: readonly AskFacts[] = []
@@ -71,6 +75,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
       runs,
       spans,
       recognised: recognised.counted,
+      hasSearchOutside: searches.isAnyOutside,
       notices,
       asks,
       asked,
@@ -102,6 +107,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
 
   const observer = createObserver((run) => {
     if (runs.length < MOST_RUNS) runs.push(toSeenRun(run))
+    searches.addRun(run)
     // In a later turn of the event loop, after the application's scorers have seen the run.
     const isFirst = runs.length === 1
     // After the scoring processors of the application, which warn at the exit.
@@ -117,7 +123,9 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
         observer,
         countingProcessor((span) => {
           spans += 1
-          recognised.add(toSourceSpan(span))
+          const source = toSourceSpan(span)
+          recognised.add(source)
+          guarded(() => searches.addSpan(source))
         }),
       ),
     )
@@ -136,6 +144,27 @@ function disablingVariables(environment: Readonly<Record<string, string | undefi
     return isSet(exporter, 'none') ? [[signal, `${exporter}=none`]] : []
   })
   return Object.fromEntries(found)
+}
+
+/** The traces of the first searches, and of the runs that show them. */
+class Searches {
+  readonly #traces = new Set<string>()
+  readonly #ofRuns = new Map<string, boolean>()
+
+  /** Whether a trace has a search and runs, none of which shows it. */
+  get isAnyOutside(): boolean {
+    return [...this.#traces].some((traceId) => this.#ofRuns.get(traceId) === false)
+  }
+
+  addSpan(span: SourceSpan): void {
+    const isSearch = recognise(span.scope.name, span.attributes, span.name)?.aside?.(span) === 'retrieval'
+    if (isSearch && this.#traces.size < MOST_TRACES) this.#traces.add(span.traceId)
+  }
+
+  addRun({ traceId, retrievals }: AgentRun): void {
+    if (this.#ofRuns.size < MOST_TRACES || this.#ofRuns.has(traceId))
+      this.#ofRuns.set(traceId, retrievals.length > 0 || this.#ofRuns.get(traceId) === true)
+  }
 }
 
 /** Errors of the doctor must not reach the application. */
