@@ -350,7 +350,9 @@ describe('spanscore score --cases', () => {
       '3 of 3 cases have an expected answer that no scorer compares with: add answer_correctness',
     )
     const mentioned = expecting('mentioned.jsonl', () => ({ answer: 'It is 16 °C.', mentions: '16' }))
-    expect((await check(sample, mentioned)).stderr).not.toContain('no scorer compares')
+    expect((await check(sample, mentioned)).stderr).toContain('no scorer compares')
+    const only = expecting('only-mentioned.jsonl', () => ({ mentions: '16' }))
+    expect((await check(sample, only)).stderr).not.toContain('no scorer compares')
   })
 
   it('refuses a list as the expected answer, and points that no longer fit', async () => {

@@ -521,11 +521,12 @@ describe('spanscore score', () => {
     const formatted = file('formatted.json', JSON.stringify(JSON.parse(stdout), undefined, 2))
     const fewer = config('fewer', toolErrors)
     const args = ['score', runs, '--config', fewer, '--baseline', formatted, '--fail-on', 'new-failures']
-    const gate = await run(args)
+    const summary = join(directory, 'fewer.md')
+    const gate = await run([...args, '--markdown', summary])
     expect([gate.code, gate.stdout]).toEqual([0, expect.stringContaining('✓ tool_errors: of 1 question, none')])
-    expect(gate.stdout.replaceAll(/\s+/g, ' ')).toContain(
-      'tool_call_accuracy is in the baseline and not in the configuration: nothing compares its scores.',
-    )
+    const removed = 'tool_call_accuracy is in the baseline and not in the configuration: nothing compares its scores.'
+    expect(gate.stdout.replaceAll(/\s+/g, ' ')).toContain(removed)
+    expect(readFileSync(summary, 'utf8').replaceAll('\\', '')).toContain(`- ⚠️ ${removed}`)
   })
 
   it('fails on new failures and on a sure drop since the baseline, of all scorers or of one', async () => {

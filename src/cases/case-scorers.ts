@@ -73,12 +73,10 @@ export function leavesOpen(
   )
 }
 
-/** What to say if cases have an expected answer that no scorer compares with, and no texts that must occur. */
+/** What to say if cases have an expected answer that no scorer compares with. */
 export function unreadAnswers(cases: readonly AgentCase[], scorers: readonly Scorer[]): string | undefined {
   const isRead = scorers.some(({ needs }) => needs.includes('groundTruth'))
-  const unread = isRead
-    ? 0
-    : cases.filter(({ expected }) => expected.answer !== null && expected.mentions === null).length
-  if (unread === 0) return undefined
-  return `${unread} of ${cases.length} cases have an expected answer that no scorer compares with: add answer_correctness, or put texts that must occur into expected.mentions`
+  const unread = cases.filter(({ expected }) => expected.answer !== null).length
+  if (isRead || unread === 0) return undefined
+  return `${unread} of ${cases.length} cases have an expected answer that no scorer compares with: add answer_correctness, or move texts that must occur to expected.mentions`
 }

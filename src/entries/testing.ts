@@ -37,3 +37,4 @@ export type {
 export { testCases } from '../testing/test-cases.ts'
 export type { AskedCase, CaseTestOptions } from '../testing/test-cases.ts'
 export type { AgentCase, CaseFault } from '../cases/agent-case.ts'
+export type { AnswerPoint, AnswerPoints } from '../scorers/judge/answer-correctness/points.ts'

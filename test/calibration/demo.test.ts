@@ -222,6 +222,8 @@ describe('labels of the demo’s runs', { timeout: 120_000 }, () => {
       code: 1,
       stdout: expect.stringMatching(/uncalibrated: Calibrated are: prompt_alignment/),
     })
+    const missing = await run('canary', canaryFile, '--config', other, '--calibration', at('none.json'))
+    expect(missing).toMatchObject({ code: 1, stdout: expect.stringMatching(/got \S+none\.json, which does not exist/) })
     const honest = answer
     answer = () => ({ status: 401, error: { message: 'no', type: 'invalid_request_error' } }) as never
     const unjudged = await canary()
@@ -240,8 +242,14 @@ function withoutWhatItFinds(userText: string): string {
 
 const calibrate = (file: string, ...more: string[]) =>
   run('calibrate', ...files, '--labels', file, '--labeller', 'ann', '--out', at('refused'), ...more)
-const changed = (name: string, change: (line: Line, index: number) => Line) =>
-  writeLines(at(name), readLines(labels).map(change))
+const changed = (name: string, change: (line: Line, index: number) => Line | undefined) =>
+  writeLines(
+    at(name),
+    readLines(labels).flatMap((line, index): readonly Line[] => {
+      const found = change(line, index)
+      return found === undefined ? [] : [found]
+    }),
+  )
 
 describe('labels that cannot be used', { timeout: 120_000 }, () => {
   it.each([
@@ -267,6 +275,7 @@ describe('labels that cannot be used', { timeout: 120_000 }, () => {
     ],
     ['of a newer revision', (line: Line) => ({ ...line, revision: 2 }), /labelled in revision 2, and the files hold 1/],
     ['misspelt', (line: Line) => ({ ...line, label: 'Pass' }), /line 1: label: .*"pass".*got "Pass"/],
+    ['all left out', () => undefined, /expected lines of spanscore calibrate draw, got none/],
     ['all open', (line: Line) => ({ ...line, label: null }), /"label" of all 40 lines is still null/],
     [
       'all of one kind',

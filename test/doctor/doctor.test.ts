@@ -186,6 +186,10 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(failed.out).toMatch(/content none\.\n {2}Set .*recordInputs: true.*\. Set .*recordOutputs: true/)
     const thinned = await doctor(run('small-budget'))
     expect(thinned.out).toMatch(/✗ Scores: \d+ so far, and \d+ were left out to keep the budget\.\n {2}Raise budget/)
+    const refused = await doctor(run('failing-judge'))
+    expect(refused.out).toMatch(
+      /✗ Scores: none so far\.\n {2}rubric: judge-auth\. .* spanscore doctor --ask shows what a judge says\./,
+    )
     const skipped = await doctor(run('no-score'))
     expect(skipped.out).toMatch(/✗ Scores: none so far\.\n {2}loop: no-content\. docs\/reference\/reasons\.md/)
   })

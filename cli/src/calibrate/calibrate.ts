@@ -47,7 +47,9 @@ export async function calibrate(
 ): Promise<void> {
   const { byScore, open } = await readLabels(options.labels, options.labeller)
   if (byScore.size === 0) {
-    throw new UsageError(`no label in ${options.labels.join(', ')}: "label" of all ${open} lines is still null`)
+    const why =
+      open === 0 ? 'expected lines of spanscore calibrate draw, got none' : `"label" of all ${open} lines is still null`
+    throw new UsageError(`no label in ${options.labels.join(', ')}: ${why}`)
   }
   const { calibrator, canaryLines, feedback, unversioned, scores } = await readScores(files, byScore, options, context)
   if (scores === 0) throw new UsageError(nothingToDraw({ before: 0, empty: 0, unversioned }))

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+
 import { judgeKey, judgeName } from '../calibration/calibration.ts'
 import type { Calibration } from '../calibration/calibration.ts'
 import { keepProcessAlive } from '../../../src/scoring/keep-process-alive.ts'
@@ -54,7 +56,12 @@ export async function canary(
     const found = await judgeAgain(runs, options)
     const known = given.reference === true ? keepReference(found, calibrations, given.calibration) : calibrations
     const verdicts = found.passes.map((pass) => verdictOf(pass, known))
-    const failures = [...failuresOf(verdicts, found), ...gatesOf(gates, verdicts)]
+    const missing = existsSync(given.calibration)
+      ? []
+      : [
+          `--calibration: expected the file that spanscore calibrate wrote, got ${given.calibration}, which does not exist`,
+        ]
+    const failures = [...missing, ...failuresOf(verdicts, found), ...gatesOf(gates, verdicts)]
     if (given.json === true) {
       const judges = verdicts.map(({ judge, ...verdict }) => ({ ...judge, ...verdict }))
       const report = { judges, unjudged: found.unjudged, failures }

@@ -16,7 +16,7 @@ export const viewCommand: CliCommand = {
       .summary(`show trace files in a browser (with ${SERVER_PACKAGE})`)
       .description(
         'Shows the agent runs in trace files on a page in the browser, with the scores that the files hold. The page is read-only, ' +
-          'and ends with this command, which stores nothing. Score files come from spanscore score --out.',
+          'and ends with this command, which stores nothing and runs no scorer: score with spanscore score --out first, and give its file, too.',
       )
       .argument(
         '<files...>',

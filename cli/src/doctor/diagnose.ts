@@ -180,9 +180,11 @@ function runFindings(facts: ProcessFacts): readonly DoctorLine[] {
           ),
         ]
       : []),
-    ...(scored > 0 && failed > 0 ? [bad(`Scores: ${scored} so far, and ${failed} failed.`, reasonsOf(attached))] : []),
+    ...(scored > 0 && failed > 0
+      ? [bad(`Scores: ${scored} so far, and ${failed} failed.`, reasonsOf(attached, facts.asks))]
+      : []),
     ...(attached.length > 0 && scored === 0 && when !== 'run'
-      ? [bad('Scores: none so far.', reasonsOf(attached))]
+      ? [bad('Scores: none so far.', reasonsOf(attached, facts.asks))]
       : []),
   ]
 }
@@ -209,16 +211,18 @@ function hintFor(packages: Readonly<Record<string, string>>): string | undefined
 }
 
 /** Why there are no scores, by the counts of the ledger. */
-function reasonsOf(scoring: readonly ScoringFacts[]): string {
+function reasonsOf(scoring: readonly ScoringFacts[], asks: boolean): string {
   const counts = scoring.flatMap(({ notScored }) =>
     Object.entries(notScored).map(([id, reasons]) => {
       const list = Object.entries(reasons).map(([reason, count]) => (count === 1 ? reason : `${reason} (${count})`))
       return `${id}: ${list.join(', ')}.`
     }),
   )
+  const reasons = scoring.flatMap(({ notScored }) => Object.values(notScored).flatMap(Object.keys))
+  const asksMore = !asks && reasons.some((reason) => reason.startsWith('judge-'))
   return counts.length === 0
     ? 'Judges may still be at work: end the application with await scoring.forceFlush().'
-    : `${counts.join(' ')} docs/reference/reasons.md explains each; onScore and the span give the message.`
+    : `${counts.join(' ')} docs/reference/reasons.md explains each; onScore and the span give the message.${asksMore ? ' spanscore doctor --ask shows what a judge says.' : ''}`
 }
 
 function instrumentationFinding(run: SeenRun): DoctorLine {

@@ -12,6 +12,8 @@ import type { TallyRow, WorstRun } from './tally.ts'
 /** What a summary is made of. */
 export interface MarkdownParts {
   readonly rows: readonly TallyRow[]
+  /** Scorers that gave no score, and why. */
+  readonly unused: readonly string[]
   readonly gates: readonly GateResult[]
   readonly baseline: readonly BaselineComparison[] | undefined
   /** What failing runs have in common. */
@@ -25,7 +27,7 @@ const MAX_CHARACTERS = 60_000
 const MAX_RUN_CHARACTERS = 600
 
 /** Writes a summary for a pull request in the Markdown of GitHub and GitLab: the gates, the scores, and the worst runs. */
-export function toMarkdown({ rows, gates, baseline, failing, count }: MarkdownParts): string {
+export function toMarkdown({ rows, unused, gates, baseline, failing, count }: MarkdownParts): string {
   const failed = gates.filter(({ passed }) => !passed).length
   const verdict =
     gates.length === 0
@@ -44,6 +46,7 @@ export function toMarkdown({ rows, gates, baseline, failing, count }: MarkdownPa
     ...head,
     newlyFailing(baseline ?? []),
     rows.length === 0 ? '' : table,
+    unused.map((line) => `- ⚠️ ${plain(line)}`).join('\n'),
     changesOf(baseline ?? []),
     commonOf(rows, failing),
     details,

@@ -246,15 +246,15 @@ async function scoreFiles(
     const isFailed = (row: TallyRow): boolean => given.junitFailures === true && failsNow(row, comparisons, allow)
     writeReport('--junit', given.junit, toJunit(rows, results, comparisons, isFailed))
   }
-  if (given.markdown !== undefined) {
-    const markdown = toMarkdown({ rows: shown, gates: results, baseline: comparisons, failing, count })
-    writeReport('--markdown', given.markdown, markdown)
-  }
   const unused = [
     ...describeUnused(options, rows, tallies.runs),
     ...describeRemoved(options, comparisons ?? []),
     ...scorers.warnings,
   ]
+  if (given.markdown !== undefined) {
+    const markdown = toMarkdown({ rows: shown, unused, gates: results, baseline: comparisons, failing, count })
+    writeReport('--markdown', given.markdown, markdown)
+  }
   if (report === undefined) {
     const text = renderReport(
       { rows: shown, unused, gates: results, comparisons, failing, judgeUse, count, delivery },

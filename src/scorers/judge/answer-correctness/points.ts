@@ -15,7 +15,7 @@ export interface AnswerPoint {
 
 /** The points of an expected answer, which a case keeps. */
 export interface AnswerPoints {
-  /** `pointsKey` of the question and the answer that they were made of. */
+  /** A hash of the question and the answer that they were made of, which `spanscore cases points` writes. */
   readonly of: string
   /** The most important first; a person may change them. */
   readonly list: readonly AnswerPoint[]
