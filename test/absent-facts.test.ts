@@ -23,7 +23,7 @@ vi.mock('../src/scoring/define-scorer.ts', async (importOriginal) => {
     defineScorer: (...given: Parameters<typeof original.defineScorer>) => {
       const scorer = original.defineScorer(...given)
       made.scorers.push(scorer)
-      return { ...scorer, run: async () => ({ score: 1 }) }
+      return { ...scorer, run: async () => ({ score: 1, evaluation: { score: { label: 'pass' } } }) }
     },
   }
 })

@@ -22,6 +22,7 @@ import type { Scorer } from '../src/entries/main.ts'
 import type { AgentRun } from '../src/model/agent-run.ts'
 import { readOtlpJson } from '../src/otlp/json.ts'
 import { buildRuns } from '../src/runs/build-runs.ts'
+import { withOwnFacts } from '../src/runs/view/with-own-facts.ts'
 import { createScriptedJudge } from '../src/testing/scripted-judge.ts'
 import { chatRequests } from './fixtures/chat.ts'
 import type { ChatOptions, ChatTurn } from './fixtures/chat.ts'
@@ -145,7 +146,7 @@ describe('scorers of conversations by code', () => {
     const scorer = createAbandonedScorer()
     expect(await outcomeOf(scorer, runsOf(parcel))).toBe(0)
     expect(await outcomeOf(scorer, runsOf([...parcel, { user: 'Hello?', answer: '' }]))).toBe(1)
-    const failed = { ...runsOf(parcel.slice(0, 1))[0]!, status: 'error' as const, output: undefined }
+    const failed = { ...withOwnFacts(runsOf(parcel.slice(0, 1))[0]!), status: 'error' as const, output: undefined }
     expect(await outcomeOf(scorer, [failed])).toBe(1)
     const transferred = (fails: boolean) =>
       runsOf([...parcel, { user: 'A person, please.', answer: '', tools: [{ name: 'transfer', fails }] }])

@@ -24,6 +24,9 @@ const readable: Readonly<Record<string, (span: OpenSpan) => boolean>> = {
   events: ({ events }) => Array.isArray(events),
   status: ({ status }) => typeof status.code === 'number',
   startTime: ({ startTime: [seconds, nanos] }) => typeof seconds === 'number' && typeof nanos === 'number',
+  // SDK 1.x calls it instrumentationLibrary, and a span may be without one.
+  instrumentationScope: ({ instrumentationScope, instrumentationLibrary }) =>
+    isRecord(instrumentationScope ?? instrumentationLibrary ?? {}),
   'room for a property': (span) => Object.isExtensible(span),
 }
 
