@@ -148,7 +148,7 @@ module.exports = {
     packages: ['@azure/monitor-opentelemetry'],
     start(get) {
       const { useAzureMonitor, shutdownAzureMonitor } = get('@azure/monitor-opentelemetry')
-      useAzureMonitor({ azureMonitorExporterOptions: azure, samplingRatio: 1, enableLiveMetrics: false })
+      useAzureMonitor({ azureMonitorExporterOptions: azure, tracesPerSecond: 0, enableLiveMetrics: false })
       return { flush: () => registered(get).forceFlush(), shutdown: shutdownAzureMonitor }
     },
   },
@@ -156,7 +156,7 @@ module.exports = {
     packages: ['@microsoft/opentelemetry'],
     start(get) {
       const { useMicrosoftOpenTelemetry, shutdownMicrosoftOpenTelemetry } = get('@microsoft/opentelemetry')
-      useMicrosoftOpenTelemetry({ azureMonitor: { azureMonitorExporterOptions: azure }, samplingRatio: 1 })
+      useMicrosoftOpenTelemetry({ azureMonitor: { azureMonitorExporterOptions: azure }, tracesPerSecond: 0 })
       return { flush: () => registered(get).forceFlush(), shutdown: shutdownMicrosoftOpenTelemetry }
     },
   },
