@@ -4,7 +4,11 @@
  * @param place the file that looks for the package
  * @param program the file that was started
  */
-export function installing(packageName: string, place: string = import.meta.url, program = process.argv[1]): string {
+export function installing(
+  packageName: string,
+  place: string = import.meta.url,
+  program: string | undefined = process.argv[1],
+): string {
   if (!/[/\\]_npx[/\\]/.test(place)) return `npm install ${packageName}`
   const [own, command] = /spanscore[-/\\]server/.test(program ?? '')
     ? ['@spanscore/server', 'spanscore-server']
