@@ -156,10 +156,9 @@ test('held spans are passed on when the process is about to exit', () => {
   expect(names(handedOn)).toContain('invoke_agent a')
 })
 
-test('if onEnding is not forwarded, code scores are on the view that next receives', () => {
-  const { scoring, handedOn } = createHolding({ scorers: [codeScorer('exact')] })
-  // @vercel/otel's CompositeSpanProcessor does this.
-  const provider = new TracerProvider({
+/** A provider that forwards no `onEnding`, as that of @vercel/otel and the SDK before 2.3. */
+const withoutEnding = (scoring: ScoringSpanProcessor) =>
+  new TracerProvider({
     spanProcessors: [
       {
         onStart: (span, context) => scoring.onStart(span, context),
@@ -169,6 +168,17 @@ test('if onEnding is not forwarded, code scores are on the view that next receiv
       },
     ],
   })
+
+test('if onEnding is not forwarded, a processor behind that gets a view of the span sees the run', () => {
+  const behind = new ScoringSpanProcessor({ scorers: [codeScorer('behind')] })
+  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('exact')], next: behind })
+  runAgent(withoutEnding(scoring).getTracer('agents'), 'a')
+  expect(behind.ledger().scorers['behind']).toMatchObject({ scored: 1 })
+})
+
+test('if onEnding is not forwarded, code scores are on the view that next receives', () => {
+  const { scoring, handedOn } = createHolding({ scorers: [codeScorer('exact')] })
+  const provider = withoutEnding(scoring)
   const agent = runAgent(provider.getTracer('agents'), 'a')
   expect((agent as unknown as EndedSpan).attributes).not.toHaveProperty('spanscore.exact.score')
   expect(handedOn.at(-1)?.attributes).toHaveProperty('spanscore.exact.score', 1)

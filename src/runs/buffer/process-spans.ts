@@ -122,10 +122,10 @@ export class ProcessSpans {
     this.#buffer.hold(node, new SdkSourceSpan(span, node.startOrder), dialect)
   }
 
-  /** The node of a span, if it has one of its own. */
+  /** The node of a span, if it has one of its own. A processor in front may hand on a view of the span, as ours does. */
   #own(span: SdkSpanLike): TreeNode | undefined {
     const node = linked(span)[this.#key]
-    return node?.sdk === span ? node : undefined
+    return node !== undefined && (node.sdk === span || node.sdk === Object.getPrototypeOf(span)) ? node : undefined
   }
 
   #nodeOfParent(span: SdkSpanLike, parentId: string, parent: ParentSpan): TreeNode | undefined {
