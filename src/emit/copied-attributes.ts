@@ -1,6 +1,6 @@
 import { BoundedNames } from './bounded-names.ts'
 import type { ScoreAttributes } from '../attributes/attribute-table.ts'
-import { NO_ATTRIBUTES } from './score-sums.ts'
+import { NO_ATTRIBUTES } from './metric-sums.ts'
 
 /** How many values of a copied attribute are kept apart. */
 const MAX_VALUES = 50

@@ -13,7 +13,7 @@ import { isSilent } from '../attributes/score-attributes.ts'
 import { idsOfScore } from './score-ids.ts'
 import type { SpanSet } from './score-ids.ts'
 import type { ScoreMetrics } from './score-metrics.ts'
-import { NO_ATTRIBUTES } from './score-sums.ts'
+import { NO_ATTRIBUTES } from './metric-sums.ts'
 
 /** Which signals are written. */
 export interface EmitOptions {

@@ -1,6 +1,6 @@
 import type { ScoreAttributes } from '../attributes/attribute-table.ts'
 
-/** The counters that are summed here before their values go to the SDK. `ScoreInstruments` creates them, and `ScoreSums` adds to them. */
+/** The counters that are summed here before their values go to the SDK. `ScoreInstruments` creates them, and `MetricSums` adds to them. */
 export const COUNTERS = {
   evaluations: ['spanscore.evaluations', '{evaluation}', 'Evaluations by outcome, reason and label.'],
   w: ['spanscore.sum.w', '1', 'Sum of weights w = 1/probability over scored runs.'],

@@ -8,7 +8,7 @@ import type { PreparedScore, ScoreSource } from './emitter.ts'
 import { EVENT_NAME, severityOf } from '../attributes/event-attributes.ts'
 import type { ExplanationPolicy } from '../attributes/explanation-rules.ts'
 import type { SpanSet } from './score-ids.ts'
-import { NO_ATTRIBUTES } from './score-sums.ts'
+import { NO_ATTRIBUTES } from './metric-sums.ts'
 
 /** What log records of scores say about the run to which they belong. */
 export interface ScoredRunPlace {

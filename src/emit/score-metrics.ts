@@ -11,8 +11,8 @@ import type { ScoreAttributes } from '../attributes/attribute-table.ts'
 import { MAX_NAME_LENGTH } from '../attributes/explanation-rules.ts'
 import { instrumentsOf } from './score-instruments.ts'
 import type { Gauges, Observation, Observers, ScoreInstruments } from './score-instruments.ts'
-import { ScoreSums } from './score-sums.ts'
-import type { ConversationOutcome } from './score-sums.ts'
+import { MetricSums } from './metric-sums.ts'
+import type { ConversationOutcome } from './metric-sums.ts'
 import { toolOfFinding } from './tool-of-finding.ts'
 
 /** For how many milliseconds sums are gathered before they go to the SDK. */
@@ -60,7 +60,7 @@ export interface ScoreMetricsParts {
  */
 export class ScoreMetrics {
   readonly #parts: ScoreMetricsParts
-  readonly #sums: ScoreSums
+  readonly #sums: MetricSums
   readonly #agents: AgentsSeen
   readonly #examples: FailingExamples
   readonly #observers: Observers
@@ -72,7 +72,7 @@ export class ScoreMetrics {
 
   constructor(parts: ScoreMetricsParts) {
     this.#parts = parts
-    this.#sums = new ScoreSums(parts.traits, parts.nowMs)
+    this.#sums = new MetricSums(parts.traits, parts.nowMs)
     this.#agents = new AgentsSeen(parts.nowMs)
     this.#examples = new FailingExamples(parts.nowMs)
     const alerts = new Map(parts.scorers.map(({ id, alerts: settings }) => [id, settings]))

@@ -5,7 +5,7 @@ import type { Evaluation } from '../model/score.ts'
 import { addWeighted } from '../sampling/weighted-mean.ts'
 import { emittedScores } from './emitted-scores.ts'
 import { positionInRange } from './position-in-range.ts'
-import { NO_ATTRIBUTES, ScoreSums } from './score-sums.ts'
+import { NO_ATTRIBUTES, MetricSums } from './metric-sums.ts'
 
 function evaluation(value: number, better: 'higher' | 'lower' = 'higher'): Evaluation {
   return {
@@ -20,7 +20,7 @@ function evaluation(value: number, better: 'higher' | 'lower' = 'higher'): Evalu
 }
 
 function sumsOf(...evaluations: readonly Evaluation[]): Record<string, number> {
-  const sums = new ScoreSums(true, () => 0)
+  const sums = new MetricSums(true, () => 0)
   for (const each of evaluations) sums.count(each, undefined, NO_ATTRIBUTES)
   const found: Record<string, number> = {}
   sums.gathered.drain(({ counter }, value) => (found[counter] = (found[counter] ?? 0) + value))

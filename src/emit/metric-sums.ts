@@ -77,7 +77,7 @@ interface LatestGroup {
 export type ConversationOutcome = 'closed' | 'incomplete' | 'evicted' | 'revised' | 'without-id'
 
 /** The sums of evaluations, runs and judges, which wait to be written as metrics. */
-export class ScoreSums {
+export class MetricSums {
   readonly gathered: GatheredSums = new GatheredSums()
   readonly #traits: TraitSums | undefined
   readonly #groups = new Map<string, Group>()
