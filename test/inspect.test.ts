@@ -39,6 +39,18 @@ const numberAttribute = (key: string, value: number): unknown => ({ key, value: 
 /** The output without the heading, which shows times. */
 const withoutHeading = (tree: string): string => tree.split('\n').slice(3).join('\n')
 
+interface Request {
+  resourceSpans: { scopeSpans: { scope: { name: string }; spans: RequestSpan[] }[] }[]
+}
+
+interface RequestSpan {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  startTimeUnixNano: string
+  endTimeUnixNano: string
+}
+
 describe('spanscore inspect', () => {
   it('shows who ran, what it was given, its steps, and the answer', async () => {
     const { code, stdout, stderr } = await run(['inspect', file('weather.json', weatherText)])
@@ -138,6 +150,35 @@ describe('spanscore inspect', () => {
         { scorerId: 'prompt_alignment', value: 0.4, label: 'fail', isForeign: true },
       ],
     ])
+  })
+
+  it('shows what was said on the span of the request around a run', async () => {
+    const { traces } = structuredClone(weather) as { traces: Request }
+    const spans = traces.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((each) => each.spans))
+    const root = spans.find(({ parentSpanId = '' }) => parentSpanId === '')!
+    root.parentSpanId = 'ffffffffffffff02'
+    const said = {
+      name: 'gen_ai.evaluation.result',
+      timeUnixNano: root.startTimeUnixNano,
+      attributes: [
+        textAttribute('gen_ai.evaluation.name', 'thumbs'),
+        textAttribute('gen_ai.evaluation.score.label', 'down'),
+        textAttribute('gen_ai.evaluation.explanation', 'The wrong city.'),
+      ],
+    }
+    const { traceId, startTimeUnixNano, endTimeUnixNano } = root
+    const request = {
+      traceId,
+      spanId: 'ffffffffffffff02',
+      name: 'POST /chat',
+      startTimeUnixNano,
+      endTimeUnixNano,
+      events: [said],
+    }
+    traces.resourceSpans.push({ scopeSpans: [{ scope: { name: 'http' }, spans: [request] }] })
+    const { stdout } = await run(['inspect', file('said.json', JSON.stringify(traces))])
+    expect(stdout).toContain('thumbs')
+    expect(stdout).toContain('The wrong city.')
   })
 
   it('shows the search of a tool below its call', async () => {

@@ -184,7 +184,8 @@ class OtlpReader {
 /** Codex writes what its agent did as log records. */
 const CODEX = "log records of Codex are not read: they lack the agent's answers, and the trace in which each happened"
 
-/** Of a span that no dialect recognises, only its place in the trace is needed, its ids, and what describes the runs below it. */
+/** Of a span that no dialect recognises, only its place in the trace is needed, its ids, what describes the runs below it, and what is said of them. */
 function toLink(span: SourceSpan): SourceSpan {
-  return { ...span, attributes: surroundingOf(span.attributes) ?? {}, events: [], resource: {} }
+  const events = span.events.filter(({ name }) => isEvaluation(name))
+  return { ...span, attributes: surroundingOf(span.attributes) ?? {}, events, resource: {} }
 }

@@ -14,7 +14,7 @@ import type { StoredScore, ToolScore } from './stored-score.ts'
 export interface StoredRun {
   /** The run, with its nested runs. */
   readonly run: AgentRun
-  /** The stored scores of the run or of a nested run: from attributes of its span, late spans, and evaluation events. */
+  /** The scores of the run or of a nested run, from its span, late spans and events: ours, then what users and other tools say (`isForeign`). */
   readonly scoresOf: (run: AgentRun) => readonly StoredScore[]
   /** The stored scores of the conversation of which the run was the last one when they were written. */
   readonly conversationScoresOf: (run: AgentRun) => readonly StoredScore[]
