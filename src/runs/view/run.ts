@@ -3,16 +3,9 @@ import type { WithAll } from '../../model/facts.ts'
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
 import type { AgentRun, Missing, ModelCall, Retrieval, SideCall, ToolCall } from '../../model/agent-run.ts'
-import {
-  contentOf,
-  lacksFirstCall,
-  missingCallsOf,
-  missingInCalls,
-  missingOf,
-  missingTextsOf,
-  TEXTS,
-  wholeText,
-} from './missing.ts'
+import { contentOf, missingInCalls, missingOf, missingTextsOf, TEXTS } from './missing.ts'
+import { lacksFirstCall, missingCallsOf } from './missing-calls.ts'
+import { wholeText } from './cut-content.ts'
 import type { MissingFact } from './missing.ts'
 import { runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
