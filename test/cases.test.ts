@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-import { createAnswerCorrectnessScorer } from 'spanscore'
+import { createAnswerCorrectnessScorer, createScorer } from 'spanscore'
 import { createToolErrorsScorer } from 'spanscore/scorers/code'
 import { createAgentTestRun, createTestMessage, createToolInvocation, testCases } from 'spanscore/testing'
 import type { AgentCase, AskedCase } from 'spanscore/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 import { createScriptedOpenAIServer } from '../src/testing/scripted-openai-server.ts'
+import { loadLibrary } from './corpus/load.ts'
 import { runCommand } from './fixtures/run-command.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'spanscore-cases-'))
@@ -267,6 +268,28 @@ describe('spanscore score --cases', () => {
     expect(values.map(({ value }: { value: number }) => value)).toEqual([1, 1, 1])
   })
 
+  it('skips a run that failed as without cases, also in scorers of ones own', async () => {
+    const entry = resolve('src/entries/scorers.ts')
+    const config = file(
+      'failed.config.ts',
+      `import { createPromptAlignmentScorerLLM, createScorer } from '${entry}'\n` +
+        "const model = { id: 'local/judge', url: 'http://127.0.0.1:9', apiKey: 'k' }\n" +
+        "const empty = createScorer({ id: 'empty', description: 'x' }).generateScore(({ run }) => run.output === undefined)\n" +
+        'export default { scorers: [createPromptAlignmentScorerLLM({ model }), empty] }\n',
+    )
+    const { traces } = loadLibrary('ai-6.0.326').find(({ id }) => id === '11a-http-500.generateText')!
+    const failed = file('failed.jsonl', JSON.stringify(traces))
+    const asked = file(
+      'failed-cases.jsonl',
+      JSON.stringify({ input: 'What is the weather in Tokyo right now?', expected: '16' }),
+    )
+    const { stdout } = await runCommand(['score', failed, '--cases', asked, '--config', config, '--json'])
+    expect(JSON.parse(stdout).evaluations).toMatchObject([
+      { scorer: 'prompt_alignment', status: 'skipped', reason: 'run-failed' },
+      { scorer: 'empty', status: 'skipped', reason: 'run-failed' },
+    ])
+  })
+
   it('does not call a case green that nothing checks, and fails it if asked to', async () => {
     const lima = linesOf<AgentCase>(readFileSync(cases, 'utf8'))[0]!
     const wrong = [{ scorer: 'thumbs', score: 0, label: 'fail', by: 'user', explanation: 'I asked for tomorrow.' }]
@@ -453,6 +476,23 @@ describe('testCases', () => {
     expect(() => testCases(filled, { test: it, agent: () => '', tries: 0 })).toThrow('whole number from 1 on, got 0')
     const misspelt = { test: it, agent: () => '', trys: 2 }
     expect(() => testCases(filled, misspelt)).toThrow('"trys". Did you mean tries?')
+  })
+
+  it('fails where the agent gives no answer, or one in a form that the scorers cannot read', async () => {
+    const few = createScorer({ id: 'few', description: '' }).generateScore(
+      ({ agentRun }) => agentRun.toolCalls.length < 9,
+    )
+    const written = file('unread.jsonl', JSON.stringify({ input: 'Hi' }))
+    const asking = (output: unknown): Promise<void> => {
+      const tests: (() => Promise<void>)[] = []
+      testCases(written, { test: (_, run) => tests.push(run), agent: () => output, scorers: [few] })
+      return tests[0]!()
+    }
+    await asking('Hello')
+    await expect(asking(undefined)).rejects.toThrow('the agent returned undefined, expected its answer')
+    await expect(asking({ answer: 'Hello' })).rejects.toThrow(
+      'Expected a message { role, content }, got {"answer":"Hello"}',
+    )
   })
 
   it('fails where nothing was scored, and says why', async () => {

@@ -94,9 +94,10 @@ export function adapt<Input>(foreign: ForeignScorer<Input>, given: AdapterOption
     anyForm: true,
     ...(kind === 'judge' && { judge: judgeOf(model) }),
     mayLack,
-    assess: async (run, { given: form }, reads): Promise<Verdict> => {
+    assess: async (run, context, reads): Promise<Verdict> => {
       const groundTruth =
-        form?.groundTruth ?? expectReturned(expected?.(run), id ?? '', 'expected to return a value', () => true)
+        context.expected?.groundTruth ??
+        expectReturned(expected?.(run), id ?? '', 'expected to return a value', () => true)
       const input = foreign.toInput(run, groundTruth)
       return reads.absence ?? foreign.score(input)
     },

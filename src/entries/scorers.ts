@@ -56,6 +56,7 @@ export { evaluate } from '../scoring/evaluate.ts'
 export type { EvaluateOptions } from '../scoring/evaluate.ts'
 export { ScoreUnavailableError } from '../scoring/score-unavailable-error.ts'
 export type {
+  ExpectedAnswer,
   GivenInput,
   ScoredVerdict,
   Scorer,

@@ -27,12 +27,10 @@ export type RunFact = (typeof RUN_FACTS)[number]
 
 /** Why a run has no answer: it failed, it waits for somebody, its content was not recorded, or it gave none. */
 export function skipWithoutAnswer(run: AgentRun, id: string): Skipped {
-  return (
-    skipUnfinished(run, id) ??
-    skipWithoutFact(run, 'output', id) ??
-    skipped('no-output', explain`${contentFree(id)}: the run has no answer.`)
-  )
+  return skipUnfinished(run, id) ?? skipWithoutFact(run, 'output', id) ?? noAnswer(id)
 }
+
+const noAnswer = (id: string): Skipped => skipped('no-output', contentFree(`${id}: the run has no answer.`))
 
 /** Why a model call has no messages: its content was not recorded. What records that of its run records its own. */
 export function skipWithoutMessages(run: AgentRun, step: string, fact: 'input' | 'output', id: string): Skipped {
@@ -67,6 +65,8 @@ export function skipWithoutAllCalls(run: AgentRun, id: string): Skipped | undefi
   return (
     skipWithoutChoices(run, id) ??
     (run.status === 'waiting' ? skipWhileWaiting(run, id) : undefined) ??
+    // An output that was not passed to `.run()` has no calls, which says nothing about the agent.
+    (run.dialect === 'messages' && run.steps.length === 0 && run.output === undefined ? noAnswer(id) : undefined) ??
     skipWithoutFact(run, 'toolCalls', id)
   )
 }

@@ -1,7 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { ScorerLevel, Skipped } from '../model/score.ts'
 import { contentFree } from '../model/explanation.ts'
-import { RUN_FACTS } from './absence.ts'
 import type { RunFact } from './absence.ts'
 import { evaluateInFull } from './evaluate.ts'
 import { toScorerInput } from './given/scorer-input.ts'
@@ -77,9 +76,6 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
   const { id, description, kind, level = 'run', better = 'higher', inline = false, needs = [], judge } = definition
   const range = definition.range ?? [0, 1]
   const mayLack = new Set(definition.mayLack)
-  const readsOf = (run: AgentRun, { given }: ScoringContext): Reads =>
-    // Values that were passed to `.run()` in a form of the application's own lack nothing.
-    new Reads(run, id, given !== undefined && definition.anyForm === true ? ALL_FACTS : mayLack)
   check(typeof id === 'string' && /^[a-z][a-z0-9_]*$/.test(id), id, 'id', 'a match of ^[a-z][a-z0-9_]*$', id)
   check(isRange(range), id, 'range', 'two numbers, the lower first', range)
   const [low, high] = range
@@ -113,8 +109,8 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
     ...(judge !== undefined && { judge }),
     ...(definition.readsHandOver === true && { readsHandOver: true }),
     assess: (run, context) =>
-      skipWithoutTurns(definition, run) ?? assessView(definition, readsOf(run, context), context),
-    run: (input, options) => runOnce(scorer, input, definition.anyForm, options),
+      skipWithoutTurns(definition, run) ?? assessView(definition, new Reads(run, id, mayLack), context),
+    run: (input, options) => runOnce(scorer, definition, input, options),
   }
   return Object.freeze(scorer)
 }
@@ -127,8 +123,6 @@ function skipWithoutTurns({ id, kind }: Pick<Scorer, 'id' | 'kind'>, { conversat
   const why = missing.why === 'redacted' ? 'redact threw' : 'a request repeats messages that no known run answered'
   return skipped('incomplete', contentFree(`${id}: turns of the conversation are missing: ${why}.`))
 }
-
-const ALL_FACTS: ReadonlySet<RunFact> = new Set(RUN_FACTS)
 
 /** Asks a scorer about its view of a run. If it read a fact that the run lacks, the score is skipped, unless the scorer skipped it itself. */
 function assessView<Preprocessed, Analyzed>(
@@ -156,15 +150,22 @@ function assessView<Preprocessed, Analyzed>(
 /** Implements `.run()` for every scorer: it turns messages into an `AgentRun`, and rejects if there is no score. */
 async function runOnce<Preprocessed, Analyzed>(
   scorer: Scorer<Preprocessed, Analyzed>,
+  definition: ScorerDefinition<Preprocessed, Analyzed>,
   input: ScorerInput | readonly ScorerInput[],
-  anyForm = false,
   options: ScorerRunOptions = {},
 ): Promise<ScorerRunResult<Preprocessed, Analyzed>> {
-  const { run: lazyRun, given } = toScorerInput(scorer, input, anyForm)
+  const { anyForm = false, mayLack } = definition
+  const { run: lazyRun, given, expected, unread } = toScorerInput(scorer, input, anyForm)
   // Steps of an application may compare or copy the run in a test. Prebuilt scorers do not, and are faster without.
   const run = anyForm ? withOwnFacts(lazyRun) : lazyRun
-  const pending = evaluateInFull(scorer, run, given === undefined ? options : { ...options, given })
+  const reads = unread && new Reads(run, scorer.id, new Set(mayLack), unread)
+  const pending = evaluateInFull(
+    reads ? { ...scorer, assess: (_run, context) => assessView(definition, reads, context) } : scorer,
+    run,
+    { ...options, ...(given !== undefined && { given }), ...(expected !== undefined && { expected }) },
+  )
   const outcome = pending instanceof Promise ? await keepProcessAlive(() => pending) : pending
+  if (reads?.refusal !== undefined) throw reads.refusal
   const { evaluation, verdict } = outcome
   const { score } = evaluation
   if (score.status !== 'scored') throw new ScoreUnavailableError(evaluation, score, outcome.thrown)

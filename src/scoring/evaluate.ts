@@ -2,7 +2,7 @@ import type { AgentRun } from '../model/agent-run.ts'
 import { explain, contentFree } from '../model/explanation.ts'
 import type { Evaluation, Failed, Skipped } from '../model/score.ts'
 import { scoreOfCalls, toCallScores } from './call-scores.ts'
-import type { GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
+import type { ExpectedAnswer, GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
 import { adopted, isThenable } from './thenable.ts'
 import { versionFor } from './scorer-version.ts'
 import { failed } from './unscored.ts'
@@ -33,6 +33,8 @@ export interface EvaluateOptions {
   readonly handOver?: readonly string[]
   /** Input and output as they were given to `.run()`. */
   readonly given?: GivenInput
+  /** What is expected of the run. */
+  readonly expected?: ExpectedAnswer
   /** Called after each judge call, for audits. */
   readonly onJudgeCall?: (call: JudgeCall) => void
   /** A monotonic clock, in milliseconds. @default performance.now */
@@ -110,6 +112,7 @@ class Context implements ScoringContext {
   readonly timeoutMs: number
   readonly handOver?: readonly string[]
   readonly given?: GivenInput
+  readonly expected?: ExpectedAnswer
   readonly onJudgeCall?: (call: JudgeCall) => void
   #signal: AbortSignal | undefined
 
@@ -118,6 +121,7 @@ class Context implements ScoringContext {
     this.#signal = options.signal
     if (options.handOver !== undefined) this.handOver = options.handOver
     if (options.given !== undefined) this.given = options.given
+    if (options.expected !== undefined) this.expected = options.expected
     if (options.onJudgeCall !== undefined) this.onJudgeCall = options.onJudgeCall
   }
 

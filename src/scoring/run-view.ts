@@ -2,7 +2,7 @@ import type { AgentRun, ModelCall, Retrieval, ToolCall } from '../model/agent-ru
 import { MODEL_CALL_FACTS, plain, RETRIEVAL_FACTS, AGENT_RUN_FACTS, TOOL_CALL_FACTS } from '../model/facts.ts'
 import type { Facts } from '../model/facts.ts'
 import type { Skipped } from '../model/score.ts'
-import { printAsJson } from '../runs/view/print-as-json.ts'
+import { INSPECT, printAsJson } from '../runs/view/print-as-json.ts'
 import { withOwnFacts } from '../runs/view/with-own-facts.ts'
 import { skipWithoutAllCalls, skipWithoutAnswer, skipWithoutFact, skipWithoutMessages } from './absence.ts'
 import type { RunFact } from './absence.ts'
@@ -30,6 +30,16 @@ export function callView(
   }
   const target = run.retrievals[index]
   return target && copyable(viewRetrieval({ target, run, index, reads }), reads, true)
+}
+
+/** The run with facts of its own, such as input and output in the form that was passed to `.run()`. Reading others notes what `view` notes. */
+export function withFacts(view: AgentRun, run: AgentRun, own: Readonly<Record<string, unknown>>): object {
+  const asJson = { value: (): unknown => ({ ...plain(run, AGENT_RUN_FACTS), ...own }) }
+  const facts: PropertyDescriptorMap = { toJSON: asJson, [INSPECT]: asJson }
+  for (const fact of Object.keys(AGENT_RUN_FACTS))
+    facts[fact] = { enumerable: true, configurable: true, get: (): unknown => Reflect.get(view, fact) }
+  for (const [fact, value] of Object.entries(own)) facts[fact] = { enumerable: true, value }
+  return Object.freeze(Object.defineProperties({}, facts))
 }
 
 function copyable<View extends object>(view: View, reads: Reads, isCopied: boolean): View {
@@ -147,6 +157,9 @@ const viewRetrieval = viewsOf<Retrieval>(RETRIEVAL_FACTS, {
   },
 })
 
+/** Notes a fact that is absent only if the output cannot be read. */
+const partOfOutput: Note<AgentRun> = { note: ({ reads }) => reads.note('toolCalls', () => undefined) }
+
 /** Why not all calls are known, once it was asked. */
 const unknownCalls = new WeakMap<Seen<AgentRun>, { readonly why: Skipped | undefined }>()
 
@@ -176,8 +189,8 @@ const viewRun: (seen: Seen<AgentRun>) => AgentRun = viewsOf<AgentRun>(AGENT_RUN_
     },
     wrap: partsOf(viewToolCall),
   },
-  steps: { wrap: partsOf(viewModelCall) },
-  retrievals: { wrap: partsOf(viewRetrieval) },
+  steps: { ...partOfOutput, wrap: partsOf(viewModelCall) },
+  retrievals: { ...partOfOutput, wrap: partsOf(viewRetrieval) },
   children: {
     wrap: ({ reads }, children) =>
       Object.freeze(children.map((child) => viewRun({ target: child, run: child, index: 0, reads }))),

@@ -83,24 +83,30 @@ export interface ScoringContext {
   readonly signal: AbortSignal
   /** Milliseconds that all tries of this score may take together. */
   readonly timeoutMs: number
-  /** In `.run()` only: input, output and expected answer as they were passed. */
+  /** In `.run()` only: input and output as they were passed, if they were passed. */
   readonly given?: GivenInput
+  /** What is expected of this run, if it was passed to `.run()` or is in its case. */
+  readonly expected?: ExpectedAnswer
   /** Names of tools that hand the user over to a person. @default none */
   readonly handOver?: readonly string[]
   /** Called after each judge call, for audits. */
   readonly onJudgeCall?: (call: JudgeCall) => void
 }
 
-/** The messages that were passed to `.run()`. */
-export interface GivenInput {
-  /** The input that was passed to `.run()`. */
-  readonly input: unknown
-  /** The output that was passed to `.run()`. */
-  readonly output: unknown
+/** What is expected of a run. */
+export interface ExpectedAnswer {
   /** The expected answer, if given. */
   readonly groundTruth?: unknown
   /** The points of the expected answer, if its case has them. */
   readonly points?: readonly { readonly text: string; readonly weight: 1 | 2 }[]
+}
+
+/** The messages that were passed to `.run()`. */
+export interface GivenInput extends ExpectedAnswer {
+  /** The input that was passed to `.run()`. */
+  readonly input: unknown
+  /** The output that was passed to `.run()`. */
+  readonly output: unknown
 }
 
 /** One call of a judge: the prompt, the reply, and its cost. */
@@ -188,8 +194,8 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   ): Promise<ScorerRunResult<Preprocessed, Analyzed>>
 }
 
-/** The input of `.run()`: an `AgentRun`, or input and output messages. */
-export type ScorerInput = AgentRun | ({ readonly runId?: string } & GivenInput)
+/** The input of `.run()`: an `AgentRun`, `{ ...run, groundTruth }`, or input and output messages. */
+export type ScorerInput = (AgentRun & ExpectedAnswer) | ({ readonly runId?: string } & GivenInput)
 
 /** Options of one `.run()`. */
 export interface ScorerRunOptions {

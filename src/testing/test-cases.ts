@@ -89,6 +89,7 @@ async function faultsOf(
 ): Promise<readonly string[]> {
   const messages = [...each.history.map(({ role, content }) => ({ role: roleOf(role), content })), question(each)]
   const output = await agent({ input: each.input, messages, case: each })
+  if (output === undefined || output === null) return [`the agent returned ${output}, expected its answer`]
   const given = { input: messages, output, ...givenOf(each) }
   const faults: string[] = []
   const unscored: string[] = []

@@ -175,7 +175,7 @@ export class RunScorers {
         ...(passAt !== undefined && { passAt }),
         timeoutMs,
         handOver,
-        ...(given?.groundTruth !== undefined && { given: { input: run.input, output: run.output, ...given } }),
+        ...(given?.groundTruth !== undefined && { expected: given }),
         ...(onJudgeCall !== undefined && { onJudgeCall: (call) => onJudgeCall({ ...call, scorerId: id }) }),
       }),
     )

@@ -129,7 +129,9 @@ describe('tool call accuracy by code', () => {
     ['an empty object', { input: 'x', output: {} }],
   ])('rejects %s', async (_title, given) => {
     const scorer = createToolCallAccuracyScorerCode({ expectedTool: 'a' })
-    await expect(scorer.run(given)).rejects.toThrow('Input and output messages cannot be null or empty')
+    const scoring = scorer.run(given)
+    await expect(scoring).rejects.toThrow('Input and output messages cannot be null or empty')
+    await expect(scoring).rejects.toMatchObject({ code: given.output === 'x' ? 'no-content' : 'no-output' })
   })
 
   it('scores a live run without content from its calls alone', async () => {

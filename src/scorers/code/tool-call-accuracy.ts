@@ -5,7 +5,6 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ToolCallInfo } from '../../scoring/given/calls.ts'
 import { PassedRun, inputMessages, outputMessages } from '../../scoring/given/run.ts'
-import { failed } from '../../scoring/unscored.ts'
 import type { Scorer, ScoringContext } from '../../scoring/scorer.ts'
 import { expectedTools } from './expected-tools.ts'
 import { KnownTools } from './known-tools.ts'
@@ -114,8 +113,10 @@ export function createToolCallAccuracyScorerCode(
     needs: ['toolNames', 'availableTools'],
     mayLack: ['availableTools'],
     assess: (run, context, reads) => {
-      if (isGivenEmpty(context)) {
-        return failed('scorer-threw', contentFree('Input and output messages cannot be null or empty'))
+      const lacking = lackingSide(context)
+      if (lacking !== undefined) {
+        const message = `${id}: Input and output messages cannot be null or empty.`
+        return skip(lacking === 'output' ? 'no-output' : 'no-content', contentFree(message))
       }
       const expected = expectedTools(reads.run) ?? {
         tool:
@@ -266,8 +267,10 @@ function isSubsequence(expected: readonly string[], actual: readonly string[]): 
 }
 
 /** The message form requires messages on both sides, but a run from spans may have no recorded content. */
-function isGivenEmpty({ given }: ScoringContext): boolean {
-  return given !== undefined && (isEmpty(inputMessages(given.input)) || isEmpty(outputMessages(given.output)))
+function lackingSide({ given }: ScoringContext): 'input' | 'output' | undefined {
+  if (given === undefined) return undefined
+  if (isEmpty(outputMessages(given.output))) return 'output'
+  return isEmpty(inputMessages(given.input)) ? 'input' : undefined
 }
 
 function isEmpty(messages: unknown): boolean {

@@ -1,10 +1,10 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { isExplanation } from '../../model/explanation.ts'
-import { plain, AGENT_RUN_FACTS } from '../../model/facts.ts'
 import { readFindings } from '../../model/finding.ts'
 import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
 import type { Reads } from '../../scoring/reads.ts'
-import type { GivenInput, ScoredVerdict, Scorer, Verdict } from '../../scoring/scorer.ts'
+import { withFacts } from '../../scoring/run-view.ts'
+import type { ScoredVerdict, Scorer, ScoringContext, Verdict } from '../../scoring/scorer.ts'
 import { isThenable } from '../../scoring/thenable.ts'
 import { invalidScore } from '../../scoring/verdict.ts'
 import { isRecord } from '../../spans/json.ts'
@@ -28,9 +28,14 @@ export interface StepSource {
   readonly reads: Reads
 }
 
-/** What the steps of a scorer of runs are given. @param given the messages that were passed to `.run()` */
-export function runSubject(agentRun: AgentRun, given: GivenInput | undefined, reads: Reads): AnyContext {
-  return { run: given === undefined ? agentRun : toStepRun(reads.run, given), agentRun }
+/** What the steps of a scorer of runs are given: the run in the form that was passed to `.run()`, and in that of live runs. */
+export function runSubject(agentRun: AgentRun, { given, expected }: ScoringContext, reads: Reads): AnyContext {
+  if (given === undefined && expected === undefined) return { run: agentRun, agentRun }
+  const own = {
+    ...(given !== undefined && { input: given.input, output: given.output }),
+    ...(expected?.groundTruth !== undefined && { groundTruth: expected.groundTruth }),
+  }
+  return { run: withFacts(agentRun, reads.run, own), agentRun }
 }
 
 /** A verdict on the subject, with the results of the steps. */
@@ -90,12 +95,6 @@ export function* assessSteps(
 /** A score from 0 to 1 may be true or false. */
 function numberOf(score: unknown, [low, high]: readonly [number, number]): unknown {
   return typeof score === 'boolean' && low === 0 && high === 1 ? Number(score) : score
-}
-
-/** The run with the given input and output. */
-function toStepRun(run: AgentRun, given: GivenInput): Readonly<Record<string, unknown>> {
-  const { input, output, groundTruth } = given
-  return { ...plain(run, AGENT_RUN_FACTS), input, output, ...(groundTruth !== undefined && { groundTruth }) }
 }
 
 /** Whether a step ends the scoring, because its judge gave no result, or it returned no score itself. */

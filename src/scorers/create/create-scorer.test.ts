@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 
 import type { AgentRun } from '../../model/agent-run.ts'
+import { withOwnFacts } from '../../runs/view/with-own-facts.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
 import { toRunInput } from '../../scoring/given/run-input.ts'
 import type { ScorerRunResult } from '../../scoring/scorer.ts'
@@ -19,6 +20,11 @@ const rivers = () =>
 
 const versionOf = (version: number | undefined, score: () => number): string =>
   createScorer({ id: 'v', description: '', ...(version !== undefined && { version }) }).generateScore(score).version
+
+const noSorry = () =>
+  createScorer({ id: 'no_sorry', description: 'No apology.' }).generateScore(
+    ({ agentRun: { output } }) => !/sorry/i.test(output ?? ''),
+  )
 
 describe('createScorer', () => {
   it('passes the result of each step to the next, and returns all of them', async () => {
@@ -96,14 +102,83 @@ describe('createScorer', () => {
     [{ question: 'x' }, { answer: 'y', confidence: 0.5 }],
     [7, [1, 2]],
     [null, { messages: [] }],
+    [undefined, undefined],
   ])('takes input %j and output %j as they are', async (input, output) => {
     const seen: unknown[] = []
-    const scorer = createScorer({ id: 'free', description: '' }).generateScore(({ run, agentRun: neutral }) => {
-      seen.push(run.input, run.output, neutral.input, neutral.output)
+    const scorer = createScorer({ id: 'free', description: '' }).generateScore(({ run }) => {
+      seen.push(run.input, run.output)
       return 1
     })
     expect(await scorer.run({ input, output })).toMatchObject({ input, output, score: 1 })
-    expect(seen).toEqual([input, output, [], undefined])
+    expect(seen).toEqual([input, output])
+  })
+
+  it.each([undefined, null, [], { role: 'assistant' as const, content: [] }])(
+    'skips the answer %j, whose words a step reads, because there is none',
+    async (output) => {
+      const scoring = noSorry().run({ input: 'Hi', output })
+      await expect(scoring).rejects.toMatchObject({ code: 'no-output', message: expect.stringContaining('no answer') })
+    },
+  )
+
+  it.each([undefined, null, []])(
+    'skips the output %j, whose calls a step counts, because nothing was passed',
+    async (output) => {
+      const few = createScorer({ id: 'few', description: '' }).generateScore(
+        ({ agentRun: { toolCalls } }) => toolCalls.length < 5,
+      )
+      await expect(few.run({ input: 'Hi', output })).rejects.toMatchObject({ code: 'no-output' })
+    },
+  )
+
+  it.each<[unknown, string]>([
+    [{ answer: 'Sorry, no.' }, 'Expected a message'],
+    [[{ from: 'gpt', value: 'Sorry, no.' }], 'Expected a message'],
+    [{ messages: [{ role: 'assistant', content: 'Sorry, no.' }] }, 'Expected a message'],
+    [5, 'Expected a message'],
+    [[{ role: 'bot', content: 'Sorry, no.' }], 'unknown role: "bot"'],
+    [{ role: 'assistant', contnet: 'Sorry, no.' }, 'Expected a message with content'],
+  ])('refuses the output %j once a step reads an answer, calls or model calls of it', async (output, message) => {
+    const scorers = [
+      noSorry(),
+      createScorer({ id: 'few', description: '' }).generateScore(({ agentRun: { toolCalls } }) => toolCalls.length < 5),
+      createScorer({ id: 'few', description: '' }).generateScore(({ run }) => run.toolCalls.length < 5),
+      createScorer({ id: 'quick', description: '' }).generateScore(({ agentRun: { steps } }) => steps.length < 5),
+      createScorer({ id: 'lax', description: '', mayLack: ['output'] }).generateScore(
+        ({ agentRun: run }) => run.output === undefined,
+      ),
+      createScorer({ id: 'calls', description: '', level: 'tool-call' }).generateScore(() => 1),
+    ]
+    for (const scorer of scorers) {
+      const scoring = scorer.run({ input: 'Hi', output })
+      await expect(scoring).rejects.toThrow(TypeError)
+      await expect(scoring).rejects.toThrow(message)
+    }
+  })
+
+  it('refuses an input that cannot be read once a step reads the question, and no copy of the run', async () => {
+    const asked = { input: { question: 'Hi' }, output: 'Hello' }
+    const asks = createScorer({ id: 'asks', description: '' }).generateScore(
+      ({ agentRun: { userInput } }) => !userInput,
+    )
+    await expect(asks.run(asked)).rejects.toThrow('Expected input to be')
+    const copies = createScorer({ id: 'copies', description: '' }).generateScore(
+      ({ run, agentRun: neutral }) =>
+        Object.keys({ ...neutral }).length > 0 && JSON.stringify(run).includes('question'),
+    )
+    expect((await copies.run(asked)).score).toBe(1)
+  })
+
+  it('scores an AgentRun with an expected answer beside its facts', async () => {
+    const scorer = createScorer({ id: 'same', description: '' }).generateScore(
+      ({ run }) => run.output === run.groundTruth && run.toolCalls.length === 0,
+    )
+    expect((await scorer.run({ ...withOwnFacts(agentRun), groundTruth: given.output })).score).toBe(1)
+    const lacking = { ...withOwnFacts(toRunInput({ input: 'Hi', output: undefined }).run), groundTruth: 'Hello' }
+    await expect(scorer.run(lacking)).rejects.toMatchObject({ code: 'no-output' })
+    await expect(scorer.run({ input: 'Hi', output: agentRun, groundTruth: 'Hello' })).rejects.toThrow(
+      '{ ...run, groundTruth }',
+    )
   })
 
   it('still refuses a promise for an output', async () => {

@@ -200,7 +200,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
         runSyncOrAsync(
           assessSteps({ id, range }, steps, { subject, reads: ofSubject }, judging?.asker(ofSubject, context)),
         )
-      if (level === 'run') return ask(runSubject(run, context.given, reads), reads)
+      if (level === 'run') return ask(runSubject(run, context, reads), reads)
       if (level === 'conversation') return ask({ conversation: reads.run.conversation }, reads)
       return assessCalls({ id, level, isAsked: judging !== undefined }, reads, ask)
     },

@@ -13,7 +13,7 @@ import type { Scorer } from '../../scoring/scorer.ts'
 export type StepRun<Input = unknown, Output = unknown> = Omit<AgentRun, 'input' | 'output'> & {
   readonly input: Input
   readonly output: Output
-  /** The expected answer, if it was passed to `.run()`. */
+  /** The expected answer, if it was passed to `.run()` or is in the run's case. */
   readonly groundTruth?: unknown
 }
 

@@ -151,6 +151,21 @@ export function checkMessage(value: unknown): void {
   for (const part of partsOf(isRecord(message.content) ? message.content : message)) if (isRecord(part)) checkPart(part)
 }
 
+/**
+ * Refuses an answer of an unknown role: scorers would read no answer. Other messages may have roles of a library's own.
+ *
+ * @throws TypeError if the last message with text has a role that scorers do not know
+ */
+export function checkAnswerRole(given: readonly unknown[]): void {
+  if (!given.some(isOfUnknownRole)) return
+  const role = readMessages(given, 'assistant').findLast(({ text = '' }) => text.trim() !== '')?.role
+  if (role !== undefined && !Object.hasOwn(ROLES, role)) refuseUnknown('A message', role, ROLES, 'role')
+}
+
+function isOfUnknownRole(value: unknown): boolean {
+  return isRecord(value) && typeof value.role === 'string' && !Object.hasOwn(ROLES, toRole(value.role))
+}
+
 function checkPart(given: Source): void {
   const part = unwrapped(given)
   const { type } = part

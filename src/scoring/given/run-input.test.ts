@@ -418,6 +418,12 @@ describe('a run made of messages', () => {
     ['a number as input', { input: 5, output: 'x' }, /Expected a message/],
     ['an unknown object as input', { input: { question: 'x' }, output: 'x' }, /Expected input to be/],
     ['an unknown object as output', { input: 'x', output: { answer: 'x' } }, /Expected a message/],
+    [
+      'an answer of an unknown role',
+      { input: 'x', output: [{ role: 'bot', content: 'x' }] },
+      /one of .*assistant.* "bot"/,
+    ],
+    ['an AgentRun as output', { input: 'x', output: runOf('x') }, /pass the run itself/],
     ['a promise as output', { input: 'x', output: Promise.resolve('x') }, /await it/],
     ["a stream's result as output", { input: 'x', output: { text: Promise.resolve('x'), steps: [] } }, /await it/],
   ])('refuses %s', (_title, given, message) => {
@@ -456,9 +462,8 @@ describe('a run made of messages', () => {
 
   it("reads a message with roles, fields and parts of a library's own", () => {
     const content = [{ type: 'step-start' }, { type: 'text', text: 'Hello' }, { type: 'data-weather', data: {} }]
-    expect(runOf([{ role: 'assistant', id: 'm1', createdAt: 1, content }], [{ role: 'signal', text: '' }]).output).toBe(
-      'Hello',
-    )
+    const signal = { role: 'signal', text: 'Be quick.' }
+    expect(runOf([signal, { role: 'assistant', id: 'm1', createdAt: 1, content }], [signal]).output).toBe('Hello')
   })
 
   it('throws nothing but a TypeError for any input', () => {

@@ -10,7 +10,7 @@ import type { Message, ToolDefinition, Usage } from '../../model/message.ts'
 import { toToolDefinitions } from '../../spans/content/tool-definitions.ts'
 import { CallSources, GivenCalls } from './calls.ts'
 import type { GivenCall, ToolCallInfo } from './calls.ts'
-import { checkMessage, readCalls, readMessages, toSource } from './messages.ts'
+import { checkAnswerRole, checkMessage, readCalls, readMessages } from './messages.ts'
 import { toGivenResult } from './result.ts'
 import type { GivenResult } from './result.ts'
 import { formatValue } from '../format-value.ts'
@@ -53,12 +53,11 @@ export class PassedRun implements AgentRun {
   #messages: readonly Message[] | undefined
 
   /** @throws TypeError if the form of the input or output is unknown, or something was misspelt in it */
-  constructor(given: Readonly<Record<string, unknown>>, checks: Checks = CHECKS) {
+  constructor(given: Readonly<Record<string, unknown>>) {
     this.#given = given
     this.id = textOf(given.runId) ?? nodeCrypto().randomUUID()
-    checkInput(given.input, checks)
-    this.#result = toGivenResult(given.output)
-    if (this.#result === undefined) checkOutput(given.output, checks)
+    checkInput(given.input)
+    this.#result = checkOutput(given.output)
   }
 
   get toolCalls(): readonly GivenCall[] {
@@ -170,38 +169,26 @@ export class PassedRun implements AgentRun {
 
 const NOTHING_KNOWN: Readonly<Record<string, unknown>> = NOTHING
 
-/** What is checked at once, before a scorer reads the run. They throw for a programming error. */
-interface Checks {
-  /** Takes each message of input and output. */
-  readonly message: (value: unknown) => void
-  /** Takes the name of each field of the input. */
-  readonly field: (name: string) => void
-}
-
-const CHECKS: Checks = {
-  message: checkMessage,
-  field: (name) => {
+/** @throws TypeError if the form of the input is unknown, or something was misspelt in it */
+export function checkInput(input: unknown): void {
+  for (const message of listOf(inputMessages(input))) checkMessage(message)
+  if (!isRecord(input) || input.role !== undefined) return
+  for (const name of Object.keys(input))
     if (!Object.hasOwn(INPUT_FIELDS, name)) refuseUnknown('input', name, INPUT_FIELDS, 'field')
-  },
 }
 
-/** Check the form alone. Values that only have the form of messages may have fields, roles and parts of the application's own. */
-export const FORM_CHECKS: Checks = {
-  message: (value) => {
-    if (typeof value !== 'string') toSource(value)
-  },
-  field: () => undefined,
-}
-
-/** @throws TypeError if the form of the input is unknown */
-export function checkInput(input: unknown, { message, field }: Checks): void {
-  for (const each of listOf(inputMessages(input))) message(each)
-  if (isRecord(input) && input.role === undefined) for (const key of Object.keys(input)) field(key)
-}
-
-/** @throws TypeError if the output is neither a message nor messages. An agent's result is checked when it is read. */
-export function checkOutput(output: unknown, { message }: Checks): void {
-  for (const each of listOf(outputMessages(output))) message(each)
+/**
+ * Returns an agent's result, which is checked when it is read.
+ *
+ * @throws TypeError if the output is neither that nor messages, or something was misspelt in it
+ */
+export function checkOutput(output: unknown): GivenResult | undefined {
+  const result = toGivenResult(output)
+  if (result !== undefined) return result
+  const messages = listOf(outputMessages(output))
+  for (const message of messages) checkMessage(message)
+  checkAnswerRole(messages)
+  return undefined
 }
 
 const MESSAGE_FIELDS = {

@@ -18,7 +18,7 @@ export function toScorerInput(
   anyForm = false,
 ): RunInput {
   if (level !== 'conversation') {
-    if (!isList(input)) return toRunInput(input, anyForm)
+    if (!isList(input)) return toRunOfLevel(level, toRunInput(input, anyForm))
     throw new TypeError(`Scorer ${id}: expected one run, got a list, which is for scorers of conversations.`)
   }
   if (!isList(input) || input.length === 0) {
@@ -26,6 +26,12 @@ export function toScorerInput(
   }
   const members = input.map((each) => toMember(toRunInput(each).run))
   return { run: toConversationRun(joinMembers(members, { endedBy: 'file' })) }
+}
+
+/** Scorers of calls need those of the output. */
+function toRunOfLevel(level: Scorer['level'], input: RunInput): RunInput {
+  if (level !== 'run' && input.unread?.output !== undefined) throw input.unread.output
+  return input
 }
 
 function isList(input: ScorerInput | readonly ScorerInput[]): input is readonly ScorerInput[] {

@@ -169,13 +169,13 @@ describe('prompt alignment', () => {
   })
 
   it.each([
-    ['no messages', [], output, {}],
-    ['no response', [request], undefined, {}],
-    ['no response, user', [request], null, { evaluationMode: 'user' }],
-  ] as const)('rejects %s with the words of the reference', async (_, input, response, options) => {
-    await expect(judging(perfect, options).scorer.run({ input, output: response })).rejects.toThrow(
-      'Both user prompt and agent response are required for prompt alignment scoring',
-    )
+    ['no messages', [], output, {}, 'no-content'],
+    ['no response', [request], undefined, {}, 'no-output'],
+    ['no response, user', [request], null, { evaluationMode: 'user' }, 'no-output'],
+  ] as const)('rejects %s with the words of the reference', async (_, input, response, options, code) => {
+    const message = 'Both user prompt and agent response are required for prompt alignment scoring'
+    const scoring = judging(perfect, options).scorer.run({ input, output: response })
+    await expect(scoring).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
   })
 
   it('rejects system without system text', async () => {

@@ -1,5 +1,5 @@
 import { contentFree } from '../../../model/explanation.ts'
-import { failed } from '../../../scoring/unscored.ts'
+import type { Explanation } from '../../../model/explanation.ts'
 import { skip } from '../../skip.ts'
 import { inquire } from '../../../judge/judging.ts'
 import type { Inquiry } from '../../../judge/inquiry.ts'
@@ -14,7 +14,7 @@ import {
 import type { RunMaterial } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
-import type { Failed, Skipped } from '../../../model/score.ts'
+import type { Skipped } from '../../../model/score.ts'
 import type { Scorer, ScoringContext } from '../../../scoring/scorer.ts'
 import { callEndingOf } from '../../../scoring/call-ending.ts'
 import { formatValue } from '../../../scoring/format-value.ts'
@@ -145,24 +145,20 @@ function unscorable(
   sides: readonly AlignmentSide[],
   context: ScoringContext,
   id: string,
-): Skipped | Failed | undefined {
+): Skipped | undefined {
   const unfinished = skipUnjudgeable(run, context, id)
   if (unfinished !== undefined) return unfinished
   const given = context.given !== undefined
+  const required = (message: string): Explanation => contentFree(`${id}: ${message}.`)
   if (sides.includes('user')) {
     const request = textOr(run, 'userInput', id)
-    if (typeof request !== 'string') return given ? refuse(bothRequired) : request
+    if (typeof request !== 'string') return given ? skip('no-content', required(bothRequired)) : request
   } else if (!hasText(run.systemInstructions)) {
-    return given ? refuse(systemRequired) : skip('no-content', contentFree(`${id}: ${systemRequired}.`))
+    return skip('no-content', required(systemRequired))
   }
-  if (given) return run.output === undefined ? refuse(bothRequired) : undefined
+  if (given) return run.output === undefined ? skip('no-output', required(bothRequired)) : undefined
   const response = textOr(run, 'output', id)
   return typeof response !== 'string' && response.reason === 'no-content' ? response : undefined
-}
-
-/** The exact message with which `.run()` rejects. */
-function refuse(message: string): Failed {
-  return failed('scorer-threw', contentFree(message))
 }
 
 const RESPONSE = "the agent's response"

@@ -22,8 +22,8 @@ const ticked = (p1: string, p2: string, falseClaims: readonly string[] = []) => 
 
 async function scoreOf(script: JudgeScript, input = question(), output = 'In Norway.') {
   const model = createScriptedJudge(script)
-  const given = { input, output, groundTruth: 'In Norway; founded around 1049.' }
-  const { score } = await evaluate(createAnswerCorrectnessScorer({ model }), toRunInput(given).run, { given })
+  const { run, ...passed } = toRunInput({ input, output, groundTruth: 'In Norway; founded around 1049.' })
+  const { score } = await evaluate(createAnswerCorrectnessScorer({ model }), run, passed)
   return { score, model }
 }
 

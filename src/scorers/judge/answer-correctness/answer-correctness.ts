@@ -90,7 +90,7 @@ export function createAnswerCorrectnessScorer(options: AnswerCorrectnessScorerOp
       }
       const answer = unfinished ?? textOr(run, 'output', id)
       if (typeof answer !== 'string') return answer
-      const given = context.given?.points
+      const given = context.expected?.points
       const points =
         given === undefined ? await pointsOf(session, question, expected) : { ok: true as const, value: given }
       if (!points.ok) return points.score

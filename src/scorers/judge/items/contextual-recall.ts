@@ -100,7 +100,7 @@ export function expectedAnswer(
   id: string,
   groundTruth: GroundTruthOption['groundTruth'],
 ): string | Skipped {
-  const own = context?.given?.groundTruth
+  const own = context?.expected?.groundTruth
   const expected =
     typeof own === 'string'
       ? own
