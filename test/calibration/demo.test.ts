@@ -275,6 +275,12 @@ describe('labels that cannot be used', { timeout: 120_000 }, () => {
     ],
     ['of a newer revision', (line: Line) => ({ ...line, revision: 2 }), /labelled in revision 2, and the files hold 1/],
     ['misspelt', (line: Line) => ({ ...line, label: 'Pass' }), /line 1: label: .*"pass".*got "Pass"/],
+    [
+      'of another tool',
+      ({ label, note }: Line) => ({ label, note }),
+      /line 1: expected a label with runId, scorer, version, revision, drawProbability, as spanscore calibrate draw writes it, got none\n$/,
+    ],
+    ['of another type', (line: Line) => ({ ...line, scorer: 5 }), /line 1: scorer: expected string, got 5\n$/],
     ['all left out', () => undefined, /expected lines of spanscore calibrate draw, got none/],
     ['all open', (line: Line) => ({ ...line, label: null }), /"label" of all 40 lines is still null/],
     [

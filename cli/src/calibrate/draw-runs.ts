@@ -7,6 +7,7 @@ import type { CommandContext } from '../command.ts'
 import { makeFolderOf, write } from '../output.ts'
 import { readFiles } from '../read-files.ts'
 import { safeLine } from '../text.ts'
+import { NO_SCORES } from '../no-scores.ts'
 import { UsageError } from '../usage-error.ts'
 import { chooseJudge } from './choose-judge.ts'
 import type { JudgeChoice } from './choose-judge.ts'
@@ -92,7 +93,7 @@ export function nothingToDraw({ before, empty, unversioned }: Left): string {
   }
   if (empty > 0) return `all ${empty} scored runs hold no content that a person could read: docs/no-scores.md`
   if (before > 0) return 'all scored runs in the files were drawn before'
-  return 'no scores in the files: give the events (gen_ai.evaluation.result) beside the traces'
+  return NO_SCORES
 }
 
 /** A context without messages for the second reading, because the first one has reported damaged records. */

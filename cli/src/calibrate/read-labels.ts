@@ -88,8 +88,14 @@ function toLine(text: string, place: string): LabelLine {
   }
   const { data, error } = labelLineSchema.safeParse(value)
   if (data !== undefined) return data
+  const missing = error.issues.map(({ path }) => path.join('.')).filter((field) => !(field in value))
+  if (missing.length > 0)
+    throw new UsageError(
+      `${place}: expected a label with ${missing.join(', ')}, as spanscore calibrate draw writes it, got none`,
+    )
   const [issue] = error.issues
   const path = issue?.path.join('.') ?? ''
-  const got = path in value ? JSON.stringify(value[path])?.slice(0, 60) : 'nothing'
-  throw new UsageError(`${place}: ${safeLine(`${path}: ${issue?.message ?? 'not a label'}, got ${got}`)}`)
+  const what = (issue?.message ?? 'not a label').replace(/^Invalid input: /, '').replace(/, received .*$/, '')
+  const got = JSON.stringify(value[path])?.slice(0, 60)
+  throw new UsageError(`${place}: ${safeLine(`${path}: ${what}, got ${got}`)}`)
 }

@@ -13,6 +13,7 @@ import { describeCount } from '../read-files.ts'
 import { readVersion } from '../read-version.ts'
 import { findConfig } from '../score/load-config.ts'
 import { safeJson, safeLine } from '../text.ts'
+import { NO_SCORES } from '../no-scores.ts'
 import { UsageError } from '../usage-error.ts'
 import { CaseCollector } from './case-collector.ts'
 import type { CaseCollectorOptions, LeftOut } from './case-collector.ts'
@@ -103,9 +104,6 @@ async function read(files: readonly string[], options: CasesOptions, context: Co
   const runs = runsOfPage(client, startOf(since, Date.now()))
   return { runs, whyNone: () => `no run of the page since ${since} was failed by a scorer or disliked by a user` }
 }
-
-const NO_SCORES =
-  'no scores in the files: give the events (gen_ai.evaluation.result) beside the traces, or write them with spanscore score FILE --out scores.jsonl'
 
 /** Prints a file of cases in the form of another tool's datasets. */
 export async function convertCases(file: string, to: DatasetFormat, context: CommandContext): Promise<void> {

@@ -43,16 +43,20 @@ export async function judgeCheck(options: JudgeCheckOptions, context: CommandCon
     concurrency: CONCURRENCY,
   }
   const judges = chooseJudges(options, context)
-  const estimates = judges.map(({ judge }) => prepare(cases, judge))
+  const casesOf = ({ scorers }: NamedJudge): readonly LabelledCase[] =>
+    options.scorer === undefined && scorers !== undefined ? chooseCases(scorers) : cases
+  const estimates = judges.map((each) => prepare(casesOf(each), each.judge))
   return keepProcessAlive(async () => {
     const reports: JudgeCheckReport[] = []
-    for (const [index, { name, judge }] of judges.entries()) {
+    for (const [index, each] of judges.entries()) {
+      const { name, judge } = each
+      const asked = casesOf(each)
       const estimate = estimates[index]
       if (estimate === undefined) continue
-      context.stderr.write(`spanscore: ${safeLine(name)}: ${announce(cases.length, estimate, settings.maxCostUsd)}\n`)
+      context.stderr.write(`spanscore: ${safeLine(name)}: ${announce(asked.length, estimate, settings.maxCostUsd)}\n`)
       const progress = createProgress({ stream: context.stderr, totalBytes: undefined })
-      const onCase = (done: number): void => progress.show(() => `asked ${done} of ${cases.length}`)
-      const checked = await checkJudge(cases, judge, { ...settings, onCase })
+      const onCase = (done: number): void => progress.show(() => `asked ${done} of ${asked.length}`)
+      const checked = await checkJudge(asked, judge, { ...settings, onCase })
       progress.clear()
       const verdict = toCheckVerdict(checked)
       reports.push({ model: name, verdict, scorers: countByScorer(checked), cases: checked.map(toJson) })
@@ -81,6 +85,8 @@ interface JudgeCheckReport {
 interface NamedJudge {
   readonly name: string
   readonly judge: JudgeScorerOptions
+  /** The scorers that it is for; absent if it is for any, or one of them has an id of its own. */
+  readonly scorers?: readonly string[]
 }
 
 /** The judge of the command line, or the judges of the configuration, each model once. */
@@ -92,9 +98,12 @@ function chooseJudges({ model, url, config }: JudgeCheckOptions, context: Comman
   if (url !== undefined) throw new UsageError('--url: expected --model beside it, got none')
   const judges = new Map<string, NamedJudge>()
   for (const { scorer } of judgesOf(config, context)) {
-    if (scorer.judge?.options === undefined || judges.has(scorer.judge.model)) continue
+    if (scorer.judge?.options === undefined) continue
+    const { model: name, options } = scorer.judge
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a factory has checked them when the scorer was created
-    judges.set(scorer.judge.model, { name: scorer.judge.model, judge: scorer.judge.options as JudgeScorerOptions })
+    const { judge, scorers } = judges.get(name) ?? { judge: options as JudgeScorerOptions, scorers: [] }
+    const isKnown = labelledCases.some((each) => each.scorer === scorer.id)
+    judges.set(name, { name, judge, ...(scorers && isKnown && { scorers: [...scorers, scorer.id] }) })
   }
   if (judges.size > 0) return [...judges.values()]
   throw new UsageError('expected --model, or a configuration with a prebuilt judge scorer, got neither')

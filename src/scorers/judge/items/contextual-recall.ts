@@ -111,7 +111,7 @@ export function expectedAnswer(
   return skip(
     'not-applicable',
     contentFree(
-      `${id}: no expected answer is known. Pass groundTruth to .run(), or set options.groundTruth, a text or a function of the run.`,
+      `${id}: no expected answer is known. Pass groundTruth to .run(), cases with it to spanscore score (--cases), or set options.groundTruth, a text or a function of the run.`,
     ),
   )
 }
