@@ -13,8 +13,9 @@ test.each(['v20.20.2', 'v22.14.0', 'v18.0.0'])('%s is too old, and the complaint
 })
 
 test('a Node.js is refused only if it lacks what the package is built on', () => {
-  expect(refuseNode(process)).toBeUndefined()
-  expect(refuseNode({ version: 'v18.20.8' })).toBe('spanscore needs Node.js 22.15 or later, and this is v18.20.8.')
+  for (const version of ['v22.3.0', 'v22.14.0', process.version]) expect(refuseNode(version)).toBeUndefined()
+  for (const version of ['v18.20.8', 'v20.20.2', 'v22.2.0'])
+    expect(refuseNode(version)).toBe(`spanscore needs Node.js 22.15 or later, and this is ${version}.`)
 })
 
 test('package.json requires the same version', () => {

@@ -1,6 +1,7 @@
 import type { Context } from '@opentelemetry/api'
 
 import type { Feedback } from '../emit/feedback.ts'
+import { refuseNode } from '../model/node-version.ts'
 import { detached } from '../scoring/isolation.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { callForeign } from '../scoring/run-foreign.ts'
@@ -48,7 +49,9 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     markAsScoring({ processor: this, options: resolved, ledger: () => this.ledger() })
     this.#pipeline = new ScoringPipeline(resolved, this)
     this.#reporter = this.#pipeline.reporter
-    prepareJudges(resolved.scorers)
+    // In a Node.js that is too old, which the pipeline has reported, spans are only handed on.
+    if (refuseNode() === undefined) prepareJudges(resolved.scorers)
+    else this.#stopped = Promise.resolve()
     this.#next = resolved.next
     this.logRecordProcessor = this.#pipeline.logRecordProcessor
   }

@@ -1,3 +1,4 @@
+import { refuseNode } from '../model/node-version.ts'
 import { canonicalJson } from '../spans/json.ts'
 import { nodeCrypto } from '../spans/node-crypto.ts'
 import type { Scorer } from './scorer.ts'
@@ -19,9 +20,10 @@ export function versionFor(
  * Functions are hashed by their source text. The text does not show the values of variables that a function uses, and it differs
  * between a minified build and its source. To compare versions across builds, declare `version` and raise it by hand.
  *
- * @returns 8 hex digits: enough to distinguish the versions of one scorer.
+ * @returns 8 hex digits: enough to distinguish the versions of one scorer. Empty in a Node.js where nothing is scored.
  */
 export function scorerVersion(identity: unknown): string {
+  if (refuseNode() !== undefined) return ''
   return nodeCrypto()
     .createHash('sha256')
     .update(canonicalJson(toHashable(identity, [])))

@@ -11,7 +11,7 @@ let loaded: NodeCrypto | undefined
  */
 export function nodeCrypto(): NodeCrypto {
   if (loaded !== undefined) return loaded
-  const refusal = refuseNode(process)
+  const refusal = refuseNode()
   if (refusal !== undefined) throw new Error(refusal)
   loaded = process.getBuiltinModule('node:crypto')
   return loaded

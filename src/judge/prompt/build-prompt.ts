@@ -1,3 +1,4 @@
+import { refuseNode } from '../../model/node-version.ts'
 import type { Inquiry } from '../inquiry.ts'
 import { cleanText } from './clean-text.ts'
 import { cutText } from './cut-text.ts'
@@ -108,8 +109,9 @@ const blank: Inquiry = {
 
 /**
  * Everything that a judge reads besides a scorer's own text: rules, marks, shape of the reply. It is part of every judge scorer's version,
- * because different words may give different scores.
+ * because different words may give different scores. Nothing in a Node.js where no judge is asked.
  */
 export function promptScaffold(): unknown {
+  if (refuseNode() !== undefined) return undefined
   return buildPrompt(blank, Infinity, (bytes) => '0'.repeat(2 * bytes))?.prompt
 }

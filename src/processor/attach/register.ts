@@ -44,7 +44,7 @@ export function register(patienceMs: number = PATIENCE_MS): void {
 }
 
 function attachTo(provider: object): void {
-  const refusal = refuseNode(process)
+  const refusal = refuseNode()
   if (refusal !== undefined) {
     complain('SPANSCORE_NODE_VERSION', refusal)
     return

@@ -1,5 +1,5 @@
 import { unicodePattern } from '../../model/unicode-pattern.ts'
-import { complainOfNode } from '../../model/node-version.ts'
+import { complainOfNode, refuseNode } from '../../model/node-version.ts'
 import { notices } from '../../engine/notices/notices.ts'
 import type { Notice, NoticeCode } from '../../engine/notices/notices.ts'
 import { closestName } from '../../scoring/closest-name.ts'
@@ -34,7 +34,9 @@ export type CheckName = 'node' | 'judges' | 'exports' | 'content' | 'agents'
 export const checks: Readonly<Record<CheckName, Check>> = {
   node: check('SPANSCORE_NODE_VERSION', ({ nodeVersion }) => {
     const complaint = complainOfNode(nodeVersion)
-    return complaint === undefined ? [] : [{ subject: '', text: `Node.js ${nodeVersion}.`, cure: complaint }]
+    if (complaint === undefined) return []
+    const text = refuseNode(nodeVersion) === undefined ? 'Runs may stay without scores.' : 'Nothing is scored.'
+    return [{ subject: '', text, cure: complaint }]
   }),
   judges: check('SPANSCORE_JUDGE', ({ scorers }) =>
     scorers.flatMap(({ id, model = '', unavailable }) =>
