@@ -116,6 +116,17 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     await new Promise((resolve) => setTimeout(resolve, 400))
   },
   'an SDK that is not registered before the process ends': () => registerFor(50),
+  'a model, and no SDK': () => askModel(1),
+  'a model in a process that goes on, and no SDK': async () => {
+    await registerFor(50)
+    await askModel(1)
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    process.exit()
+  },
+  'a model before the SDK is started': async () => {
+    await askModel(1)
+    await startProvider().shutdown()
+  },
   'a judge of a misspelt provider': async () => {
     startProvider()
     const scoring = attachScoring({

@@ -41,7 +41,7 @@ const preload = [`--import=${REGISTER}`]
 describe('Without any configuration, a process is warned', { timeout: 60_000 }, () => {
   test.each<[name: string, code: string, words: RegExp]>([
     ['attached before the SDK is started', 'SPANSCORE_TOO_EARLY', /Call attachScoring after the SDK has started/],
-    ['an SDK that is never registered', 'SPANSCORE_NO_PROVIDER', /no tracer provider is registered: start it/],
+    ['an SDK that is never registered', 'SPANSCORE_NO_PROVIDER', /no tracer provider is registered: start the SDK/],
     [
       'attached where Sentry 11 is loaded',
       'SPANSCORE_TOO_EARLY',
@@ -177,7 +177,11 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     ],
     ['an endpoint that refuses', 'SPANSCORE_EXPORT_FAILED', /could not deliver to its endpoint \(HTTP 4\d\d\)/],
     ['no exporter', 'SPANSCORE_NO_EXPORT', /No span is exported: .* Set next, or put a processor/],
-    ['alerts without metrics', 'SPANSCORE_NO_METRICS', /Alerts are set for answer, but no meter provider/],
+    [
+      'alerts without metrics',
+      'SPANSCORE_NO_METRICS',
+      /Alerts are set for answer, but no meter provider.* set metricReaders/,
+    ],
     [
       'attached twice',
       'SPANSCORE_ATTACHED_TWICE',
@@ -188,6 +192,27 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     expect({ codes, error }).toMatchObject({ codes: [code] })
     expect(error).toMatch(words)
     expect(error + out).not.toContain('content-that-nobody-may-see')
+  })
+
+  test('of the variable that leaves alerts without metrics', async () => {
+    const { error } = await play('alerts without metrics', { OTEL_METRICS_EXPORTER: 'none' })
+    expect(error).toContain('Register a meter provider: OTEL_METRICS_EXPORTER=none leaves none.')
+  })
+
+  test.each([
+    [
+      'a model, and no SDK',
+      {},
+      /spanscore\/register: a model was called \(127\.0\.0\.1:\d+\), and no .*: start the SDK/,
+    ],
+    ['a model, and no SDK', { OTEL_TRACES_EXPORTER: 'none' }, /registered: OTEL_TRACES_EXPORTER=none leaves none\./],
+    ['a model in a process that goes on, and no SDK', {}, /a model was called/],
+  ])('of %s, and of the configuration file (%j)', async (name, environment, words) => {
+    writeFileSync(join(folder, 'spanscore.config.mjs'), 'export default { scorers: [], agnet: 1 }')
+    const { error, codes } = await play(name, environment, ...(name.includes('goes on') ? [] : preload))
+    expect(codes).toEqual(['SPANSCORE_NO_PROVIDER', 'SPANSCORE_CONFIG'])
+    expect(error).toMatch(words)
+    expect(error).toContain('options.agnet')
   })
 
   test.each(['.mjs', '.ts'])('of the wrong line in its configuration file (%s)', async (extension) => {
@@ -237,6 +262,7 @@ describe('A process is not warned', { timeout: 60_000 }, () => {
     ['spans of embeddings alone', {}, []],
     ['attached', {}, []],
     ['an SDK that is not registered before the process ends', {}, []],
+    ['a model, and no SDK', {}, []],
     ['runs without content that nobody needs', {}, []],
     ['a judge that answers prose now and then', {}, []],
     ['model calls with runs', {}, []],

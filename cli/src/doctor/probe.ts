@@ -10,6 +10,7 @@ import { nameOfClass } from '../../../src/processor/attach/vendors.ts'
 import type { ScoringDescription } from '../../../src/processor/attach/other-processors.ts'
 import { ScoringSpanProcessor } from '../../../src/processor/scoring-span-processor.ts'
 import { toSourceSpan } from '../../../src/spans/from-sdk-span.ts'
+import { disablingVariable } from '../../../src/emit/disabling-variable.ts'
 import { recognise } from '../../../src/spans/recognise.ts'
 import { RecognisedSpanCounter } from '../../../src/spans/recognised-spans.ts'
 import type { SourceSpan } from '../../../src/spans/source-span.ts'
@@ -137,13 +138,13 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
 
 /** The variables of the SDK that leave the process without a provider. */
 function disablingVariables(environment: Readonly<Record<string, string | undefined>>): ProcessFacts['disabledBy'] {
-  const isSet = (name: string, value: string) => environment[name]?.trim().toLowerCase() === value
-  const found = (['traces', 'metrics', 'logs'] as const).flatMap((signal) => {
-    const exporter = `OTEL_${signal.toUpperCase()}_EXPORTER`
-    if (isSet('OTEL_SDK_DISABLED', 'true')) return [[signal, 'OTEL_SDK_DISABLED=true']]
-    return isSet(exporter, 'none') ? [[signal, `${exporter}=none`]] : []
-  })
-  return Object.fromEntries(found)
+  const signals = ['traces', 'metrics', 'logs'] as const
+  return Object.fromEntries(
+    signals.flatMap((signal) => {
+      const variable = disablingVariable(signal, environment)
+      return variable === undefined ? [] : [[signal, variable]]
+    }),
+  )
 }
 
 /** The traces of the first searches, and of the runs that show them. */

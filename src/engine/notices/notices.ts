@@ -50,7 +50,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_NO_PROVIDER: {
     level: 'error',
-    when: '`spanscore/register` found no tracer provider within 30 seconds, in a process that has loaded an OpenTelemetry SDK as CommonJS, or a part of its API.',
+    when: '`spanscore/register` found no tracer provider, 30 seconds after the start of a process that has loaded an OpenTelemetry SDK as CommonJS, or after a process has called a model, or when such a process ends.',
     cure: 'Start the SDK: `sdk.start()`, or `trace.setGlobalTracerProvider(provider)`.',
   },
   SPANSCORE_NOT_ATTACHED: {
@@ -71,7 +71,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   SPANSCORE_NO_METRICS: {
     level: 'warn',
     when: 'A scorer has `alerts`, and at the first score there is no meter provider, or `emit.metrics` is off: no alert can fire.',
-    cure: 'Register a meter provider: in `NodeSDK`, set `metricReaders`. Or take `alerts` out.',
+    cure: 'Register a meter provider: in `NodeSDK`, set `metricReaders`, and not `OTEL_METRICS_EXPORTER=none`. Or take `alerts` out.',
   },
   SPANSCORE_EXPORT_FAILED: {
     level: 'warn',

@@ -1,12 +1,15 @@
 import { createRequire } from 'node:module'
 
+import { disablingVariable } from '../../emit/disabling-variable.ts'
 import { refuseNode } from '../../model/node-version.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { attachScoring } from './attach.ts'
-import { loadConfigFile, thisProcess } from '../../engine/config/config-file.ts'
+import { configFileIn, loadConfigFile, thisProcess } from '../../engine/config/config-file.ts'
 import { isOn, optionsFromEnvironment, withEnvironment } from '../../engine/config/environment.ts'
 import type { EnvironmentOptions } from '../../engine/config/environment.ts'
+import { resolveOptions } from '../../engine/config/options.ts'
 import { notify, notifyVariable } from '../../engine/notices/notify.ts'
+import { watchModelRequests } from '../notices/model-requests.ts'
 import { onTracerProvider } from './on-tracer-provider.ts'
 import { globalTracerProvider } from './tracer-providers.ts'
 import type { ScoringOptions } from '../../engine/config/scoring-options.ts'
@@ -29,17 +32,14 @@ export function register(patienceMs: number = PATIENCE_MS): void {
   if (isOn(process.env['OTEL_SDK_DISABLED']) || isOn(process.env['SPANSCORE_DISABLED'])) return
   guarded(() => {
     let isFound = false
+    let stopLooking = ignore
     const found = (provider: object): void => {
       isFound = true
+      stopLooking()
       guarded(() => attachTo(provider))
     }
     onTracerProvider(found)
-    const isThere = (): boolean => {
-      const provider = isFound ? undefined : globalTracerProvider()
-      if (provider !== undefined) found(provider)
-      return isFound
-    }
-    if (!isFound) lookAgain(isThere, patienceMs)
+    if (!isFound) stopLooking = lookAgain(found, patienceMs)
   })
 }
 
@@ -49,12 +49,16 @@ function attachTo(provider: object): void {
     complain('SPANSCORE_NODE_VERSION', refusal)
     return
   }
+  attachScoring(readOptions({ tracerProvider: provider }))
+}
+
+/** The options of the configuration file and the environment, which override these. */
+function readOptions(own: object): ScoringOptions {
   // The processor reports invalid variables, however it is attached.
   const environment = optionsFromEnvironment(process.env, () => {})
-  const file = loadFile()
-  const options: unknown = { tracerProvider: provider, ...withEnvironment(file, environment) }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- attachScoring checks every property of it
-  attachScoring(options as ScoringOptions)
+  const options: unknown = { ...own, ...withEnvironment(loadFile(), environment) }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever uses it checks every property of it
+  return options as ScoringOptions
 }
 
 /** Loads the configuration file. If that fails, it also reports misspelt variables: SPANSCORE_CONFIG may be one. */
@@ -68,22 +72,54 @@ function loadFile(): EnvironmentOptions {
 }
 
 /**
- * Looks again, and reports a program that has loaded an SDK but not registered it for a long time. A program that starts no SDK, such as a
- * child process that inherits `NODE_OPTIONS`, or that ends soon, is not reported.
+ * Looks again, and reports a program that has loaded an SDK or calls models, and has not registered a provider for a long time. A program that
+ * does neither, such as a child process that inherits `NODE_OPTIONS`, is not reported.
+ *
+ * @param found is called with the provider
+ * @returns a function that stops looking
  */
-function lookAgain(isThere: () => boolean, patienceMs: number): void {
-  const looking = setInterval(() => {
-    if (isThere()) clearInterval(looking)
-  }, LOOK_MS).unref()
+function lookAgain(found: (provider: object) => void, patienceMs: number): () => void {
+  let isOver = false
+  const look = (): void => {
+    const provider = isOver ? undefined : globalTracerProvider()
+    if (provider !== undefined) found(provider)
+  }
+  const report = (what: string): void => {
+    look()
+    if (isOver) return
+    stop()
+    const variable = disablingVariable('traces', process.env)
+    const cure =
+      variable === undefined
+        ? 'start the SDK with sdk.start(), or register its tracer provider with trace.setGlobalTracerProvider(provider)'
+        : `${variable} leaves none`
+    complain('SPANSCORE_NO_PROVIDER', `${what}, and no tracer provider is registered: ${cure}`)
+    const { cwd, path } = thisProcess()
+    // One without a configuration file needs no second line.
+    if (path !== undefined || configFileIn(cwd) !== undefined) guarded(() => resolveOptions(readOptions({}), true))
+  }
+  const looking = setInterval(look, LOOK_MS).unref()
   setTimeout(() => {
     clearInterval(looking)
-    if (isThere() || !hasLoadedSdk()) return
-    const cure =
-      'start it with sdk.start(), or register its tracer provider with trace.setGlobalTracerProvider(provider)'
-    const message = `an OpenTelemetry SDK is loaded, and no tracer provider is registered: ${cure}`
-    complain('SPANSCORE_NO_PROVIDER', message)
+    if (hasLoadedSdk()) report('an OpenTelemetry SDK is loaded')
   }, patienceMs).unref()
+  let reportCall = ignore
+  const stopWatching = watchModelRequests(({ host }) => {
+    stopWatching()
+    reportCall = () => report(`a model was called (${host})`)
+    setTimeout(reportCall, patienceMs).unref()
+    process.once('beforeExit', reportCall)
+  })
+  const stop = (): void => {
+    isOver = true
+    clearInterval(looking)
+    stopWatching()
+    process.off('beforeExit', reportCall)
+  }
+  return stop
 }
+
+function ignore(): void {}
 
 function guarded(run: () => void): void {
   try {

@@ -1,6 +1,7 @@
 import { TraceFlags } from '@opentelemetry/api'
 
 import { CopiedAttributes } from '../../emit/copied-attributes.ts'
+import { disablingVariable } from '../../emit/disabling-variable.ts'
 import type { Emitter } from '../../emit/emitter.ts'
 import type { ScoreAttributes } from '../../attributes/attribute-table.ts'
 import { isSilent, scoreAttributes } from '../../attributes/score-attributes.ts'
@@ -83,10 +84,12 @@ export class ScoreWriter {
     const alerting = options.scorers.filter(({ hasAlerts }) => hasAlerts).map(({ id }) => id)
     if (alerting.length === 0 || (options.emit.metrics && providers.meterProvider() !== undefined)) return
     const why = options.emit.metrics ? 'no meter provider is registered' : 'emit.metrics is false'
+    const variable = disablingVariable('metrics', process.env)
+    const register = variable === undefined ? 'in NodeSDK, set metricReaders' : `${variable} leaves none`
     reporter.notify(
       'SPANSCORE_NO_METRICS',
       `Alerts are set for ${alerting.join(', ')}, but ${why}: no score and no target reaches Prometheus, and no alert can fire. ` +
-        (options.emit.metrics ? 'Register a meter provider: in NodeSDK, set metricReaders.' : 'Leave emit.metrics on.'),
+        (options.emit.metrics ? `Register a meter provider: ${register}.` : 'Leave emit.metrics on.'),
     )
   }
 
