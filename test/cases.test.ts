@@ -8,8 +8,8 @@ import { createAgentTestRun, createTestMessage, createToolInvocation, testCases 
 import type { AgentCase, AskedCase } from 'spanscore/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
-import { createScriptedOpenAIServer } from '../src/testing/scripted-openai-server.ts'
 import { loadLibrary } from './corpus/load.ts'
+import { createScriptedOpenAIServer } from '../src/testing/scripted-openai-server.ts'
 import { runCommand } from './fixtures/run-command.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'spanscore-cases-'))
@@ -110,6 +110,28 @@ describe('spanscore cases', () => {
     expect(linesOf(one.stdout)).toHaveLength(1)
     const errors = await runCommand(['cases', sample, scores, '--scorer', 'tool_errors', '--config', sampleConfig])
     expect(linesOf<AgentCase>(errors.stdout).map(({ agent }) => agent)).toEqual(['support-agent'])
+  })
+
+  it('says how many runs ended in an error and were failed by no scorer', async () => {
+    const id = '11a-http-500.generateText'
+    const crashed = file(
+      'crashed.jsonl',
+      JSON.stringify(loadLibrary('ai-6.0.326').find((each) => each.id === id)!.traces),
+    )
+    const present = file(
+      'present.config.ts',
+      `import { createAnswerPresentScorer } from '${resolve('src/entries/scorers.ts')}'\nexport default { scorers: [createAnswerPresentScorer()] }\n`,
+    )
+    const scored = at('crashed-scores.jsonl')
+    const gate = ['--fail-under', 'answer_present=0.9']
+    const { stdout } = await runCommand(['score', sample, crashed, '--config', present, '--out', scored, ...gate])
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      '✓ answer_present: the mean of 7 runs is 1, which is not under 0.9; runs that were skipped do not count (run-failed 2)',
+    )
+    const { stderr } = await runCommand(['cases', sample, crashed, scored, '--config', present])
+    expect(stderr).toBe(
+      'spanscore: 0 cases.\nspanscore: 2 runs left out, which ended in an error and which no scorer failed.\n',
+    )
   })
 
   it('takes runs on which people and a scorer differ, with the labels of calibrate', async () => {
@@ -327,12 +349,31 @@ describe('spanscore score --cases', () => {
     vi.unstubAllEnvs()
   })
 
+  it('names the case and the try in which the agent threw', async () => {
+    const tests: (() => Promise<void>)[] = []
+    let asked = 0
+    const down = new Error('down')
+    const agent = () => {
+      asked++
+      if (asked === 2) throw down
+      return answer('weather-tool')
+    }
+    testCases(cases, { test: (_title, run) => tests.push(run), agent, scorers: [createToolErrorsScorer()], tries: 4 })
+    const { id } = linesOf<AgentCase>(readFileSync(cases, 'utf8'))[0]!
+    const message = `Case ${id} ended in try 2 of 4 with Error: down`
+    await expect(tests[0]!()).rejects.toThrow(expect.objectContaining({ message, cause: down }))
+  })
+
   it.each([
     ['{"expected":"16"}', 'expected "input" to be the question as a text'],
     ['{"id":1,"input":"x"}', 'expected "id" to be a text, or absent'],
     ['{"input":"x","wrong":{}}', 'expected "wrong" to be a list, or absent'],
     ['{"input":"x","expected":16}', 'expected "expected" to be the expected answer as a text, or an object'],
-    ['nonsense', 'expected a case as a JSON object, got nonsense'],
+    ['[1]', 'expected a case as a JSON object, got [1]'],
+    [
+      '{"input":"x" "expected":"16"}',
+      'expected one case a line, as a JSON object, got text that is not valid JSON (Expected',
+    ],
     ['{"expect":{"mentions":["99"]}}', 'got an unknown field: "expect". Did you mean expected?'],
     ['{"input":"x","expected":{"mention":["99"]}}', 'got an unknown field: "mention". Did you mean mentions?'],
   ])('refuses %s', async (line, message) => {

@@ -135,7 +135,7 @@ export function parseCases(text: string, file: string): readonly AgentCase[] {
  * @param place how errors name the line
  */
 export function parseCase(line: string, place: string): AgentCase {
-  const value = toJson(line)
+  const value = toJson(line, place)
   if (!isRecord(value)) throw new TypeError(`${place}: expected a case as a JSON object, got ${line.slice(0, 60)}`)
   const expect = (isRight: boolean, what: string): void => {
     if (!isRight) throw new TypeError(`${place}: expected ${what}`)
@@ -200,11 +200,13 @@ function idOf({ agent, history, input }: AgentCase): string {
   return inputKeyOf({ agent: agent === undefined ? {} : { name: agent }, input: messages }) ?? ''
 }
 
-function toJson(line: string): unknown {
+function toJson(line: string, place: string): unknown {
   try {
     return JSON.parse(line)
-  } catch {
-    return undefined
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    const expected = 'expected one case a line, as a JSON object'
+    throw new TypeError(`${place}: ${expected}, got text that is not valid JSON (${why})`, { cause: error })
   }
 }
 

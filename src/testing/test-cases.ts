@@ -5,6 +5,7 @@ import type { AgentCase } from '../cases/agent-case.ts'
 import { readOptions } from '../scorers/read-options.ts'
 import { caseScorers, givenOf, isChecked, leavesOpen, unreadAnswers } from '../cases/case-scorers.ts'
 import { ScoreUnavailableError } from '../scoring/score-unavailable-error.ts'
+import { formatValue } from '../scoring/format-value.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 
 /** What the agent is asked. */
@@ -73,7 +74,10 @@ async function checkTries(
 ): Promise<void> {
   const failed: string[] = []
   for (let index = 0; index < tries; index++) {
-    const faults = await faultsOf(each, agent, scorers)
+    const faults = await faultsOf(each, agent, scorers).catch((cause: unknown) => {
+      const place = tries === 1 ? '' : ` in try ${index + 1} of ${tries}`
+      throw new Error(`Case ${each.id} ended${place} with ${formatValue(cause, 500)}`, { cause })
+    })
     if (faults.length > 0) failed.push(faults.join('\n'))
   }
   if (failed.length === 0) return

@@ -33,6 +33,8 @@ interface Candidate {
 
 /** Why runs that failed are no cases, and how many. */
 export interface LeftOut {
+  /** They ended in an error, and no scorer failed them. */
+  unscored: number
   /** Their question is not recorded, or is not the last message. */
   noQuestion: number
   /** `redact` threw. */
@@ -45,7 +47,7 @@ export interface LeftOut {
 
 /** Collects the worst runs as cases, one for each question. Its size follows the number of cases, not of runs. */
 export class CaseCollector {
-  readonly leftOut: LeftOut = { noQuestion: 0, redactFailed: 0, known: 0, sameQuestion: 0 }
+  readonly leftOut: LeftOut = { unscored: 0, noQuestion: 0, redactFailed: 0, known: 0, sameQuestion: 0 }
   readonly #options: CaseCollectorOptions
   readonly #byId = new Map<string, Candidate>()
 
@@ -59,6 +61,7 @@ export class CaseCollector {
       .filter(({ scorerId }) => scorers.size === 0 || scorers.has(scorerId))
       .map((score) => ({ score, person: verdictOf(labelsOf(run.id, score.scorerId)) }))
     const wrong = judged.filter(({ score, person }) => score.label === 'fail' || person === 'fail')
+    if (wrong.length === 0 && run.status === 'error') this.leftOut.unscored++
     if (wrong.length === 0 || (disputedOnly && !judged.some(isDisputed) && !differs(judged))) return
     const shown = this.#shown(run)
     if (shown === undefined) return

@@ -145,7 +145,7 @@ function append(file: string, text: string): void {
 
 function describe(
   count: number,
-  { noQuestion, redactFailed, known, sameQuestion }: LeftOut,
+  { unscored, noQuestion, redactFailed, known, sameQuestion }: LeftOut,
   { out, config }: CasesOptions,
   isUnredacted: boolean,
 ): readonly string[] {
@@ -153,6 +153,7 @@ function describe(
   const next = count === 0 ? '' : ': fill in "expected", or leave it null'
   return [
     `${count === 1 ? '1 case' : `${count} cases`}${where}${next}.`,
+    ...(unscored === 0 ? [] : [`${runsText(unscored)} left out, which ended in an error and which no scorer failed.`]),
     ...(known === 0 ? [] : [`${runsText(known)} left out, because ${out} has a case of the question.`]),
     ...(sameQuestion === 0 ? [] : [`${runsText(sameQuestion)} with the question of another case left out.`]),
     ...(noQuestion === 0

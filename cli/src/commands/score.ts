@@ -50,7 +50,7 @@ export const scoreCommand: CliCommand = {
       .option('--junit <file>', 'write a JUnit report')
       .option(
         '--junit-failures',
-        'with --junit: an agent and scorer with a failing run is a failed case, too; with --baseline, with a new failure',
+        'with --junit: an agent and scorer with a failing run is a failed case, too; with --baseline, with more new failures than --allow',
       )
       .option('--markdown <file>', 'write a summary for a pull request')
       .option('--top <count>', 'how many of the worst runs to show for each agent and scorer', toCount, DEFAULT_TOP)

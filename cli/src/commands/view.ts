@@ -15,8 +15,8 @@ export const viewCommand: CliCommand = {
     command
       .summary(`show trace files in a browser (with ${SERVER_PACKAGE})`)
       .description(
-        'Shows the agent runs in trace files on a page in the browser, with the scores that the files hold. The page is read-only, ' +
-          'and ends with this command, which stores nothing and runs no scorer: score with spanscore score --out first, and give its file, too.',
+        'Shows the agent runs in trace files on a page in the browser, with the scores that the files hold: score with spanscore score --out ' +
+          'first, and give its file, too. The page can try default scorers on a run, stores nothing, and ends with this command.',
       )
       .argument(
         '<files...>',

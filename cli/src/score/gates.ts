@@ -87,8 +87,14 @@ export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): 
   return {
     ...gate,
     passed,
-    message: `${scorerId}: ${what} of ${plural(tally.scored, tally.units.slice(0, -1))} is ${value}, which is ${passed ? 'not ' : ''}${fails} ${numberText(bound)}`,
+    message: `${scorerId}: ${what} of ${plural(tally.scored, tally.units.slice(0, -1))} is ${value}, which is ${passed ? 'not ' : ''}${fails} ${numberText(bound)}${skippedText(tally)}`,
   }
+}
+
+/** Says how many runs the mean leaves out, and why. */
+function skippedText({ skipped }: Tally): string {
+  const reasons = [...skipped].map(([reason, { count }]) => `${reason} ${count}`)
+  return reasons.length === 0 ? '' : `; runs that were skipped do not count (${reasons.join(', ')})`
 }
 
 /** Skip reasons of runs that should have had a score. */
