@@ -9,7 +9,7 @@ import { isOn, optionsFromEnvironment, withEnvironment } from '../../engine/conf
 import type { EnvironmentOptions } from '../../engine/config/environment.ts'
 import { resolveOptions } from '../../engine/config/options.ts'
 import { notify, notifyVariable } from '../../engine/notices/notify.ts'
-import { watchModelRequests } from '../notices/model-requests.ts'
+import { watchModelRequests } from '../model-requests.ts'
 import { onTracerProvider } from './on-tracer-provider.ts'
 import { globalTracerProvider } from './tracer-providers.ts'
 import type { ScoringOptions } from '../../engine/config/scoring-options.ts'

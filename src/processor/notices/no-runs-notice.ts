@@ -5,7 +5,7 @@ import { closestName } from '../../scoring/closest-name.ts'
 import type { EndedSpan } from '../../spans/sdk-types.ts'
 import type { Reporter } from '../../engine/reporter.ts'
 import { cureOfLibrary } from './model-libraries.ts'
-import type { ModelRequest } from './model-requests.ts'
+import type { ModelRequest } from '../model-requests.ts'
 
 const CLIENT: number = SpanKind.CLIENT
 

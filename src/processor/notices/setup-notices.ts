@@ -7,7 +7,7 @@ import { toSourceSpan } from '../../spans/from-sdk-span.ts'
 import type { EndedSpan } from '../../spans/sdk-types.ts'
 import { LiveChecks } from '../checks/live-checks.ts'
 import { DoubledTelemetryNotice } from './doubled-telemetry-notice.ts'
-import { watchModelRequests } from './model-requests.ts'
+import { watchModelRequests } from '../model-requests.ts'
 import { NoRunsNotice } from './no-runs-notice.ts'
 import { globalTracerProvider, olderApi, samplerOf } from '../attach/tracer-providers.ts'
 

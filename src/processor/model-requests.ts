@@ -2,8 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
 import { isSpanContextValid, trace, TraceFlags } from '@opentelemetry/api'
 
-import { isIsolated } from '../../scoring/isolation.ts'
-import { callingLibrary, stackOfCaller } from './model-libraries.ts'
+import { isIsolated } from '../scoring/isolation.ts'
+import { callingLibrary, stackOfCaller } from './notices/model-libraries.ts'
 
 /** The diagnostics channels for requests of `fetch` (undici) and `node:http`. */
 const CHANNELS = ['undici:request:create', 'http.client.request.start'] as const

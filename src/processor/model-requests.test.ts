@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { isolated } from '../../scoring/isolation.ts'
+import { isolated } from '../scoring/isolation.ts'
 import { watchModelRequests } from './model-requests.ts'
 
 const server = createServer((_, response) => response.end('{}'))
