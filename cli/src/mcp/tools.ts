@@ -269,6 +269,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
             return agents.map((agent) => ({ finding, agent, scorer, reason }))
           }
           if (fact.kind === 'nothing-before') return [{ finding: 'no earlier runs to compare with' }]
+          if (fact.kind === 'drawn')
+            return [{ finding: 'left out until somebody labels them', scorer: fact.scorer, runs: fact.runs }]
           return fact.agents.map((agent) => ({ finding: `fewer than ${fact.fewerThan} scored runs`, agent }))
         }),
         ...unscored.flat(),

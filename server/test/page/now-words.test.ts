@@ -37,6 +37,7 @@ const nowWith = (...unknown: Now['unknown']): Now => ({
   unknown,
 })
 
+const drawn = { kind: 'drawn', scorer: 'tool_errors', runs: 20 } as const
 const noKey = {
   kind: 'silent-scorer',
   scorer: 'pa_nokey',
@@ -61,7 +62,10 @@ it('names the scorers that one cause silences together', () => {
   ])
 })
 
-it('says that all is well only if no scorer was silent', () => {
+it('says that all is well only if no scorer was silent, and no runs are left out', () => {
+  expect(headline(nowWith(drawn), undefined, false)).toBe(
+    'Not all is known: 20 runs of tool_errors were drawn to be labelled',
+  )
   expect(headline(nowWith(), undefined, false)).toMatch(/^✓ All well since /)
   const { unknown } = nowWith(noKey, ended, few)
   expect(headline(nowWith(...unknown), undefined, false)).toMatch(
@@ -90,6 +94,8 @@ it('names every silent scorer, below the headline if that is about something els
 })
 
 it('says how many of the scorers without a column fail runs', () => {
-  expect(moreScorers(['tool_errors', 'user_friction'], [row])).toBe('2 scorers more, 1 with failures')
-  expect(moreScorers(['tool_errors'], [row])).toBe('1 scorer more, without failures')
+  const shown = { rows: [row], unknown: [] }
+  expect(moreScorers(['tool_errors', 'user_friction'], shown)).toBe('2 scorers more, 1 with failures')
+  expect(moreScorers(['tool_errors'], shown)).toBe('1 scorer more, without failures')
+  expect(moreScorers(['tool_errors'], { rows: [row], unknown: [drawn] })).toBe('1 scorer more')
 })

@@ -184,7 +184,7 @@ describe('now', () => {
       "INSERT INTO drawn (run_id, scorer, version, judged, run_seq, place) VALUES (?, 'judge', 'v1', 'fail', 1, 0)",
       runIdAt(index),
     )
-    expect(now().unknown).toEqual([])
+    expect(now().unknown).toEqual([{ kind: 'drawn', scorer: 'judge', runs: 1 }])
   })
 
   it('orders scorers by what fails: an agent that got worse, many runs, few runs, and none', () => {
@@ -259,6 +259,7 @@ describe('now', () => {
       runIdAt(2),
     )
     expect(now().rows[0]?.cells[0]).toMatchObject({ runs: 28 })
+    expect(now().unknown).toContainEqual({ kind: 'drawn', scorer: 'judge', runs: 1 })
     expect(first(database, 'SELECT count(*) AS n FROM stale_hours')).toEqual({ n: 0 })
   })
 

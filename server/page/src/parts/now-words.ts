@@ -27,6 +27,8 @@ export function headline({ unknown, fromMs, rows, before }: Now, worst: Worst | 
 function unknownText(fact: Now['unknown'][number] | undefined): string {
   if (fact === undefined) return ''
   if (fact.kind === 'nothing-before') return 'there are no earlier runs to compare with'
+  if (fact.kind === 'drawn')
+    return `${plural(fact.runs, 'run')} of ${fact.scorer} ${fact.runs === 1 ? 'was' : 'were'} drawn to be labelled`
   const [first = '', ...more] = fact.agents
   if (fact.kind === 'silent-scorer') {
     const of = more.length === 0 ? first : `${fact.agents.length} agents`
@@ -47,10 +49,17 @@ export function silences({ unknown }: Now, worst: Worst | undefined, isOfFiles: 
   })
 }
 
-/** How many scorers have no column, and how many of them fail runs. */
-export function moreScorers(scorers: readonly string[], rows: readonly NowRow[]): string {
+/** Scorers of which runs are left out until they are labelled. */
+export function draws({ unknown }: Pick<Now, 'unknown'>) {
+  return unknown.filter((fact) => fact.kind === 'drawn')
+}
+
+/** How many scorers have no column, and how many of them fail runs, unless runs of theirs are left out. */
+export function moreScorers(scorers: readonly string[], { rows, unknown }: Pick<Now, 'rows' | 'unknown'>): string {
   const fails = (scorer: string) =>
     rows.some(({ cells }) => cells.some((cell) => cell.scorer === scorer && cell.failing.mean > 0))
   const failing = scorers.filter(fails).length
-  return `${plural(scorers.length, 'scorer')} more, ${failing === 0 ? 'without failures' : `${failing} with failures`}`
+  const more = `${plural(scorers.length, 'scorer')} more`
+  if (failing > 0) return `${more}, ${failing} with failures`
+  return draws({ unknown }).some(({ scorer }) => scorers.includes(scorer)) ? more : `${more}, without failures`
 }

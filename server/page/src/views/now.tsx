@@ -5,7 +5,8 @@ import { useAnswer } from '../live.ts'
 import { sharedOf, TIMES, useChoices } from '../parts/place.ts'
 import type { Choices } from '../parts/place.ts'
 import { Choice } from '../parts/choice.tsx'
-import { headline, moreScorers, silences } from '../parts/now-words.ts'
+import { WithheldNote } from '../parts/withheld-note.tsx'
+import { draws, headline, moreScorers, silences } from '../parts/now-words.ts'
 import type { Worst } from '../parts/now-words.ts'
 import { unitsOfScorer } from '../parts/scorer-choice.tsx'
 import { numbers, Table, texts } from '../parts/table.tsx'
@@ -63,6 +64,10 @@ export function NowView() {
       </div>
       {value !== undefined && (
         <>
+          <WithheldNote
+            count={draws(value).reduce((sum, { runs }) => sum + runs, 0)}
+            scorer={draws(value)[0]?.scorer ?? ''}
+          />
           {worst !== undefined && <WhyLine worst={worst} choices={kept} changes={changes} />}
           <Attacks now={value} choices={kept} />
           <Agents now={value} choices={kept} />
@@ -227,7 +232,7 @@ function Attacks({ now: { attacks }, choices }: { readonly now: Now; readonly ch
   })
 }
 
-function Agents({ now: { now, rows, scorers }, choices }: { readonly now: Now; readonly choices: Choices }) {
+function Agents({ now: { now, rows, scorers, unknown }, choices }: { readonly now: Now; readonly choices: Choices }) {
   const [shown, more] = [scorers.slice(0, MAX_COLUMNS), scorers.slice(MAX_COLUMNS)]
   const hasOpinions = rows.some(({ opinions }) => opinions > 0)
   const hasCosts = rows.some((row) => row.usd > 0)
@@ -264,7 +269,7 @@ function Agents({ now: { now, rows, scorers }, choices }: { readonly now: Now; r
       )}
       {more.length > 0 && (
         <p class="muted">
-          {moreScorers(more, rows)}: <a href={`/scores${toSearch(choices)}`}>Scores</a>
+          {moreScorers(more, { rows, unknown })}: <a href={`/scores${toSearch(choices)}`}>Scores</a>
         </p>
       )}
     </>

@@ -10,7 +10,7 @@ import type { Durations } from './hours.ts'
 import { all, first, namesIn } from './page-database.ts'
 import { silentScorers } from './silent-scorers.ts'
 import type { SilentScorer } from './silent-scorers.ts'
-import { OPEN_SCORES } from './withheld.ts'
+import { OPEN_SCORES, openDraws } from './withheld.ts'
 
 /** What a scorer says of an agent in a period. */
 export interface NowCell {
@@ -73,10 +73,11 @@ export interface Now {
   readonly unknown: readonly UnknownFact[]
 }
 
-/** Agents with few scored runs, or a scorer that should have scored agents and gave no score. */
+/** Agents with few scored runs, runs of a scorer that are left out because they were drawn to be labelled, or a scorer that should have scored agents and gave no score. */
 export type UnknownFact =
   | { readonly kind: 'nothing-before' }
   | { readonly kind: 'few-runs'; readonly agents: readonly string[]; readonly fewerThan: number }
+  | { readonly kind: 'drawn'; readonly scorer: string; readonly runs: number }
   | SilentScorer
 
 /** A share of fewer runs says little. */
@@ -176,7 +177,15 @@ export function* readNow(database: DatabaseSync, hours: number | undefined, nowM
       start * HOUR_MS,
       (last + 1) * HOUR_MS,
     ),
-    unknown: [...silent, ...(earlier.length === 0 && inPeriod.length > 0 ? [NOTHING_BEFORE] : []), ...fewRuns(order)],
+    unknown: [
+      ...silent,
+      ...openDraws(database, start * HOUR_MS, (last + 1) * HOUR_MS).map((draw) => ({
+        kind: 'drawn' as const,
+        ...draw,
+      })),
+      ...(earlier.length === 0 && inPeriod.length > 0 ? [NOTHING_BEFORE] : []),
+      ...fewRuns(order),
+    ],
   }
 }
 

@@ -80,6 +80,22 @@ export function countWithheld(
   return first<{ n: number }>(database, sql, where.viewer, ...where.values)?.n ?? 0
 }
 
+/** Scorers with scores in a period that nobody has seen yet, and how many of each. */
+export function openDraws(
+  database: DatabaseSync,
+  fromMs: number,
+  toMs: number,
+): readonly { readonly scorer: string; readonly runs: number }[] {
+  return all(
+    database,
+    `SELECT s.scorer, count(*) AS runs FROM drawn d CROSS JOIN runs n ON n.id = d.run_id
+     CROSS JOIN scores s ON s.run_seq = n.seq AND s.scorer = d.scorer AND s.version = d.version
+     WHERE d.seen_ms IS NULL AND s.time_ms >= ? AND s.time_ms < ? GROUP BY 1`,
+    fromMs,
+    toMs,
+  )
+}
+
 /** Whether others have labelled something that this person should still label. */
 export function hasWithheldLabels(database: DatabaseSync, scorer: string, { viewer }: Viewer): boolean {
   const sql = `SELECT 1 AS found FROM labels WHERE scorer = ? AND (run_id, scorer, version) IN (${WITHHELD}) LIMIT 1`
