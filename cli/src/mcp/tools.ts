@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { plural } from '../../../server/page/src/format.ts'
 import { findingsOf } from '../../../server/page/src/parts/findings.ts'
 import type { ShownEvaluation } from '../../../server/src/page/shown-evaluation.ts'
-import type { Now, NowCell } from '../../../server/src/page/store/now.ts'
+import type { Now } from '../../../server/src/page/store/now.ts'
 import type { ListedScore } from '../../../server/src/page/store/run-list.ts'
 import type { ShownScorer } from '../../../server/src/page/trials.ts'
 import { createPrebuilt, prebuiltScorers } from '../../../src/scorers/all.ts'
@@ -210,8 +210,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         throw new UsageError(`before, after: expected two ${by}s with scores, of ${known}`)
       }
       const both = { [`before.${way}`]: old, [`after.${way}`]: late }
-      const compared = await page.ask('/api/compare/all', { ...query, ...both, scorer })
-      const scorers = compared.map((each) => ({ ...each, state: stateOf(each.difference.interval95) }))
+      const scorers = await page.ask('/api/compare/all', { ...query, ...both, scorer })
       const those = (state: string) => scorers.filter((each) => each.state === state).map((each) => quote(each.scorer))
       const [worse, better] = [those('worse'), those('better')].map((some) => some.slice(0, 3).join(', ') || 'none')
       const says = `${quote(late)} against ${quote(old)}: surely more runs fail by ${worse}; surely fewer by ${better}.`
@@ -327,10 +326,6 @@ function verdictsOf(evaluations: readonly ShownEvaluation[], quote: Asked['quote
   )
   const fails = labels.filter(({ label }) => label === 'fail').map(({ id }) => quote(id))
   return `of ${plural(labels.length, 'score')} ${fails.length === 0 ? 'none fails' : `${fails.length} ${fails.length === 1 ? 'fails' : 'fail'}: ${fails.slice(0, 3).join(', ')}`}`
-}
-
-function stateOf([low, high]: readonly [number, number]): NowCell['state'] {
-  return low > 0 ? 'worse' : high < 0 ? 'better' : 'same'
 }
 
 /** What the prebuilt scorer of this name means; `undefined` of others, which only their configuration describes. */

@@ -62,6 +62,11 @@ export class Receiver {
     this.#refusedTokens = new RefusedTokens('OTLP', parts.report)
   }
 
+  /** Writes a line for the operator. */
+  report(line: string): void {
+    this.#parts.report(line)
+  }
+
   /** The bytes of unanswered requests. */
   get inFlight(): BytesInFlight {
     return this.#parts.inFlight

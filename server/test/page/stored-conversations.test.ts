@@ -14,6 +14,7 @@ import type { Thread } from '../../src/page/conversation-page.ts'
 import { listConversations } from '../../src/page/store/conversation-list.ts'
 import type { ConversationListFilter } from '../../src/page/store/conversation-list.ts'
 import { saveConversationScore, saveTurn } from '../../src/page/store/conversations.ts'
+import { compareScorers, compareScores } from '../../src/page/store/compare.ts'
 import { deleteOldest } from '../../src/page/store/forgetting.ts'
 import { countHours } from '../../src/page/store/hours.ts'
 import { readNow } from '../../src/page/store/now.ts'
@@ -123,6 +124,17 @@ describe('conversations in the database of the page', () => {
       revision: 230,
     })
     expect(listConversations(database, {}).conversations).toMatchObject([{ turns: 230, question: 'Question 0' }])
+  })
+
+  it('are compared without what users say of runs, and with no sure statement about few', () => {
+    for (const id of ['a', 'b']) {
+      const runs = runsOf(parcel, { id, prefix: `${id}0` })
+      for (const run of runs) store(run)
+      score(runs, id === 'a' ? 1 : 0)
+    }
+    const filter = { scorer: 'judge' }
+    expect(compareScores(database, filter, filter).opinions).toEqual([])
+    expect(withoutPause(compareScorers(database, {}, {}))).toMatchObject([{ scorer: 'judge', state: 'few' }])
   })
 
   it('bound what a stranger sends', () => {

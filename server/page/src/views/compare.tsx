@@ -144,8 +144,8 @@ function scorerNames(compared: readonly ComparedScorer[]): string {
 
 /** All scorers on both sides: in a sentence, and what surely got worse first. A row opens its details. */
 function AllScorers({ compared, chosen, before, after, onChoose }: AllScorersProps) {
-  const worse = compared.filter(({ difference }) => difference.interval95[0] > 0)
-  const better = compared.filter(({ difference }) => difference.interval95[1] < 0)
+  const worse = compared.filter(({ state }) => state === 'worse')
+  const better = compared.filter(({ state }) => state === 'better')
   const most = Math.max(0.02, ...compared.flatMap(({ difference }) => difference.interval95.map(Math.abs)))
   return (
     <>
@@ -164,7 +164,7 @@ function AllScorers({ compared, chosen, before, after, onChoose }: AllScorersPro
           ...numbers('Scored'),
         ]}
       >
-        {compared.map(({ scorer, before: old, after: now, difference }) => (
+        {compared.map(({ scorer, before: old, after: now, difference, state }) => (
           <tr key={scorer} class={scorer === chosen ? 'chosen' : ''}>
             <th scope="row">
               <button type="button" class="as-link" aria-pressed={scorer === chosen} onClick={() => onChoose(scorer)}>
@@ -179,7 +179,7 @@ function AllScorers({ compared, chosen, before, after, onChoose }: AllScorersPro
                 low={difference.interval95[0]}
                 mean={difference.mean}
                 high={difference.interval95[1]}
-                tone={difference.interval95[0] > 0 ? 'fail' : difference.interval95[1] < 0 ? 'pass' : ''}
+                tone={state === 'worse' ? 'fail' : state === 'better' ? 'pass' : ''}
                 from={-most}
                 to={most}
                 label={`${points(difference.mean)}, 95 % interval ${points(difference.interval95[0])} to ${points(difference.interval95[1])}`}

@@ -27,6 +27,12 @@ export interface Difference {
   readonly interval95: readonly [number, number]
 }
 
+/** A share of fewer runs says little. */
+export const FEW_RUNS = 20
+
+/** Whether the whole interval of a change is on one side, or not; `few` if there are too few runs to say anything. */
+export type ChangeState = 'worse' | 'better' | 'same' | 'few'
+
 /** The difference of two sets of scores. */
 export interface Comparison {
   readonly before: ScoreSummary
@@ -37,8 +43,8 @@ export interface Comparison {
   readonly paired: number
   readonly same: number
   readonly changed: readonly ChangedRun[]
-  /** What users say of the runs of both sides; `undefined` of conversations. */
-  readonly opinions: readonly (OpinionCounts | undefined)[]
+  /** What users say of the runs of both sides; empty of conversations. */
+  readonly opinions: readonly OpinionCounts[]
   /** Withheld scores that would be on a side. */
   readonly withheld: number
 }
@@ -70,7 +76,7 @@ export function compareScores(database: DatabaseSync, before: ScoreFilter, after
       .toSorted((left, right) => changeOf(right) - changeOf(left))
       .slice(0, MAX_CHANGED)
       .map(([left, right]) => ({ question: right.question, before: toCompared(left), after: toCompared(right) })),
-    opinions: chosen.map((side) => countOpinions(database, side)),
+    opinions: chosen.flatMap((side) => countOpinions(database, side) ?? []),
     withheld: withheldAmong(database, ...chosen),
   }
 }
@@ -85,6 +91,7 @@ export interface ComparedScorer {
   readonly before: ScoreSummary
   readonly after: ScoreSummary
   readonly difference: Difference
+  readonly state: ChangeState
 }
 
 /** All scorers with labels on both sides, by the difference of the shares that fail: what surely got worse comes first. A scorer a step. */
@@ -100,16 +107,28 @@ export function* compareScorers(
     yield
     const now = summaryOf(database, { ...after, scorer })
     const difference = differenceBetween(old.failing, now.failing)
-    if (difference !== undefined) found.push({ scorer, before: old, after: now, difference })
+    if (difference !== undefined)
+      found.push({
+        scorer,
+        before: old,
+        after: now,
+        difference,
+        state: stateOf(Math.min(old.runs, now.runs), difference),
+      })
     yield
   }
   return found.toSorted((left, right) => rankOf(right) - rankOf(left))
 }
 
+function stateOf(runs: number, { interval95: [low, high] }: Difference): ComparedScorer['state'] {
+  if (runs < FEW_RUNS) return 'few'
+  return low > 0 ? 'worse' : high < 0 ? 'better' : 'same'
+}
+
 /** Surely worse ones are above 1, surely better ones below -1. */
-function rankOf({ difference: { mean, interval95 } }: ComparedScorer): number {
+function rankOf({ difference: { mean, interval95 }, state }: ComparedScorer): number {
   const [low, high] = interval95
-  return low > 0 ? 1 + low : high < 0 ? high - 1 : mean
+  return state === 'worse' ? 1 + low : state === 'better' ? high - 1 : mean
 }
 
 const NOTHING: ScoreSummary = { runs: 0, mean: undefined, failing: undefined }

@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 
 import type { WeightedMean, WorkSteps } from 'spanscore/engine'
 
-import { differenceOf } from './compare.ts'
+import { differenceOf, FEW_RUNS } from './compare.ts'
+import type { ChangeState } from './compare.ts'
 import { failingShare } from './failing-share.ts'
 import type { FailingSums } from './failing-share.ts'
 import { durationAt, HOUR_MS } from './hours.ts'
@@ -19,8 +20,7 @@ export interface NowCell {
   readonly failing: WeightedMean
   /** The share before, and the interval of the difference: before the period, or before a fall in it; `undefined` if too few runs show it. */
   readonly change: { readonly before: number; readonly interval95: readonly [number, number] } | undefined
-  /** The whole interval of the change is on one side, or not; `few` if there are too few runs to say anything. */
-  readonly state: 'worse' | 'better' | 'same' | 'few'
+  readonly state: ChangeState
   /** The failing share over the period, in equal parts; `null` in parts without runs. Empty for agents without a row of their own. */
   readonly spark: readonly (number | null)[]
   /** When it got worse, in milliseconds since the epoch, to the hour. */
@@ -79,9 +79,6 @@ export type UnknownFact =
   | { readonly kind: 'few-runs'; readonly agents: readonly string[]; readonly fewerThan: number }
   | { readonly kind: 'drawn'; readonly scorer: string; readonly runs: number }
   | SilentScorer
-
-/** A share of fewer runs says little. */
-export const FEW_RUNS = 20
 
 /** Agents with a row of their own. */
 const MAX_ROWS = 24
