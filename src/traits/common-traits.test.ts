@@ -115,6 +115,16 @@ describe('what failing runs have in common', () => {
     ).toEqual([['failed tool = a']])
   })
 
+  it('puts a trait that came before the failure first, even if exactly the failing runs have it', () => {
+    const [line] = compare([
+      [20, 20, ['app.plan = free', 'turn = 1', 'failed tool = track']],
+      [0, 20, ['app.plan = team', 'turn = 1']],
+      [0, 80, ['app.plan = team', 'turn = 2']],
+    ]).found.common
+    expect(line).toMatchObject({ runs: 20, failing: 20 })
+    expect(line?.traits.map(traitText)).toEqual(['app.plan = free', 'failed tool = track'])
+  })
+
   it('finds two causes, one after the other, and one more trait within a cause', () => {
     const { found } = compare([
       [70, 100, ['app.language = de', 'app.plan = free']],

@@ -2,7 +2,7 @@ import type { WorkSteps } from '../scoring/background.ts'
 import { designOf, traitEvidence, rateOf, rest } from './trait-evidence.ts'
 import type { Sums } from './trait-evidence.ts'
 import { orderOfKey } from './trait.ts'
-import type { Trait } from './trait.ts'
+import type { Trait, TraitKey } from './trait.ts'
 import type { TraitRun, TraitTable } from './trait-table.ts'
 
 /** What failing runs share that passing runs lack. */
@@ -70,6 +70,22 @@ const SAME = 0.97
 /** From this share on, failing and having a key are the same thing. */
 const EQUIVALENT = 0.98
 const MAX_SAME = 5
+
+/** What a run did, and how it ended: such a key may be the failure itself. What came before the run, or with its question, cannot be. */
+const DEEDS: ReadonlySet<string> = new Set<TraitKey>([
+  'failed tool',
+  'tool error',
+  'documents found',
+  'finish reason',
+  'error',
+  'status',
+  'missing',
+  'input tokens',
+  'tool called',
+  'path',
+  'steps',
+  'seconds',
+])
 
 /** A further trait within a line must raise the failing share by this much. */
 const LEAST_RISE = 0.1
@@ -246,7 +262,7 @@ function rank(counted: Counted, table: TraitTable): readonly Tried[] {
 }
 
 /**
- * The keys that only failing runs have, and all of them, such as `failed tool` where the scorer is `tool_errors`: such a key is the failure, and
+ * The keys of what runs did that only failing runs have, and all of them, such as `failed tool` where the scorer is `tool_errors`: such a key is the failure, and
  * explains nothing.
  */
 function* keysOfFailure(
@@ -255,8 +271,10 @@ function* keysOfFailure(
   table: TraitTable,
 ): WorkSteps<ReadonlySet<string>> {
   const suspects = new Map<number, string>()
-  for (const [number, sums] of byTrait)
-    if (sums.failing >= EQUIVALENT * sums.runs) suspects.set(number, table.at(number).key)
+  for (const [number, sums] of byTrait) {
+    const { key } = table.at(number)
+    if (DEEDS.has(key) && sums.failing >= EQUIVALENT * sums.runs) suspects.set(number, key)
+  }
   const having = new Map<string, Sums>()
   for (const [index, run] of runs.entries()) {
     const keys = new Set(run.traits.map((number) => suspects.get(number)))
