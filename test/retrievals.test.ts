@@ -2,7 +2,11 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { createScorer } from '../src/entries/main.ts'
-import { createFaithfulnessScorer, createRetrievalRelevanceScorer } from '../src/entries/scorers.ts'
+import {
+  createContextualRecallScorer,
+  createFaithfulnessScorer,
+  createRetrievalRelevanceScorer,
+} from '../src/entries/scorers.ts'
 import { redactInSteps } from '../src/engine/redact.ts'
 import type { AgentRun } from '../src/model/agent-run.ts'
 import { buildRuns } from '../src/runs/build-runs.ts'
@@ -68,6 +72,14 @@ function agentWith(...below: readonly Partial<SourceSpan>[]): AgentRun {
   return run
 }
 
+/** An agent that failed in the span below it. */
+function failedRun(below: Partial<SourceSpan>, failed: Partial<SourceSpan>): AgentRun {
+  const agent = span({ 'gen_ai.operation.name': 'invoke_agent', ...question }, { ...failed, endTimeMs: 1e9 })
+  const [run] = buildRuns([agent, span(below.attributes ?? {}, { ...below, parentSpanId: agent.spanId })])
+  if (run === undefined) throw new Error('expected a run')
+  return run
+}
+
 function retrieval(documents: readonly object[], more: Record<string, unknown> = {}): Partial<SourceSpan> {
   return {
     attributes: {
@@ -125,6 +137,20 @@ describe('Documents as evidence', () => {
     const { prompt } = await faithfulness(run)
     expect(prompt).toContain('"claims"')
     expect(prompt).toContain(words)
+  })
+
+  const failed: Partial<SourceSpan> = { status: { code: 'error', message: 'index down' } }
+  it.each([
+    ['the search failed', recording('python-langfuse-langchain-rag', '04-retriever-fails'), 'not-applicable'],
+    ['the run failed (index down)', failedRun({ ...retrieval([]), ...failed }, failed), 'run-failed'],
+  ])('are none if %s: contextual recall is no 0, but skipped', async (words, run, reason) => {
+    const judge = createScriptedJudge({ lists: { statements: [{ text: 'It is cold.', verdict: 'unsupported' }] } })
+    const recall = createContextualRecallScorer({ model: judge, options: { groundTruth: 'It is cold.' } })
+    const result = await recall.run(run).catch((error: unknown) => error)
+    expect(result).toMatchObject({ evaluation: { score: { status: 'skipped', reason } } })
+    expect(String(result)).toContain(words)
+    expect(judge.calls).toEqual([])
+    expect(await recall.run(agentWith(retrieval([])))).toMatchObject({ score: 0 })
   })
 
   it('stay data, whatever they say', async () => {

@@ -14,7 +14,7 @@ import type { ScoringContext } from '../../../scoring/scorer.ts'
 import { skipUnjudgeable, textOr } from '../judge-scorer.ts'
 import { expectReturned } from '../../expect-returned.ts'
 import { areTexts, expectOption } from '../../read-options.ts'
-import { skipWithoutFact } from '../../../scoring/absence.ts'
+import { skipUnfinished, skipWithoutFact } from '../../../scoring/absence.ts'
 import { skip } from '../../skip.ts'
 
 /** Texts that an answer may use, or a function that returns them for each run. */
@@ -62,20 +62,32 @@ export function evidenceOf(
   // What was expected may follow from a document that was not recorded. Who gives the context knows what it is.
   const unread = texts.length > 0 ? undefined : skipWithoutTexts(run, id)
   if (unread !== undefined) return unread
-  const evidence = [
+  const gathered = [
     ...texts.map((text, index) => sourceSection(`given context ${index + 1}`, text)),
     ...(run.toolCalls.some(({ result }) => result !== undefined) ? toolCallsSection(run) : []),
-    ...retrievedSection(run, texts),
   ]
+  // An outage is no bad retrieval.
+  const isOutage = gathered.length === 0 && haveSearchesFailed(run)
+  const evidence = isOutage ? [] : [...gathered, ...retrievedSection(run, texts)]
   if (evidence.length > 0) return evidence
+  const why = isOutage
+    ? 'the search failed.'
+    : 'the run has no tool results and no retrieved documents, and no context was given. Set options.context.'
   return (
+    skipUnfinished(run, id) ??
     skipWithoutFact(run, 'toolCalls', id) ??
     skipWithoutResults(run, id) ??
-    skip(
-      'not-applicable',
-      contentFree(
-        `${id}: the run has no tool results and no retrieved documents, and no context was given. Set options.context.`,
-      ),
+    skip('not-applicable', contentFree(`${id}: ${why}`))
+  )
+}
+
+/** Whether each of its searches failed, and nothing was found or remembered. */
+function haveSearchesFailed(run: AgentRun): boolean {
+  const found = foundIn(run).map(({ retrieval }) => retrieval)
+  return (
+    found.some(({ status }) => status === 'error') &&
+    found.every(
+      ({ kind, status, documents = [] }) => documents.length === 0 && (kind === 'memory' || status === 'error'),
     )
   )
 }
