@@ -176,12 +176,19 @@ export class Engine {
     if (isFirst) this.ledger.settled(evaluation)
     if (evaluation.judge?.isEffortIgnored === true)
       this.#reportIgnoredEffort(evaluation.scorer.id, evaluation.judge.model)
+    this.#reportMisspeltTool(evaluation)
     this.#reporter.guard('Writing a score', () => target.write(evaluation, run, isFirst))
   }
 
   #reportIgnoredEffort(id: string, model: string): void {
     const message = `${id}: the judge ${model} does not use judge.effort. Leave it out, or use another model.`
     this.#reporter.notify('SPANSCORE_JUDGE', message, { subject: `${model}:effort` })
+  }
+
+  #reportMisspeltTool({ scorer: { id }, score }: Evaluation): void {
+    if (score.status !== 'skipped' || score.reason !== 'no-such-tool') return
+    const message = score.messageWithoutContent ?? `${id} expects a tool that was never offered.`
+    this.#reporter.notify('SPANSCORE_NO_SUCH_TOOL', message, { subject: message, kind: id })
   }
 
   #scoresOf(run: ScorableRun, target: ScoreTarget): RunScores {

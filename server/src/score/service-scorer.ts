@@ -1,6 +1,8 @@
 import { TraceFlags } from '@opentelemetry/api'
 import type { SpanContext } from '@opentelemetry/api'
 import {
+  AgentNames,
+  agentProblems,
   carriesScore,
   conversationKey,
   conversationOffers,
@@ -66,6 +68,8 @@ const MAX_INLINE_MS = 50
 export class ServiceScorer implements RunScorer, ConversationScorer {
   readonly #engine: Engine
   readonly #failing = new FailingJudges()
+  readonly #reporter = new Reporter()
+  readonly #agents: AgentNames
   readonly #scoresConversations: boolean
   readonly #outputs: ScoreOutputs
   readonly #copied: CopiedAttributes
@@ -79,7 +83,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
     const resolved = resolveOptions(options, true)
     this.#engine = new Engine({
       options: resolved,
-      reporter: new Reporter(),
+      reporter: this.#reporter,
       onLeftOut: (run, scorer) => {
         const resource = run.current()?.resource
         if (resource !== undefined) this.#outputs.metricsOf(resource).countLeftOut(scorer)
@@ -87,6 +91,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       maxInlineMs: MAX_INLINE_MS,
       budget: replaced?.budget,
     })
+    this.#agents = new AgentNames(resolved.scorers)
     this.#scoresConversations = resolved.scorers.some(isForConversations)
     this.#outputs = new ScoreOutputs(resolved, meters, {
       queueSize: () => this.queued,
@@ -158,6 +163,7 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
   async offer(offered: OfferedRun, lost: AbortSignal): Promise<boolean> {
     const { run, isCounted } = offered
     if (isCounted) this.#outputs.metricsOf(run.resource).countRun('closed', run.agent.name)
+    if (isCounted) for (const { agent } of [run, ...nestedOf(run)]) this.#look(agent.name)
     const nested = this.#engine.countsNested ? nestedOf(run) : []
     const whole = await Promise.all([run, ...nested].map((each) => this.#offerOne(offered, each, lost)))
     this.#engine.ledger.runClosed()
@@ -233,6 +239,14 @@ export class ServiceScorer implements RunScorer, ConversationScorer {
       },
       allIn: () => undefined,
     }
+  }
+
+  /** Looks for agents that scorers are for and no run has. A scorer that was replaced has the names that somebody corrected, so the end reports none. */
+  #look(agent: string | undefined): void {
+    if (!this.#agents.look(agent)) return
+    const problems = this.#engine.options.scorers.flatMap((scorer) => agentProblems(scorer, this.#agents.seen))
+    for (const { subject, text, cure } of problems)
+      this.#reporter.notify('SPANSCORE_NO_SUCH_AGENT', `${text} ${cure}`, { subject })
   }
 
   leaveUnasked(): void {

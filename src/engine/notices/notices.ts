@@ -105,7 +105,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_NO_SUCH_AGENT: {
     level: 'warn',
-    when: "No run was of an agent that a scorer's `agent` names, while an agent with a similar name was among them, or no agent had a name: after 100 runs, and at the shutdown.",
+    when: "No run was of an agent that a scorer's `agent` names, while an agent with a similar name was among them, or no agent had a name: after 100 runs, and, in an application, at the shutdown.",
     cure: 'Correct the name, or record one.',
   },
   SPANSCORE_NO_SUCH_TOOL: {

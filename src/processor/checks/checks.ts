@@ -1,31 +1,15 @@
-import { unicodePattern } from '../../model/unicode-pattern.ts'
 import { complainOfNode, refuseNode } from '../../model/node-version.ts'
+import { agentProblems } from '../../engine/notices/agent-names.ts'
+import type { Problem } from '../../engine/notices/agent-names.ts'
 import { notices } from '../../engine/notices/notices.ts'
 import type { Notice, NoticeCode } from '../../engine/notices/notices.ts'
-import { closestName } from '../../scoring/closest-name.ts'
 import type { ScorerFacts, SeenRun, SetupFacts } from './setup-facts.ts'
-
-/** A mistake in the set-up. A notice and a line of `spanscore doctor` say the same of it. */
-export interface Problem {
-  /** The subject, such as a judge. The problem is reported once for each subject. */
-  readonly subject: string
-  readonly text: string
-  /** The cure: one sentence. */
-  readonly cure: string
-}
 
 /** A check of the set-up: its notice, and how to look for problems. */
 export interface Check extends Notice {
   readonly code: NoticeCode
   readonly look: (facts: SetupFacts) => readonly Problem[]
 }
-
-/** Maximum characters of a name that are shown. */
-const LONGEST_NAME = 80
-
-/** How agents get a name. */
-const NO_NAME_CURE =
-  'Record a name (functionId in the AI SDK, gen_ai.agent.name in spans of your own), or remove agent from the scorer.'
 
 /** The checks, by what they look at. */
 export type CheckName = 'node' | 'judges' | 'exports' | 'content' | 'agents'
@@ -93,32 +77,8 @@ export function cureOfContent({ cure, hasModelCalls }: SeenRun): string {
         'among ES modules needs --experimental-loader=@opentelemetry/instrumentation/hook.mjs. See docs/attach.md.'
 }
 
-/** Scorers whose `agent` none of the runs has, if one has a similar name, or none has a name, or it is known that nothing was scored. */
-function agentProblems({ id, agents: wanted = [] }: ScorerFacts, { runs, agents, hasNoScore }: SetupFacts): Problem[] {
-  if (wanted.length === 0 || wanted.some((name) => agents.has(name))) return []
-  if (agents.size === 0) {
-    const which = runs === 1 ? 'A run has' : `All ${runs} runs have`
-    const text = `${which} an agent without a name, and scorer ${id} is for ${shown(wanted.join(', '))}.`
-    return [{ subject: id, text, cure: NO_NAME_CURE }]
-  }
-  return wanted.flatMap((name) => {
-    const meant = closestName(name, agents)
-    if (meant === undefined && !hasNoScore) return []
-    const seen = meant === undefined ? [...agents].join(', ') : meant
-    const text = `No agent named ${shown(name)} was among ${runs} ${runs === 1 ? 'run' : 'runs'}; seen: ${shown(seen)}.`
-    const cure = `Scorer ${id} scores none of them: ${meant === undefined ? 'run that agent, or ' : ''}correct its agent.`
-    return [{ subject: name, text, cure }]
-  })
-}
-
 function isFor({ agents }: ScorerFacts, { agent }: SeenRun): boolean {
   return agents === undefined || (agent !== undefined && agents.includes(agent))
-}
-
-const unseen = unicodePattern('[\\p{Cc}\\p{Cf}]', 'gu')
-
-function shown(name: string): string {
-  return name.replaceAll(unseen(), ' ').slice(0, LONGEST_NAME)
 }
 
 /** The first of some names, and how many more there are. */

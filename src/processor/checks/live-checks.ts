@@ -1,22 +1,16 @@
 import type { ResolvedScorer } from '../../engine/config/options.ts'
+import { AgentNames } from '../../engine/notices/agent-names.ts'
 import type { Reporter } from '../../engine/reporter.ts'
 import { after } from '../../scoring/after.ts'
 import { detached } from '../../scoring/isolation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
-import { LimitedSet } from '../../spans/limited-set.ts'
 import { checks } from './checks.ts'
 import type { Check } from './checks.ts'
 import { lacksContent, toScorerFacts, toSeenRun } from './setup-facts.ts'
 import type { ScorerFacts, SeenRun, SetupFacts } from './setup-facts.ts'
 
-/** A filter without a match is reported after this many runs. */
-const RUNS_TO_WAIT_FOR = 100
-
 /** Judges are looked at so long after the start, unless a run comes before: the application may set keys while it starts. */
 const JUDGES_AFTER_MS = 1000
-
-/** Maximum number of agent names that are kept for comparison. */
-const MOST_NAMES = 50
 
 /** Maximum number of runs of a dialect to check for content. An application records it for all runs or for none. */
 const RUNS_LOOKED_AT = 20
@@ -26,21 +20,18 @@ export class LiveChecks {
   readonly #scorers: readonly ResolvedScorer[]
   readonly #reporter: Reporter
   readonly #exportsSpans: () => boolean
-  readonly #names = new LimitedSet<string>(MOST_NAMES)
-  /** The agents that scorers are for, and that no run had. */
-  readonly #unmatched: Set<string>
+  readonly #agents: AgentNames
   readonly #looks = new Map<string, number>()
   readonly #withoutContent: SeenRun[] = []
   readonly #cancel: () => void
   #facts: readonly ScorerFacts[] | undefined
-  #runs = 0
 
   /** @param exportsSpans whether any processor exports spans and their scores */
   constructor(scorers: readonly ResolvedScorer[], reporter: Reporter, exportsSpans: () => boolean) {
     this.#scorers = scorers
     this.#reporter = reporter
     this.#exportsSpans = exportsSpans
-    this.#unmatched = new Set(scorers.flatMap(({ agents }) => [...(agents ?? [])]))
+    this.#agents = new AgentNames(scorers)
     this.#report(checks.node)
     this.#cancel = after(JUDGES_AFTER_MS, () => this.#report(checks.judges))
   }
@@ -54,19 +45,14 @@ export class LiveChecks {
 
   /** Must be called with each settled run, including nested ones. */
   look(run: AgentRun): void {
-    this.#runs += 1
     this.#lookForContent(run)
-    if (this.#unmatched.size === 0) return
-    const { name } = run.agent
-    if (name !== undefined) this.#unmatched.delete(name)
-    const isNew = name !== undefined && this.#names.add(name)
-    if (this.#runs === RUNS_TO_WAIT_FOR || (isNew && this.#runs > RUNS_TO_WAIT_FOR)) this.#report(checks.agents)
+    if (this.#agents.look(run.agent.name)) this.#report(checks.agents)
   }
 
   /** Must be called at the end. Also reports a filter without a match after fewer runs. */
   conclude(): void {
     this.#cancel()
-    if (this.#unmatched.size > 0) this.#report(checks.agents)
+    if (this.#agents.lacksAgents) this.#report(checks.agents)
   }
 
   #lookForContent(run: AgentRun): void {
@@ -96,16 +82,8 @@ export class LiveChecks {
       get exportsSpans() {
         return exportsSpans()
       },
-      runs: this.#runs,
-      // A scorer is for an agent that was seen, even if its name is not among those that are kept.
-      agents: new Set([...this.#names, ...this.#matched()]),
+      ...this.#agents.seen,
       withoutContent: this.#withoutContent,
-      // Another run may still be.
-      hasNoScore: false,
     }
-  }
-
-  #matched(): readonly string[] {
-    return this.#scorers.flatMap(({ agents }) => [...(agents ?? [])]).filter((name) => !this.#unmatched.has(name))
   }
 }

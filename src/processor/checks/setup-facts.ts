@@ -1,23 +1,18 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { ScorerLevel } from '../../model/score.ts'
 import type { ResolvedScorer } from '../../engine/config/options.ts'
+import type { SeenAgents } from '../../engine/notices/agent-names.ts'
 import { curesOf } from '../../runs/view/cure-of.ts'
 import { holdsContent } from '../../runs/view/missing.ts'
 import { runForeignNow } from '../../scoring/run-foreign.ts'
 import type { Need } from '../../scoring/scorer.ts'
 
 /** What is known about the set-up of scoring, in a running process or from what `spanscore doctor` was told. Neither keys nor content of runs. */
-export interface SetupFacts {
+export interface SetupFacts extends SeenAgents {
   readonly nodeVersion: string
   readonly scorers: readonly ScorerFacts[]
-  /** Runs that were looked at, nested ones included. */
-  readonly runs: number
-  /** The names of their agents. There may be more than those that are known. */
-  readonly agents: ReadonlySet<string>
   /** A run of each dialect that holds no content, or whose question or answer is not recorded because of a setting. */
   readonly withoutContent: readonly SeenRun[]
-  /** True if no run was scored; false if one was, or if nobody knows. */
-  readonly hasNoScore: boolean
   /** False if no processor of the tracer provider exports spans and their scores. */
   readonly exportsSpans: boolean
 }

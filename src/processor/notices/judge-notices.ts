@@ -13,12 +13,8 @@ export function reportMissingJudge(id: string, model: string, why: string, repor
   reporter.notify('SPANSCORE_JUDGE', `${id} cannot ask its judge ${model}. ${why}`, { subject: model })
 }
 
-/** Reports a failed score, or one that expects a misspelt tool, without content. Failures caused by the set-up or the application's code are shown without a logger too. */
+/** Reports a failed score, without content. Failures caused by the set-up or the application's code are shown without a logger too. */
 export function reportFailure({ scorer, score, judge }: Evaluation, reporter: Reporter): void {
-  if (score.status === 'skipped' && score.reason === 'no-such-tool') {
-    const message = score.messageWithoutContent ?? `${scorer.id} expects a tool that was never offered.`
-    reporter.notify('SPANSCORE_NO_SUCH_TOOL', message, { subject: scorer.id })
-  }
   if (score.status !== 'failed') return
   const hidden = 'Its message may quote content; onScore has it.'
   const message = score.messageWithoutContent ?? `${scorer.id} gave no score: ${score.code}. ${hidden}`
