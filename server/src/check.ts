@@ -1,6 +1,6 @@
 import { certificateTrouble, resolveOptions } from 'spanscore/engine'
 
-import { loadServiceConfig } from './config/load-config.ts'
+import { ALERTS_WITHOUT_METRICS, hasAlerts, loadServiceConfig } from './config/load-config.ts'
 import { describeJudges } from './score/judge-troubles.ts'
 import { unavailableAmong } from './score/service-scorer.ts'
 import { OPTIONS_OF_TO } from './send/acknowledged-exporter.ts'
@@ -24,7 +24,10 @@ export async function checkStart(
   const { scorers } = resolveOptions(config.options, true)
   say(`The configuration can be used: ${scorers.map(({ id }) => id).join(', ')} (${config.source}).`)
   for (const line of describeJudges({ unavailableJudges: unavailableAmong(scorers), unpricedJudges: [] })) say(line)
-  if (to === undefined) return true
+  if (to === undefined) {
+    if (hasAlerts(config.options)) say(ALERTS_WITHOUT_METRICS)
+    return true
+  }
   const outcomes = SIGNALS.map(async (signal) => {
     const url = `${to.url.replace(/\/$/, '')}/v1/${signal}`
     const headers = { ...to.headers, 'content-type': 'application/x-protobuf' }

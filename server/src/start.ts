@@ -6,7 +6,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import type { SourceLog } from 'spanscore/engine'
 
 import { ConfigWatcher } from './config/config-watcher.ts'
-import { isConfigData, loadServiceConfig } from './config/load-config.ts'
+import { ALERTS_WITHOUT_METRICS, hasAlerts, isConfigData, loadServiceConfig } from './config/load-config.ts'
 import type { LoadedConfig } from './config/load-config.ts'
 import { closedPage, forgetPerson } from './forget/forget.ts'
 import { answerForgetRequests } from './forget/forget-requests.ts'
@@ -160,9 +160,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     throw error
   })
   const buffer: HeldTraces = new HeldTraces(options.traces)
-  const announce = ({ source }: LoadedConfig): void => {
+  const announce = ({ source, options: configured }: LoadedConfig): void => {
     options.report(`Scores with ${scorer.current.scorerIds.join(', ')} (${source}).`)
     for (const line of describeJudges(scorer.current)) options.report(line, 'info', 'SPANSCORE_JUDGE')
+    if (to === undefined && hasAlerts(configured)) options.report(ALERTS_WITHOUT_METRICS)
   }
   const { configPath } = options
   const watcher =

@@ -117,7 +117,7 @@ function endOf({ exitCode, signalCode }: ChildProcess): EndFacts | undefined {
 const NO_PROCESS: DoctorLine = {
   isGood: false,
   text: 'No Node.js process of the command reported.',
-  cure: 'Give the command that starts the application itself, such as node app.js; NODE_OPTIONS must reach it.',
+  cure: 'Give the command that starts the application itself, such as node app.js; NODE_OPTIONS must reach it. Of agents in Python and other languages, the log of spanscore-server and its page say what arrives.',
 }
 
 /** Resolves when the application has ended. */

@@ -163,7 +163,7 @@ function runFindings(facts: ProcessFacts): readonly DoctorLine[] {
       ? [
           bad(
             "Retrieval: a search outside of the agent's span belongs to no run, so no score takes its documents into account.",
-            "Search below the agent's span; in LangGraph, in a node or tool: see docs/retrieval.md.",
+            "Search below the agent's span. In LangChain and LangGraph, call a retriever in a node or tool: a span of your own is not below the graph's. See docs/retrieval.md.",
           ),
         ]
       : []),

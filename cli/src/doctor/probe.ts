@@ -152,9 +152,11 @@ class Searches {
   readonly #traces = new Set<string>()
   readonly #ofRuns = new Map<string, boolean>()
 
-  /** Whether a trace has a search and runs, none of which shows it. */
+  /** Whether a trace has a search and runs, none of which shows it; or has a search alone, and no run has any. */
   get isAnyOutside(): boolean {
-    return [...this.#traces].some((traceId) => this.#ofRuns.get(traceId) === false)
+    const runs = [...this.#ofRuns.values()]
+    const noneShows = runs.length > 0 && !runs.includes(true)
+    return [...this.#traces].some((traceId) => this.#ofRuns.get(traceId) === false || noneShows)
   }
 
   addSpan(span: SourceSpan): void {

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 
 import { configJsonSchema } from './config-schema.ts'
-import { loadServiceConfig } from './load-config.ts'
+import { checkStart } from '../check.ts'
+import { ALERTS_WITHOUT_METRICS, loadServiceConfig } from './load-config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'spanscore-config-'))
 afterAll(() => {
@@ -64,6 +65,20 @@ budget: { callsPerMinute: 10 }
     expect(loadServiceConfig(undefined, () => undefined).limits.heldSpans).toBe(150_000)
     expect(() => load('zero.yaml', 'scorers: [loop]\nlimits: { heldSpans: 0 }')).toThrow(/limits\.heldSpans/)
     expect(() => load('typo.mjs', module.replace('heldSpans', 'maxSpans'))).toThrow(/limits: .*one of traceSpans, /)
+  })
+
+  it('is said to raise no alert if nothing sends metrics', async () => {
+    for (const [text, isSaid] of [
+      ['scorers: [loop]', false],
+      ['scorers: [{ name: loop, alerts: { target: 0.9 } }]', true],
+      ['scorers: [loop]\nalerts: { quiet: 2h }', true],
+    ] as const) {
+      const configPath = join(folder, 'alerts.yaml')
+      writeFileSync(configPath, text)
+      const lines: string[] = []
+      expect(await checkStart({ configPath, to: undefined }, (line) => lines.push(line))).toBe(true)
+      expect(lines.includes(ALERTS_WITHOUT_METRICS)).toBe(isSaid)
+    }
   })
 
   it('uses code scorers if there is none', () => {

@@ -45,6 +45,15 @@ export interface LoadedConfig {
   readonly text: string
 }
 
+/** What is said if alerts are set, and nothing sends the metrics that they are about. */
+export const ALERTS_WITHOUT_METRICS =
+  'alerts: none can be raised, because Prometheus knows of scores by their metrics, which only --to sends.'
+
+/** Whether a configuration sets alerts. */
+export function hasAlerts({ scorers, alerts }: ScoringOptions): boolean {
+  return alerts !== undefined || scorers.some((each) => 'alerts' in each && each.alerts !== undefined)
+}
+
 /**
  * Reads the configuration: YAML or JSON for prebuilt scorers, a module for custom ones. Without a path, it returns the code scorers that
  * need no expectation. Options in environment variables replace those of the file.
