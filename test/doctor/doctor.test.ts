@@ -113,7 +113,9 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     [
       'search-outside',
       [],
-      [/✗ Retrieval: a search outside of the agent's span belongs to no run, .*\n {2}Search below the agent's span;/],
+      [
+        /✗ Retrieval: a search outside of the agent's span belongs to no run, .*\n {2}Search below the agent's span\. In LangChain/,
+      ],
     ],
     ['late-attach', [], [/✗ Scoring: it was attached after the run had begun\.\n {2}Call attachScoring right after/]],
     [

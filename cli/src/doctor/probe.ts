@@ -27,6 +27,7 @@ import { toScoringFacts } from './scoring-facts.ts'
 const API = Symbol.for('opentelemetry.js.api.1')
 const MOST_RUNS = 5
 const MOST_TRACES = 1000
+const LONGEST_LOOKS = 10
 
 /** The settings that `spanscore doctor` passes to the processes that it starts. */
 export interface ProbeSettings {
@@ -106,6 +107,20 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     guarded(() => write(when))
   }
 
+  const isPending = () =>
+    scoringOf(described, observer).some(({ ledger }) =>
+      Object.values(ledger().scorers).some(({ pending }) => pending > 0),
+    )
+  /** Looks every half a second whether judges have answered. */
+  const reportWhenScored = (looks: number): void => {
+    const timer = setTimeout(() => {
+      if (looks > 1 && isPending()) reportWhenScored(looks - 1)
+      else void report('run')
+    }, 500)
+    // A short script waits until its judges have been asked.
+    if (!asks) timer.unref()
+  }
+
   const observer = createObserver((run) => {
     if (runs.length < MOST_RUNS) runs.push(toSeenRun(run))
     searches.addRun(run)
@@ -113,9 +128,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     const isFirst = runs.length === 1
     // After the scoring processors of the application, which warn at the exit.
     if (isFirst) process.off('exit', atExit).on('exit', atExit)
-    const timer = isFirst ? setTimeout(() => void report('run'), 500) : undefined
-    // A short script waits until its judges have been asked.
-    if (!asks) timer?.unref()
+    if (isFirst) reportWhenScored(LONGEST_LOOKS)
   })
   onTracerProvider((found) => {
     provider = found
