@@ -1,5 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { countedTraits } from '../traits/metric-traits.ts'
+import type { AgentMake } from '../traits/metric-traits.ts'
 import { PerSecond } from './per-second.ts'
 import type { Observation } from './score-instruments.ts'
 
@@ -11,15 +12,25 @@ const MAX_A_SECOND = 2
 /** How many makes of one agent are shown at a time, such as two prompts of an experiment. */
 const MAX_MAKES = 4
 
+const PARTS = ['prompt', 'tools', 'model'] as const
+
 interface Seen {
+  readonly make: AgentMake
   readonly observation: Observation
   lastMs: number
+}
+
+interface Agent {
+  readonly makes: Map<string, Seen>
+  readonly rate: PerSecond
+  /** What differs from run to run, such as a prompt with the documents that were found, and is shown no more. */
+  readonly varying: Set<keyof AgentMake>
 }
 
 /** The prompts, tools and models of agents, for a gauge: a change of the prompt, the tools or the model shows in Prometheus when it happens. */
 export class AgentsSeen {
   readonly #now: () => number
-  readonly #agents = new Map<string, { readonly makes: Map<string, Seen>; readonly rate: PerSecond }>()
+  readonly #agents = new Map<string, Agent>()
 
   constructor(now: () => number) {
     this.#now = now
@@ -27,12 +38,15 @@ export class AgentsSeen {
 
   /** @param agent as metrics name it */
   add(agent: string, run: AgentRun): void {
+    if (!this.#agents.has(agent)) {
+      if (this.#agents.size >= MAX_AGENTS) return
+      this.#agents.set(agent, { makes: new Map(), rate: new PerSecond(MAX_A_SECOND, this.#now), varying: new Set() })
+    }
     const known = this.#agents.get(agent)
-    if (known === undefined && this.#agents.size >= MAX_AGENTS) return
-    const { makes, rate } = known ?? { makes: new Map<string, Seen>(), rate: new PerSecond(MAX_A_SECOND, this.#now) }
-    if (known === undefined) this.#agents.set(agent, { makes, rate })
-    if (!rate.take()) return
-    const { prompt, tools, model } = countedTraits(run).make
+    if (known === undefined || !known.rate.take()) return
+    const { makes, varying } = known
+    const { make } = countedTraits(run)
+    const [prompt, tools, model] = PARTS.map((part) => (varying.has(part) ? undefined : make[part]))
     const key = `${prompt}\n${tools}\n${model}`
     const seen = makes.get(key)
     if (seen !== undefined) {
@@ -40,14 +54,22 @@ export class AgentsSeen {
       return
     }
     this.#forget(makes)
-    if (makes.size >= MAX_MAKES) return
+    if (makes.size >= MAX_MAKES) {
+      const differing = PARTS.filter((part) => {
+        const values = new Set([make, ...[...makes.values()].map((shown) => shown.make)].map((each) => each[part]))
+        return values.size > MAX_MAKES && !varying.has(part)
+      })
+      for (const part of differing) varying.add(part)
+      if (differing.length > 0) makes.clear()
+      return
+    }
     const attributes = {
       'gen_ai.agent.name': agent,
       ...(prompt !== undefined && { 'spanscore.agent.prompt': prompt }),
       ...(tools !== undefined && { 'spanscore.agent.tools': tools }),
       ...(model !== undefined && { 'gen_ai.request.model': model }),
     }
-    makes.set(key, { observation: { attributes, value: 1 }, lastMs: this.#now() })
+    makes.set(key, { make, observation: { attributes, value: 1 }, lastMs: this.#now() })
   }
 
   *observations(): Iterable<Observation> {

@@ -9,13 +9,16 @@ import type { Pipeline } from './harness.ts'
 const json = (value: unknown): string => JSON.stringify(value)
 
 /** A run with one tool call by the GenAI conventions. */
-function run({ tracer }: Pipeline, { language, error }: { language: string; error?: string }): string {
+function run(
+  { tracer }: Pipeline,
+  { language, error, prompt = 'Help customers.' }: { language: string; error?: string; prompt?: string },
+): string {
   const agent = tracer.startSpan('invoke_agent support', {
     attributes: {
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.agent.name': 'support',
       'app.language': language,
-      'gen_ai.system_instructions': json([{ type: 'text', content: 'Help customers.' }]),
+      'gen_ai.system_instructions': json([{ type: 'text', content: prompt }]),
       'gen_ai.input.messages': json([{ role: 'user', parts: [{ type: 'text', content: 'a secret question' }] }]),
     },
   })
@@ -83,6 +86,22 @@ test('metrics count the traits of passing and failing runs, by label', async () 
     'spanscore.scorer.description': expect.stringMatching(/^[A-Z]/),
   })
   expect(json(pipeline.receiver.metrics)).not.toContain('secret')
+})
+
+test('A prompt that differs from run to run is no change of the agent, and is shown no more', async () => {
+  const pipeline = await createPipeline({ processors: (batch) => [batch] })
+  const scoring = attachScoring({ scorers: [createToolErrorsScorer()] })
+  const startMs = Date.now()
+  const clock = vi.spyOn(Date, 'now')
+  for (let index = 0; index < 6; index += 1) {
+    clock.mockReturnValue(startMs + index * 1000)
+    run(pipeline, { language: 'de', prompt: `Answer from these documents only: ${index}` })
+  }
+  clock.mockRestore()
+  await scoring.forceFlush()
+  await pipeline.flush()
+  const shown = new Set(seriesOf(pipeline, 'spanscore.agent.info').map(json))
+  expect(shown).toEqual(new Set([json({ 'gen_ai.agent.name': 'support', value: '1' })]))
 })
 
 test('emit.traits: false leaves them out', async () => {

@@ -62,6 +62,26 @@ describe('what failing runs have in common', () => {
     expect(answer?.changes).toEqual([{ timeMs: NOW_MS - 5 * HOUR_MS, key: 'service.version', value: '2' }])
   })
 
+  it.each([
+    ['another in each run', (index: number) => `made for run ${index}`],
+    ['another in each run, but for a frequent one', (index: number) => (index % 4 === 1 ? 'none found' : `${index}`)],
+    ['one of six in turn', (index: number) => `made of documents ${index % 6}`],
+  ])('says of no prompt that it began if there is %s', (_, promptOf) => {
+    const few = openTemporaryDatabase()
+    const traits = new TraitStore(few)
+    for (let index = 0; index < 120; index++) {
+      storeScoredRun(few, index, { value: index % 2 }, { settledMs: NOW_MS + index * 1000 })
+      const seq = first<{ seq: number }>(few, 'SELECT seq FROM runs WHERE id = ?', runIdAt(index))?.seq ?? 0
+      traits.save(seq, [
+        { key: 'prompt', value: promptOf(index) },
+        { key: 'model', value: `model ${Math.floor(index / 20)}` },
+      ])
+    }
+    const { changes = [] } = withoutPause(commonOf(few, { scorer: 'judge' }, NOW_MS)) ?? {}
+    expect(changes.map(({ value }) => value)).toEqual(['model 1', 'model 2', 'model 3', 'model 4', 'model 5'])
+    few.close()
+  })
+
   it('compares only the runs of a service, and of a trait', () => {
     expect(why({ service: 'eu' })?.found.runs).toBe(250)
     expect(why({ trait: 'app.plan = paid' })?.found.common).toEqual([])

@@ -47,6 +47,9 @@ const MAKES: ReadonlySet<string> = new Set(['service.version', 'agent version', 
 /** A version of fewer runs is no change. */
 const LEAST_RUNS = 5
 
+/** An agent has no more prompts, sets of tools, models or versions at a time, such as those of an experiment. */
+const MAX_AT_A_TIME = 4
+
 /** Compares the runs of a filter, from `fromMs` on, with each other and with those from before. */
 export function* commonOf(
   database: DatabaseSync,
@@ -205,25 +208,43 @@ function runIdOf(database: DatabaseSync, seq: string): string {
   return first<{ id: string }>(database, 'SELECT id FROM runs WHERE seq = ?', Number(seq))?.id ?? ''
 }
 
-/** When each version, prompt, set of tools and model was first seen, without those of the first run. */
+interface Seen {
+  readonly number: number
+  readonly timeMs: number
+  lastMs: number
+  runs: number
+}
+
+/** When each version, prompt, set of tools and model was first seen, without those of the first run and those that differ from run to run. */
 function changesIn(runs: readonly TimedRun[], table: TraitTable): readonly Change[] {
-  const seen = new Map<number, { readonly timeMs: number; runs: number }>()
+  const seen = new Map<number, Seen>()
   // Runs have dozens of traits, of which a few say what the agent is made of.
   const isMake = Array.from({ length: table.size }, (_, number) => MAKES.has(table.at(number).key))
   for (const { traits, timeMs } of runs) {
     for (const number of traits) {
       if (isMake[number] !== true) continue
       const known = seen.get(number)
-      if (known !== undefined) known.runs += 1
-      else seen.set(number, { timeMs, runs: 1 })
+      if (known === undefined) seen.set(number, { number, timeMs, lastMs: timeMs, runs: 1 })
+      else {
+        known.runs += 1
+        known.lastMs = timeMs
+      }
     }
   }
-  // The first value of a key has replaced none.
-  const keys = new Set<string>()
-  return [...seen].flatMap(([number, { timeMs, runs: count }]) => {
-    const { key, value } = table.at(number)
-    const isFirst = !keys.has(key)
-    keys.add(key)
-    return isFirst || count < LEAST_RUNS ? [] : [{ timeMs, key, value }]
-  })
+  const byKey = Map.groupBy(seen.values(), ({ number }) => table.at(number).key)
+  return [...byKey.values()]
+    .filter((values) => !differFromRunToRun(values))
+    .flatMap(([, ...others]) => others) // The first value of a key has replaced none.
+    .filter(({ runs: count }) => count >= LEAST_RUNS)
+    .toSorted((one, other) => one.timeMs - other.timeMs)
+    .map(({ number, timeMs }) => ({ timeMs, ...table.at(number) }))
+}
+
+/** Such as a prompt with the documents that were found: most values have few runs, or more are in use at a time than versions of an agent would be. */
+function differFromRunToRun(values: readonly Seen[]): boolean {
+  const runs = values.reduce((sum, value) => sum + value.runs, 0)
+  if (values.length > MAX_AT_A_TIME && runs < LEAST_RUNS * values.length) return true
+  return values.some(
+    ({ timeMs }) => values.filter((value) => value.timeMs <= timeMs && timeMs < value.lastMs).length > MAX_AT_A_TIME,
+  )
 }
