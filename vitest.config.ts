@@ -21,11 +21,14 @@ const OWN_PROCESS = [
   'test/calibration/demo.test.ts',
   'test/collector-config/missing-runs.test.ts',
   'test/judge/{failures,models,untraced}.test.ts',
-  'server/test/{changed-config,clocks,story,stripped}.test.ts',
+  'server/test/{changed-config,clocks,misspelt-names,story,stripped}.test.ts',
 ]
 
-/** The longest files of those that share a process. */
-const LONG = ['live-recordings', 'transformations', 'server/test/recordings', 'recipes', 'server/test/service']
+/** The longest files of those that share a process. Many wait more than they compute, so that they must not be alone at the end. */
+const LONG = [
+  ...['live-recordings', 'transformations', 'server/test/recordings', 'recipes', 'test/mcp', 'server/test/service'],
+  ...['server/test/conversations', 'repeated', 'server/test/hostile', 'page-api', 'ended-page', 'receive', 'grpc'],
+]
 
 /** In a fresh clone vitest knows no durations, and a long file that started last would run alone at the end. */
 class LongFilesFirst extends BaseSequencer {
@@ -62,7 +65,7 @@ export default defineConfig({
           include: ['{cli/,server/,}{src,test}/**/*.test.ts'],
           exclude: [...NEVER, ...SLOW, ...OWN_PROCESS],
           isolate: false,
-          maxWorkers: 3,
+          maxWorkers: 4,
           ...PATIENT,
           sequence: { groupOrder: 0 },
         },
@@ -73,7 +76,7 @@ export default defineConfig({
           include: OWN_PROCESS,
           exclude: [...NEVER, ...SLOW],
           // Some files wait more than they compute: for servers, processes and timers.
-          maxWorkers: 3,
+          maxWorkers: 4,
           ...PATIENT,
           sequence: { groupOrder: 0 },
         },
