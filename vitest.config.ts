@@ -25,10 +25,8 @@ const OWN_PROCESS = [
 ]
 
 /** The longest files of those that share a process. Many wait more than they compute, so that they must not be alone at the end. */
-const LONG = [
-  ...['live-recordings', 'transformations', 'server/test/recordings', 'recipes', 'test/mcp', 'server/test/service'],
-  ...['server/test/conversations', 'repeated', 'server/test/hostile', 'page-api', 'ended-page', 'receive', 'grpc'],
-]
+const LONG =
+  /(live-recordings|transformations|recipes|mcp|service|conversations|recordings|repeated|hostile|page-api|ended-page|receive|grpc)\.test\.ts$/
 
 /** In a fresh clone vitest knows no durations, and a long file that started last would run alone at the end. */
 class LongFilesFirst extends BaseSequencer {
@@ -42,7 +40,7 @@ class LongFilesFirst extends BaseSequencer {
 /** Files with a process of their own come first, as in vitest's own order: then shared processes are started once. */
 function placeOf({ project, moduleId }: TestSpecification): number {
   if (project.name !== 'shared') return 0
-  return LONG.some((name) => moduleId.endsWith(`/${name}.test.ts`)) ? 1 : 2
+  return LONG.test(moduleId) ? 1 : 2
 }
 
 /** A busy machine takes its time until something has happened. */
