@@ -1,7 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { createKeywordCoverageScorer } from '../scorers/code/keyword-coverage.ts'
 import { createTrajectoryScorer } from '../scorers/code/trajectory.ts'
-import type { GivenInput, Scorer } from '../scoring/scorer.ts'
+import type { ExpectedAnswer, Scorer } from '../scoring/scorer.ts'
 import type { AgentCase } from './agent-case.ts'
 
 /** The scorers that compare a run with what its case expects. Those that no case needs are left out. */
@@ -33,7 +33,7 @@ export function caseScorers(
 }
 
 /** What scorers that compare with an expected answer get of a case. */
-export function givenOf({ expected }: AgentCase): Pick<GivenInput, 'groundTruth' | 'points'> {
+export function givenOf({ expected }: AgentCase): ExpectedAnswer {
   const { answer, points = null } = expected
   return { ...(answer !== null && { groundTruth: answer }), ...(points !== null && { points: points.list }) }
 }

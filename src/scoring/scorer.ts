@@ -102,7 +102,7 @@ export interface ExpectedAnswer {
 }
 
 /** The messages that were passed to `.run()`. */
-export interface GivenInput extends ExpectedAnswer {
+export interface GivenInput {
   /** The input that was passed to `.run()`. */
   readonly input: unknown
   /** The output that was passed to `.run()`. */
@@ -195,7 +195,7 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
 }
 
 /** The input of `.run()`: an `AgentRun`, `{ ...run, groundTruth }`, or input and output messages. */
-export type ScorerInput = (AgentRun & ExpectedAnswer) | ({ readonly runId?: string } & GivenInput)
+export type ScorerInput = (AgentRun & ExpectedAnswer) | ({ readonly runId?: string } & GivenInput & ExpectedAnswer)
 
 /** Options of one `.run()`. */
 export interface ScorerRunOptions {

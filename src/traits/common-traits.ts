@@ -1,7 +1,7 @@
 import type { WorkSteps } from '../scoring/background.ts'
 import { designOf, traitEvidence, rateOf, rest } from './trait-evidence.ts'
 import type { Sums } from './trait-evidence.ts'
-import { orderOfKey } from './trait.ts'
+import { orderOfKey, TRAIT_KEYS } from './trait.ts'
 import type { Trait, TraitKey } from './trait.ts'
 import type { TraitRun, TraitTable } from './trait-table.ts'
 
@@ -71,21 +71,18 @@ const SAME = 0.97
 const EQUIVALENT = 0.98
 const MAX_SAME = 5
 
-/** What a run did, and how it ended: such a key may be the failure itself. What came before the run, or with its question, cannot be. */
-const DEEDS: ReadonlySet<string> = new Set<TraitKey>([
-  'failed tool',
-  'tool error',
-  'documents found',
-  'finish reason',
-  'error',
-  'status',
-  'missing',
-  'input tokens',
-  'tool called',
-  'path',
-  'steps',
-  'seconds',
+/** What came before the run, or with its question. Such a key, or an attribute, cannot be the failure itself. */
+const GIVEN: ReadonlySet<TraitKey> = new Set([
+  'prompt',
+  'tools offered',
+  'model',
+  'turn',
+  'question script',
+  'question word',
 ])
+
+/** What a run did, and how it ended: such a key may be the failure itself. */
+const DEEDS: ReadonlySet<string> = new Set(TRAIT_KEYS.filter((key) => !GIVEN.has(key)))
 
 /** A further trait within a line must raise the failing share by this much. */
 const LEAST_RISE = 0.1

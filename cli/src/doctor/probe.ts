@@ -27,7 +27,7 @@ import { toScoringFacts } from './scoring-facts.ts'
 const API = Symbol.for('opentelemetry.js.api.1')
 const MOST_RUNS = 5
 const MOST_TRACES = 1000
-const LONGEST_LOOKS = 10
+const MOST_LOOKS = 10
 
 /** The settings that `spanscore doctor` passes to the processes that it starts. */
 export interface ProbeSettings {
@@ -128,7 +128,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     const isFirst = runs.length === 1
     // After the scoring processors of the application, which warn at the exit.
     if (isFirst) process.off('exit', atExit).on('exit', atExit)
-    if (isFirst) reportWhenScored(LONGEST_LOOKS)
+    if (isFirst) reportWhenScored(MOST_LOOKS)
   })
   onTracerProvider((found) => {
     provider = found

@@ -10,7 +10,7 @@ import { redactedMember, redactFailed, redactInSteps } from '../../../src/engine
 import { SamplePoint } from '../../../src/sampling/sample-point.ts'
 import { withoutPause } from '../../../src/scoring/background.ts'
 import { evaluate } from '../../../src/scoring/evaluate.ts'
-import type { GivenInput } from '../../../src/scoring/scorer.ts'
+import type { ExpectedAnswer } from '../../../src/scoring/scorer.ts'
 import { isolated } from '../../../src/scoring/isolation.ts'
 
 /** A run, top-level or nested, or a conversation as a run, and the evaluations of its scorers. */
@@ -28,7 +28,7 @@ export interface RunScorersOptions {
   /** Which runs are scored. */
   readonly matches: (run: AgentRun) => boolean
   /** What is expected of a run. @default nothing */
-  readonly givenOf?: ((run: AgentRun) => Pick<GivenInput, 'groundTruth' | 'points'>) | undefined
+  readonly givenOf?: ((run: AgentRun) => ExpectedAnswer) | undefined
 }
 
 /** Whether a run has a scorer's score already. */

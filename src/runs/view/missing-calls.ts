@@ -14,10 +14,7 @@ export interface MissingCalls extends Missing {
   readonly what: 'toolCalls'
 }
 
-/**
- * Whether tools may have been called that no span shows: the one fact that is missing without a place where it should be. This alone takes far
- * less time than all that is missing.
- */
+/** The calls as a whole, if a tool may have been called without a span. This alone takes far less time than all that is missing. */
 export function missingCallsOf(run: AgentRun, plan: RunPlan): MissingCalls | undefined {
   // An agent span alone does not show what its model did. Without a span of a model call, tools may have been called.
   const isSilent = run.toolCalls.length === 0 && run.steps.length === 0 && run.availableTools === undefined
@@ -109,7 +106,7 @@ function hasSpoken(model: TraceSpan): boolean {
   return outputOf(model)?.some(({ parts }) => parts.length > 0) === true
 }
 
-/** Whether calls may have been made that have no span. */
+/** Whether the library of a span may make calls without a span of theirs. */
 function isSilentDialect({ dialect }: TraceSpan): boolean {
   return dialect.toolSpans !== 'always'
 }
